@@ -1,0 +1,1 @@
+"""Building blocks shared by the tree engines: types, sorting, random numbers."""
