@@ -53,8 +53,8 @@ cdef extern from "_sampler.hpp" namespace "fasttree" nogil:
         cbool is_known_constant(uint32_t feature)
         vector[uint32_t] known(uint32_t n_known) except +
         void assume_known(const vector[uint32_t]& constants) except +
-        double threshold(double low, double high)
-        cbool missing_left()
+        double threshold(uint64_t key, uint32_t feature, double low, double high)
+        cbool missing_left(uint64_t key, uint32_t feature)
 
     cdef cppclass KeyedSampler(FeatureSampler):
         KeyedSampler(uint32_t n_features, uint32_t max_features) except +

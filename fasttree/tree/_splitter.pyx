@@ -327,9 +327,9 @@ cdef class RandomSplitter(Splitter):
         if n_missing == n or (n_missing == 0 and (
                 low == high or (self.sklearn_rules and high <= low + FEATURE_THRESHOLD))):
             return 1
-        threshold = self.sampler.get().threshold(low, high)
+        threshold = self.sampler.get().threshold(node.key, feature, low, high)
         if n_missing > 0:
-            missing_left = self.sampler.get().missing_left()
+            missing_left = self.sampler.get().missing_left(node.key, feature)
         if threshold == high:
             threshold = low
         # Left rows from the front, right rows from the back: one run each.
