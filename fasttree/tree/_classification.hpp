@@ -14,7 +14,7 @@
 namespace fasttree {
 
 // Relative slack of the screens: they never reject what the score would accept.
-constexpr double SCREEN = 1.0 - 1e-14;
+constexpr double SCREEN = 1.0 - 1e-13;
 
 // Two classes, one output: gini ranks by the separation of class 1.
 template <class Weights>
@@ -258,7 +258,15 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
         return to_double(sum_left) / to_double(w_left)
                + to_double(sum_right) / to_double(w_total - w_left);
     }
-    bool may_beat(double best) const { return score() > best; }
+    // The score without its divisions.
+    bool may_beat(double best) const {
+        const double wl = to_double(w_left), wr = to_double(w_total - w_left);
+        double squares = 0.0;
+        for (int k = 0; k < this->outputs(); ++k) {
+            squares += to_double(squares_left[k]) * wr + to_double(squares_right[k]) * wl;
+        }
+        return squares > best * (wl * wr) * SCREEN;
+    }
     double sklearn_score() const {
         const double wl = to_double(w_left), wr = to_double(w_total - w_left);
         return -wr * this->mean_impurity(right, wr, add_gini)

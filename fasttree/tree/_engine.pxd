@@ -5,7 +5,8 @@ from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from fasttree.tree._criterion cimport Counts, NodeStats, Runs, Scanner
-from fasttree.utils._typedefs cimport uint8_t, uint32_t, uint64_t
+from fasttree.utils._simd cimport Simd
+from fasttree.utils._typedefs cimport uint32_t, uint64_t
 
 
 cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
@@ -89,13 +90,13 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void widen(uint32_t feature) except +
 
     cdef cppclass DenseWorkspace:
-        vector[uint8_t] go_left
+        vector[uint32_t] go_left
         vector[uint32_t] scratch
-        DenseWorkspace(DenseData& data) except +
+        DenseWorkspace(DenseData& data, Simd simd) except +
         Runs runs(uint32_t feature, uint32_t start, uint32_t end)
         uint32_t split_rows(const Split& split, uint32_t start, uint32_t end)
-        void split_list(uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
-                        cbool with_left, cbool with_right, const uint8_t* left)
+        void split_list(uint32_t feature, uint32_t start, uint32_t end, cbool with_left,
+                        cbool with_right, const uint32_t* sides)
         void mark_halves(uint32_t start, uint32_t middle, uint32_t end)
 
 

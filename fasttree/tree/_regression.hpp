@@ -25,6 +25,7 @@ struct TargetSums {
     std::vector<int64_t> total_, left_;
     int64_t total1 = 0, left1 = 0;  // the sums of a single output live in registers
     int64_t w_total = 0, w_left = 0;
+    int64_t mean_sum = 0;           // mean of `sums` in the node, rounded; single output
     std::vector<double> mean;       // of the node, by node_stats
 
     explicit TargetSums(const Targets& targets)
@@ -41,6 +42,7 @@ struct TargetSums {
         total1 = left1;
         total_ = left_;
         w_total = w_left;
+        if (w_total != 0) mean_sum = total1 / w_total;
     }
     void reset() {
         left1 = w_left = 0;

@@ -10,6 +10,7 @@ from libcpp.vector cimport vector
 from fasttree.tree._criterion cimport Candidate, Criterion, Limits, Scanner
 from fasttree.tree._engine cimport CountTables, FeatureSampler, Node, Split
 from fasttree.tree._partitioner cimport DensePartitioner, Partitioner
+from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float64_t, int8_t, intp_t, uint8_t, uint32_t, uint64_t
 
 
@@ -40,7 +41,7 @@ cdef class Splitter:
     cdef vector[double] left_value, right_value  # of the children of the node split last
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, int n_threads) except -1
+                  str strategy, bint sklearn_rules, int n_threads, Simd simd) except -1
     cdef int attach(self) except -1
     cdef Splitter clone(self)
     cdef void share_tables(self, CountTables* tables) noexcept nogil

@@ -55,7 +55,7 @@ cdef class Splitter:
                             self.min_weight_leaf, self.random_state, cst)
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, int n_threads) except -1:
+                  str strategy, bint sklearn_rules, int n_threads, Simd simd) except -1:
         cdef uint32_t n_features = <uint32_t> X.shape[1]
         cdef uint32_t max_features = <uint32_t> min(self.max_features, X.shape[1])
         if hasattr(self.random_state, "randint"):
@@ -68,13 +68,13 @@ cdef class Splitter:
         self.stop_flag = 0
         self.polls_signals = True
         self.count_forced = strategy == "count"
-        self.criterion.init(y, sample_weight, sklearn_rules)
+        self.criterion.init(y, sample_weight, sklearn_rules, simd)
         self.partitioner = DensePartitioner()
         if self.searches_lists():
             self.partitioner.init(X, sample_weight, strategy,
-                                  lists_pay(n_features, max_features), n_threads)
+                                  lists_pay(n_features, max_features), n_threads, simd)
         else:
-            self.partitioner.init(X, sample_weight, "sort", False, n_threads)
+            self.partitioner.init(X, sample_weight, "sort", False, n_threads, simd)
         if sklearn_rules:
             self.sampler.reset(new SklearnSampler(n_features, max_features, <uint32_t> self.seed))
         else:
