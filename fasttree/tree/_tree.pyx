@@ -474,19 +474,13 @@ cdef class Tree:
         n_rows = leaves.shape[0]
         indptr = np.zeros(n_rows + 1, dtype=np.int64)
         np.cumsum(depths[leaves], out=indptr[1:])
-        nnz = int(indptr[n_rows])
-        if nnz <= np.iinfo(np.int32).max:
-            indptr = indptr.astype(np.int32)
-        indices = np.empty(nnz, dtype=indptr.dtype)
+        indices = np.empty(indptr[n_rows], dtype=np.int64)
         cdef intp_t start, end, step = self._rows_per_check()
         for start in range(0, n_rows, step):
             end = min(start + step, n_rows)
-            if indptr.dtype == np.int32:
-                _climb[int32_t](leaves, parents, indptr, indices, start, end, n_threads)
-            else:
-                _climb[int64_t](leaves, parents, indptr, indices, start, end, n_threads)
+            _climb(leaves, parents, indptr, indices, start, end, n_threads)
             PyErr_CheckSignals()
-        data = np.ones(nnz, dtype=np.intp)
+        data = np.ones(indices.shape[0], dtype=np.intp)
         path = csr_array((data, indices, indptr), shape=(n_rows, self.node_count))
         return align_sparse_interface(path)
 
@@ -609,8 +603,8 @@ cdef class Tree:
 
 
 cdef int _climb(
-    const intp_t[::1] leaves, const int64_t[::1] parents, const index_t[::1] indptr,
-    index_t[::1] indices, intp_t start, intp_t end, int n_threads
+    const intp_t[::1] leaves, const int64_t[::1] parents, const int64_t[::1] indptr,
+    int64_t[::1] indices, intp_t start, intp_t end, int n_threads
 ) except -1:
     """Write the path of rows [start, end), from the leaf up to the root."""
     cdef intp_t i
@@ -619,9 +613,9 @@ cdef int _climb(
     return 0
 
 
-cdef inline void _climb_one(intp_t node, const int64_t* parents, index_t* last) noexcept nogil:
+cdef inline void _climb_one(int64_t node, const int64_t* parents, int64_t* last) noexcept nogil:
     while node >= 0:
-        last[0] = <index_t> node
+        last[0] = node
         last -= 1
         node = parents[node]
 

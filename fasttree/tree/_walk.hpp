@@ -147,6 +147,7 @@ void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
     }
     // Loop invariant: rows below `next` are either written or in one of the n_live lanes.
     while (n_live == kLanes) {
+#pragma GCC unroll 16
         for (int k = 0; k < kLanes; ++k) {
             const WalkNode& node = nodes[at[k]];
             if (__builtin_expect(node.feature >= 0, 1)) {
