@@ -129,6 +129,8 @@ cdef class Tree:
         Number of classes of each output.
     node_count, capacity : int
         Number of nodes.
+    nodes : ndarray of shape (node_count,), dtype=NODE_DTYPE
+        The nodes; the arrays below, `value` aside, are views of its fields.
     n_leaves : int
         Number of leaves.
     max_depth : int
@@ -220,6 +222,10 @@ cdef class Tree:
         self.node_count = n_nodes
 
     # ---- arrays
+
+    @property
+    def nodes(self):
+        return self._nodes
 
     @property
     def n_classes(self):
