@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "_walk.hpp"
+#include "_node_record.hpp"
 
 namespace fasttree {
 
 class WeakestLinks {
   public:
-    WeakestLinks(const Node* nodes, Py_ssize_t n_nodes)
+    WeakestLinks(const NodeRecord* nodes, Py_ssize_t n_nodes)
         : nodes_(nodes),
           parent_(n_nodes, -1),
           n_leaves_(n_nodes, 0),
@@ -122,7 +122,7 @@ class WeakestLinks {
         lowest_entry_[i] = entry_alpha;
     }
 
-    const Node* nodes_;
+    const NodeRecord* nodes_;
     std::vector<Py_ssize_t> parent_;
     std::vector<Py_ssize_t> n_leaves_;
     std::vector<double> node_risk_;
@@ -134,8 +134,8 @@ class WeakestLinks {
 
 // Copy the nodes that remain when the marked ones are made leaves, numbered depth-first, left
 // first. `ids` receives their ids in `nodes`, `copies` the records. Returns the depth.
-inline Py_ssize_t copy_cut(const Node* nodes, const uint8_t* is_cut, std::vector<Py_ssize_t>& ids,
-                           std::vector<Node>& copies) {
+inline Py_ssize_t copy_cut(const NodeRecord* nodes, const uint8_t* is_cut, std::vector<Py_ssize_t>& ids,
+                           std::vector<NodeRecord>& copies) {
     struct Visit {
         Py_ssize_t id, parent, depth;
         bool is_left;
@@ -145,7 +145,7 @@ inline Py_ssize_t copy_cut(const Node* nodes, const uint8_t* is_cut, std::vector
     while (!stack.empty()) {
         const Visit visit = stack.back();
         stack.pop_back();
-        const Node& node = nodes[visit.id];
+        const NodeRecord& node = nodes[visit.id];
         const Py_ssize_t id = static_cast<Py_ssize_t>(ids.size());
         if (visit.parent >= 0)
             (visit.is_left ? copies[visit.parent].left_child : copies[visit.parent].right_child) = id;
@@ -153,7 +153,7 @@ inline Py_ssize_t copy_cut(const Node* nodes, const uint8_t* is_cut, std::vector
         ids.push_back(visit.id);
         copies.push_back(node);
         if (node.left_child < 0 || is_cut[visit.id]) {
-            Node& leaf = copies.back();
+            NodeRecord& leaf = copies.back();
             leaf.left_child = leaf.right_child = -1;
             leaf.feature = -2;
             leaf.threshold = -2.0;

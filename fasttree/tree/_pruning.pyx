@@ -19,7 +19,7 @@ from libcpp.vector cimport vector
 
 from ..utils._typedefs cimport float64_t, intp_t, uint8_t
 
-from ._tree cimport Node
+from ._tree cimport NodeRecord
 
 from fasttree.tree._tree import NODE_DTYPE, Tree
 
@@ -27,20 +27,20 @@ __all__ = ["ccp_pruning_path", "prune_ccp", "prune_tree"]
 
 cdef extern from "_pruning.hpp" namespace "fasttree" nogil:
     cdef cppclass WeakestLinks:
-        WeakestLinks(const Node*, intp_t) except +
+        WeakestLinks(const NodeRecord*, intp_t) except +
         bint find(float64_t& alpha, intp_t& link) except +
         void cut(intp_t link) except +
         float64_t total_risk()
         bint is_leaf(intp_t node)
 
     intp_t copy_cut(
-        const Node*, const uint8_t* is_cut, vector[intp_t]& ids, vector[Node]& copies
+        const NodeRecord*, const uint8_t* is_cut, vector[intp_t]& ids, vector[NodeRecord]& copies
     ) except +
 
 
-cdef const Node* _node_pointer(object tree) except NULL:
+cdef const NodeRecord* _node_pointer(object tree) except NULL:
     cdef const uint8_t[::1] raw = tree.nodes.view(np.uint8)
-    return <const Node*> &raw[0]
+    return <const NodeRecord*> &raw[0]
 
 
 def ccp_pruning_path(tree):
@@ -133,11 +133,11 @@ def prune_tree(tree, leaves_mask):
         )
     cdef const uint8_t[::1] is_cut = leaves_mask.view(np.uint8)
     cdef vector[intp_t] ids
-    cdef vector[Node] copies
+    cdef vector[NodeRecord] copies
     cdef intp_t max_depth = copy_cut(_node_pointer(tree), &is_cut[0], ids, copies)
     nodes = np.empty(ids.size(), dtype=NODE_DTYPE)
     cdef uint8_t[::1] raw = nodes.view(np.uint8)
-    memcpy(&raw[0], copies.data(), copies.size() * sizeof(Node))
+    memcpy(&raw[0], copies.data(), copies.size() * sizeof(NodeRecord))
     cut = Tree(tree.n_features, tree.n_classes, tree.n_outputs)
     cut.set_nodes(nodes, tree.value[np.array(ids, dtype=np.intp)], max_depth)
     return cut

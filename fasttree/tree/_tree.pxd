@@ -1,4 +1,4 @@
-"""The fitted tree: contract of `Node` and `Tree`."""
+"""The fitted tree: contract of `NodeRecord` and `Tree`."""
 from libc.stdint cimport int32_t, uint32_t
 from libcpp.vector cimport vector
 
@@ -7,7 +7,7 @@ from ..utils._typedefs cimport float32_t, float64_t, intp_t, uint8_t
 
 cdef extern from "_walk.hpp" namespace "fasttree" nogil:
     # One record of NODE_DTYPE; see the header for the fields.
-    cdef struct Node:
+    cdef struct NodeRecord:
         intp_t left_child
         intp_t right_child
         intp_t feature

@@ -55,9 +55,9 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
         too_many
 
     NodeError check_nodes(
-        const Node*, intp_t, intp_t, intp_t& n_leaves, intp_t& max_depth
+        const NodeRecord*, intp_t, intp_t, intp_t& n_leaves, intp_t& max_depth
     ) except +
-    vector[WalkNode] pack_nodes(const Node*, intp_t) except +
+    vector[WalkNode] pack_nodes(const NodeRecord*, intp_t) except +
 
     cdef cppclass DenseRows:
         const float32_t* x
@@ -73,7 +73,7 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
         intp_t n_slots
 
     float64_t partial_dependence(
-        const Node*, const float64_t* values, intp_t stride, const intp_t* column,
+        const NodeRecord*, const float64_t* values, intp_t stride, const intp_t* column,
         const float32_t* x, float64_t& out
     ) except +
     intp_t name_slots(vector[WalkNode]&, vector[int32_t]&)
@@ -100,10 +100,10 @@ cdef str _error_text(NodeError error):
     return "there are too many nodes or features"
 
 
-cdef const Node* _node_pointer(object nodes):
+cdef const NodeRecord* _node_pointer(object nodes):
     """First record of a C-contiguous array of NODE_DTYPE."""
     cdef const uint8_t[::1] raw = nodes.view(np.uint8)
-    return <const Node*> &raw[0]
+    return <const NodeRecord*> &raw[0]
 
 
 cdef class Tree:
@@ -207,7 +207,7 @@ cdef class Tree:
         if n_nodes == 0:
             raise ValueError("A tree has at least one node.")
 
-        cdef const Node* first = _node_pointer(nodes)
+        cdef const NodeRecord* first = _node_pointer(nodes)
         cdef NodeError error = check_nodes(first, n_nodes, self.n_features, n_leaves, depth)
         if error != NodeError.none:
             raise ValueError(f"The nodes do not form a tree: {_error_text(error)}.")
@@ -535,9 +535,9 @@ cdef class Tree:
         """
         importances = np.zeros(self.n_features)
         cdef float64_t[::1] total = importances
-        cdef const Node* nodes = _node_pointer(self._nodes)
-        cdef const Node* left
-        cdef const Node* right
+        cdef const NodeRecord* nodes = _node_pointer(self._nodes)
+        cdef const NodeRecord* left
+        cdef const NodeRecord* right
         cdef intp_t i
         for i in range(self.node_count):
             if nodes[i].left_child < 0:
@@ -596,7 +596,7 @@ cdef class Tree:
                 raise ValueError(f"There is no feature {target_features[i]}.")
             column[target_features[i]] = i
         cdef const float64_t[:, :, ::1] values = self._values
-        cdef const Node* nodes = _node_pointer(self._nodes)
+        cdef const NodeRecord* nodes = _node_pointer(self._nodes)
         cdef float64_t total_weight
         for i in range(X.shape[0]):
             with nogil:

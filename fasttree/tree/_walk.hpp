@@ -21,20 +21,9 @@
 #include <vector>
 
 #include "../utils/_threads.hpp"
+#include "_node_record.hpp"
 
 namespace fasttree {
-
-// The node that Python sees (NODE_DTYPE), field for field as in scikit-learn.
-struct Node {
-    Py_ssize_t left_child;   // -1 at a leaf
-    Py_ssize_t right_child;  // -1 at a leaf
-    Py_ssize_t feature;      // -2 at a leaf
-    double threshold;
-    double impurity;
-    Py_ssize_t n_node_samples;
-    double weighted_n_node_samples;
-    uint8_t missing_go_to_left;
-};
 
 struct WalkNode {
     float threshold;   // largest float32 <= the node's threshold
@@ -55,7 +44,7 @@ inline float float32_at_most(double t) {
 // Check that `nodes` is a binary tree rooted at 0 whose children have larger ids than their
 // parents and whose features exist. As every node but the root is then the child of exactly one
 // smaller id, no walk can leave the array or fail to end.
-inline NodeError check_nodes(const Node* nodes, Py_ssize_t n_nodes, Py_ssize_t n_features,
+inline NodeError check_nodes(const NodeRecord* nodes, Py_ssize_t n_nodes, Py_ssize_t n_features,
                              Py_ssize_t& n_leaves, Py_ssize_t& max_depth) {
     if (n_nodes > INT32_MAX - 1 || n_features > INT32_MAX) return NodeError::too_many;
     std::vector<int32_t> depth(static_cast<size_t>(n_nodes), -1);
@@ -84,7 +73,7 @@ inline NodeError check_nodes(const Node* nodes, Py_ssize_t n_nodes, Py_ssize_t n
 }
 
 // Pack checked nodes, left subtrees first, so that a walk to the left stays in its cache line.
-inline std::vector<WalkNode> pack_nodes(const Node* nodes, Py_ssize_t n_nodes) {
+inline std::vector<WalkNode> pack_nodes(const NodeRecord* nodes, Py_ssize_t n_nodes) {
     // Index 1 stays unused: pairs of children then start at even indices.
     std::vector<WalkNode> packed(static_cast<size_t>(n_nodes) + 1, WalkNode{0.0f, -1, 0});
     std::vector<std::pair<Py_ssize_t, uint32_t>> stack{{0, 0}};  // node id, packed index
@@ -92,7 +81,7 @@ inline std::vector<WalkNode> pack_nodes(const Node* nodes, Py_ssize_t n_nodes) {
     while (!stack.empty()) {
         const auto [id, at] = stack.back();
         stack.pop_back();
-        const Node& node = nodes[id];
+        const NodeRecord& node = nodes[id];
         if (node.left_child < 0) {
             packed[at] = {0.0f, -1, static_cast<uint32_t>(id)};
             continue;
@@ -310,14 +299,14 @@ bool walk_rows(const Rows& rows, const WalkNode* nodes, const LeafTable& table, 
 
 // Add the partial dependence at one grid point to `out`; returns the weight of the leaves
 // reached. column: feature -> position in x, or -1 if it is averaged over.
-inline double partial_dependence(const Node* nodes, const double* values, Py_ssize_t stride,
+inline double partial_dependence(const NodeRecord* nodes, const double* values, Py_ssize_t stride,
                                  const Py_ssize_t* column, const float* x, double& out) {
     std::vector<std::pair<Py_ssize_t, double>> stack{{0, 1.0}};  // node, weight
     double total_weight = 0.0;
     while (!stack.empty()) {
         const auto [id, weight] = stack.back();
         stack.pop_back();
-        const Node& node = nodes[id];
+        const NodeRecord& node = nodes[id];
         if (node.left_child < 0) {
             out += weight * values[id * stride];
             total_weight += weight;
