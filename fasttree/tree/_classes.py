@@ -37,6 +37,7 @@ from fasttree.tree._validation import (
     check_predict_data,
     check_weights,
     encode_classes,
+    missing_mask,
     random_source,
 )
 from fasttree.utils._threads import effective_n_threads
@@ -101,9 +102,10 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         """Grow the tree; the ensembles call this with checked input."""
         random_state = random_source(self.random_state)
         is_classifier = isinstance(self, ClassifierMixin)
+        n_threads = effective_n_threads(self.n_jobs)
         if check_input:
             X, y = check_fit_data(self, X, y)
-            missing_values_in_feature_mask = self._compute_missing_values_in_feature_mask(X)
+            missing_values_in_feature_mask = missing_mask(self, X, n_threads)
             if self.criterion == "poisson":
                 _check_poisson_target(y)
         if issparse(X):
@@ -145,7 +147,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             y,
             sample_weight,
             missing_values_in_feature_mask,
-            n_threads=effective_n_threads(self.n_jobs),
+            n_threads=n_threads,
             strategy=config["strategy"],
             sklearn_stream=config["sklearn_random_stream"],
         )
@@ -252,7 +254,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     def _validate_X_predict(self, X, check_input):
         """Return X as float32, checked against the data of the fit."""
         check_is_fitted(self)
-        return check_predict_data(self, X, check_input)
+        return check_predict_data(self, X, check_input, effective_n_threads(self.n_jobs))
 
     def _lookup(self, X, values):
         """Return the entries of a table with one entry per node, by the leaf of each row."""

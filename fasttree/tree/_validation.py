@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
+from fasttree.utils._finite import ALL_FINITE, SOME_MISSING, value_kind
 
 # Above this many rows, counting integers beats sorting them.
 _MIN_ROWS_TO_COUNT = 2000
@@ -42,7 +43,7 @@ def _is_plain_target(y):
 def check_fit_data(estimator, X, y):
     """Return X as float32 (dense, or CSC) and y as an array; set `n_features_in_` and names.
 
-    X may hold infinities and NaN: the mask of missing values is a separate check.
+    X may hold infinities and NaN: see `missing_mask`.
     """
     if _is_plain_matrix(X) and _is_plain_target(y):
         if hasattr(estimator, "feature_names_in_"):
@@ -60,6 +61,19 @@ def check_fit_data(estimator, X, y):
     )
 
 
+def missing_mask(estimator, X, n_threads):
+    """Return which columns of X hold missing values, None if none does.
+
+    Raises
+    ------
+    ValueError
+        If X holds infinities, or missing values that the estimator does not take.
+    """
+    if not issparse(X) and value_kind(X, n_threads) == ALL_FINITE:
+        return None
+    return estimator._compute_missing_values_in_feature_mask(X)
+
+
 def canonical_sparse(X):
     """Return a sparse X with sorted indices and duplicates summed; the caller's is not changed."""
     if X.has_canonical_format:
@@ -69,7 +83,7 @@ def canonical_sparse(X):
     return X
 
 
-def check_predict_data(estimator, X, check_input):
+def check_predict_data(estimator, X, check_input, n_threads):
     """Return X as float32 (dense, or CSR), checked against what `estimator` was fitted on."""
     if not check_input:
         check_n_features(estimator, X, reset=False)
@@ -80,7 +94,10 @@ def check_predict_data(estimator, X, check_input):
         and not hasattr(estimator, "feature_names_in_")
     ):
         X32 = X.astype(np.float32, copy=False)
-        if np.isfinite(np.add.reduce(X32, axis=None)):
+        kind = value_kind(X32, n_threads)
+        if kind == ALL_FINITE or (
+            kind == SOME_MISSING and estimator._support_missing_values(X32)
+        ):
             return X32
     X = validate_data(
         estimator,
