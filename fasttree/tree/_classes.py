@@ -7,7 +7,6 @@ input, puts criterion, splitter and builder together, and hands the work to the 
 
 import copy
 from abc import ABCMeta
-from math import ceil
 from numbers import Integral
 
 import numpy as np
@@ -30,6 +29,8 @@ from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
 from fasttree.tree._docs import document
 from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
+from fasttree.tree._settings import n_rows_of
+from fasttree.tree._tunable import TunableMixin
 from fasttree.tree._tree import Tree
 from fasttree.tree._validation import (
     canonical_sparse,
@@ -64,7 +65,7 @@ DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSpl
 SPARSE_SPLITTERS = {}
 
 
-class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
+class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     """What the estimators share: fit, prediction and pruning on fasttree's engine.
 
     Use the derived classes.
@@ -113,6 +114,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         else:
             X = np.asarray(X, dtype=np.float32)
         n_samples, self.n_features_in_ = X.shape
+        self._n_fit_rows = n_samples  # what fractions of rows refer to
 
         y = np.atleast_1d(y)
         if y.ndim == 1:
@@ -161,8 +163,10 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     def _make_builder(self, X, sample_weight, random_state):
         """Put criterion, splitter and builder together; fractions become numbers."""
         n_samples = X.shape[0]
-        min_samples_leaf = _rows(self.min_samples_leaf, n_samples)
-        min_samples_split = max(_rows(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf)
+        min_samples_leaf = n_rows_of(self.min_samples_leaf, n_samples)
+        min_samples_split = max(
+            n_rows_of(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf
+        )
         total_weight = n_samples if sample_weight is None else np.sum(sample_weight)
         min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
@@ -345,11 +349,6 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(SPARSE_SPLITTERS)
         return tags
-
-
-def _rows(limit, n_samples):
-    """A number of rows, or a fraction of them rounded up."""
-    return limit if isinstance(limit, Integral) else ceil(limit * n_samples)
 
 
 def _check_poisson_target(y):
