@@ -21,13 +21,13 @@ from fasttree._sklearn_compat import (
     safe_split,
 )
 from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from fasttree.tree._cut_scores import score_cuts
+from fasttree.tree._cut_scores import ValidationRows, score_cuts
 from fasttree.tree._settings import LIMITS, UNLIMITED, SettingTable
 from fasttree.tree._tuning import NO_BUDGET
 
 __all__ = ["Fold", "Task", "is_cuttable"]
 
-_UNLIMITED = SettingTable([{}]).numbers(UNLIMITED, n_samples=1)
+_UNLIMITED = SettingTable([{}], UNLIMITED).numbers(n_samples=1)
 
 _OWN_FITS = (DecisionTree.fit, DecisionTreeClassifier.fit, DecisionTreeRegressor.fit)
 
@@ -126,31 +126,24 @@ class Task:
             error = format_exc()
         fit_time = time.perf_counter() - start
 
-        scores = {}
-        for name, rows, indices in (
-            ("test_scores", test, fold.test),
-            ("train_scores", train, fold.train),
-        ):
-            if name == "train_scores" and not self.return_train_score:
-                continue
-            begin = time.perf_counter()
-            scores[name] = (
-                self._scores(estimator, settings, members, rows, indices)
-                if error is None
-                else [self._failed()] * len(members)
-            )
-            if name == "test_scores":
-                score_time = time.perf_counter() - begin if error is None else 0.0
-        results = [
-            {
-                **{name: per_setting[i] for name, per_setting in scores.items()},
-                "fit_error": error,
-                "fit_time": fit_time / len(members),
-                "score_time": score_time / len(members),
-                "n_test_samples": len(fold.test),
-            }
-            for i in range(len(members))
-        ]
+        def scores_of(rows, indices):
+            if error is not None:
+                return [self._failed()] * len(members)
+            return self._scores(estimator, settings, members, rows, indices)
+
+        start = time.perf_counter()
+        test_scores = scores_of(test, fold.test)
+        score_time = time.perf_counter() - start if error is None else 0.0
+        common = {
+            "fit_error": error,
+            "fit_time": fit_time / len(members),
+            "score_time": score_time / len(members),
+            "n_test_samples": len(fold.test),
+        }
+        results = [{"test_scores": scores, **common} for scores in test_scores]
+        if self.return_train_score:
+            for result, scores in zip(results, scores_of(train, fold.train)):
+                result["train_scores"] = scores
         if self.verbose > 1:
             for member, result in zip(members, results):
                 print(self._line(member, result, fold))
@@ -158,8 +151,7 @@ class Task:
 
     def _settings(self, members, n_samples):
         """The settings in absolute numbers; limits that are not cut do not limit."""
-        defaults = {name: getattr(self.estimator, name) for name in LIMITS}
-        settings = self.table.numbers(defaults, n_samples)[members]
+        settings = self.table.numbers(n_samples)[members]
         for name in set(LIMITS) - set(self.cut):
             settings[name] = _UNLIMITED[name]
         return settings
@@ -183,10 +175,9 @@ class Task:
     def _scores(self, estimator, settings, members, rows, indices):
         """A number, or a dict of them, for each setting."""
         scores = score_cuts(
-            estimator,
+            ValidationRows(estimator, *rows),
             settings,
             lambda i: self.candidates[members[i]],
-            *rows,
             self.scorer,
             check_method_params(self.X, params=self.score_params, indices=indices),
             self.error_score,

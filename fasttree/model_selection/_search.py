@@ -8,6 +8,7 @@ Complexity: folds x combinations of the other parameters in fits; see _tuning.py
 
 import time
 
+import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
@@ -172,18 +173,17 @@ class TrainOnceSearchCV(GridSearchCV):
 
     def _make_task(self, X, y, candidates, scorer, routed):
         config = dict(get_config())
-        if not is_cuttable(self.estimator):
-            cut = ()
-        elif config["sklearn_random_stream"]:
-            cut = ("ccp_alpha",)
-        else:
-            cut = LIMITS
+        cut, table = (), None
+        if is_cuttable(self.estimator):
+            cut = ("ccp_alpha",) if config["sklearn_random_stream"] else LIMITS
+            limits = {name: getattr(self.estimator, name) for name in LIMITS}
+            table = SettingTable(candidates.param_grid, limits)
         return Task(
             estimator=clone(self.estimator),
             X=X,
             y=y,
             candidates=list(candidates),
-            table=SettingTable(candidates.param_grid),
+            table=table,
             cut=cut,
             scorer=scorer,
             fit_params=routed.estimator.fit,
@@ -241,6 +241,16 @@ class TrainOnceSearchCV(GridSearchCV):
         context.call_on_fit_task_end(estimator=self)
         return self._format_results(task.candidates, len(folds), out)
 
+    def _format_results(self, candidate_params, n_splits, out, more_results=None):
+        """GridSearchCV's, with the columns of parameters filled at once."""
+        unnamed = [{}] * len(candidate_params)
+        results = super()._format_results(unnamed, n_splits, out, more_results)
+        columns = {**_parameter_columns(candidate_params), "params": candidate_params}
+        ordered = {}
+        for name, column in results.items():
+            ordered.update(columns if name == "params" else {name: column})
+        return ordered
+
     def _choose(self, results, refit_metric):
         if not self.refit and self.multimetric_:
             return
@@ -278,12 +288,30 @@ def _shared_fits(task):
         Settings.
     """
     if not task.cut:
-        return [], list(range(task.table.size))
-    defaults = {name: getattr(task.estimator, name) for name in LIMITS}
-    is_valid = task.table.is_valid(defaults)
-    together = []
-    for params, members in task.table.groups(task.cut):
-        members = members[is_valid[members]]
-        if len(members):
-            together.append((params, members))
-    return together, (~is_valid).nonzero()[0].tolist()
+        return [], list(range(len(task.candidates)))
+    is_valid = task.table.is_valid
+    groups = [
+        (params, members[is_valid[members]]) for params, members in task.table.groups(task.cut)
+    ]
+    together = [(params, members) for params, members in groups if len(members)]
+    return together, np.flatnonzero(~is_valid).tolist()
+
+
+def _parameter_columns(candidates):
+    """Columns of `cv_results_` with the parameters, masked where a candidate has none."""
+    columns = {}
+    for name in dict.fromkeys(name for params in candidates for name in params):
+        present = [i for i, params in enumerate(candidates) if name in params]
+        values = [candidates[i][name] for i in present]
+        try:
+            array = np.array(values)
+        except ValueError:  # sequences of different lengths
+            array = None
+        if array is None or array.dtype.kind == "U" or array.ndim != 1:
+            array = np.empty(len(values), dtype=object)
+            for i, value in enumerate(values):
+                array[i] = value
+        column = np.ma.masked_all(len(candidates), dtype=array.dtype)
+        column[present] = array
+        columns[f"param_{name}"] = column
+    return columns

@@ -33,9 +33,9 @@ from fasttree._sklearn_compat import (
     score_estimator,
 )
 from fasttree.tree._pruning import prune_tree
-from fasttree.tree._tuning import class_weights, cut_mask, cut_sums, path_errors, weighted_table
+from fasttree.tree._tuning import Cuts, class_weights, path_errors, weighted_table
 
-__all__ = ["check_scorer", "node_losses", "score_cuts"]
+__all__ = ["ValidationRows", "check_scorer", "class_codes", "node_losses", "score_cuts"]
 
 
 def check_scorer(estimator, scorer):
@@ -64,19 +64,17 @@ def check_scorer(estimator, scorer):
                 ) from error
 
 
-def score_cuts(estimator, settings, with_setting, X, y, scorer, score_params, error_score):
+def score_cuts(rows, settings, with_setting, scorer, score_params, error_score):
     """Score the trees that the settings cut from a fitted one.
 
     Parameters
     ----------
-    estimator : estimator
-        Fitted under limits as loose as any of the settings.
+    rows : ValidationRows
+        The rows and the estimator, fitted under limits as loose as any of the settings.
     settings : ndarray of shape (n_settings,), dtype=SETTING_DTYPE
         The limits of each tree.
     with_setting : callable
         ``with_setting(i)`` returns the parameters of setting i.
-    X, y : array-like
-        Validation rows.
     scorer : callable
         A scorer, or several in scikit-learn's multimetric one.
     score_params : dict
@@ -89,11 +87,9 @@ def score_cuts(estimator, settings, with_setting, X, y, scorer, score_params, er
     ndarray of shape (n_settings,), or dict of str to such arrays
         The scores, by name if there are several.
     """
-    scores = _scores_from_sums(estimator, settings, X, y, scorer, score_params)
+    scores = _scores_from_sums(rows, settings, scorer, score_params)
     if scores is None:
-        scores = _scores_by_call(
-            estimator, settings, with_setting, X, y, scorer, score_params, error_score
-        )
+        scores = _scores_by_call(rows, settings, with_setting, scorer, score_params, error_score)
     return scores
 
 
@@ -123,7 +119,7 @@ def node_losses(estimator, X, y, sample_weight=None):
     if hasattr(inner, "classes_"):
         classes = inner.classes_ if tree.n_outputs > 1 else [inner.classes_]
         weights = [
-            class_weights(tree, leaves, _codes(y[:, k], classes[k]), sample_weight)
+            class_weights(tree, leaves, class_codes(y[:, k], classes[k]), sample_weight)
             for k in range(tree.n_outputs)
         ]
         labels = np.argmax(tree.value, axis=2)
@@ -139,42 +135,40 @@ def node_losses(estimator, X, y, sample_weight=None):
     return weighted_table(np.concatenate(weights, axis=1), table)
 
 
-def _scores_by_call(
-    estimator, settings, with_setting, X, y, scorer, score_params, error_score
-):
+def _scores_by_call(rows, settings, with_setting, scorer, score_params, error_score):
     """Scores from a call of the scorer per tree, or per setting if it may look at parameters."""
-    tree = estimator._tree_estimator().tree_
     looks_at_tree_only = isinstance(scorer, (BaseScorer, MultimetricScorer, PassthroughScorer))
     known, scores = {}, []
     for i in range(len(settings)):
-        mask = cut_mask(tree, settings[i : i + 1])
+        mask = rows.cuts.mask(settings[i : i + 1])
         key = np.packbits(mask).tobytes() if looks_at_tree_only else i
         if key not in known:
-            cut = estimator._with_tree(prune_tree(tree, mask), with_setting(i))
-            known[key] = score_estimator(cut, X, y, scorer, score_params, error_score)
+            cut = rows.estimator._with_tree(prune_tree(rows.tree, mask), with_setting(i))
+            known[key] = score_estimator(
+                cut, rows.X, rows.raw_y, scorer, score_params, error_score
+            )
         scores.append(known[key])
     if isinstance(scores[0], dict):
         return {name: np.array([score[name] for score in scores]) for name in scores[0]}
     return np.array(scores, dtype=np.float64)
 
 
-def _scores_from_sums(estimator, settings, X, y, scorer, score_params):
+def _scores_from_sums(rows, settings, scorer, score_params):
     """Scores from one pass; None if a scorer has to be called."""
-    if not _predicts_from_tree(estimator):
+    if not _predicts_from_tree(rows.estimator):
         return None
     scorers = {"score": scorer}
     params = {"score": score_params}
     if isinstance(scorer, MultimetricScorer):
         scorers = scorer._scorers
         params = _routed(scorer, score_params)
-    rows = _Rows(estimator, X, y)
     metrics = {name: _metric(rows, one, params[name]) for name, one in scorers.items()}
     if any(metric is None for metric in metrics.values()):
         return None
     quantities = np.concatenate([quantity for quantity, _ in metrics.values()])
     if not np.isfinite(quantities).all():
         return None
-    sums = cut_sums(rows.tree, settings, quantities)
+    sums = rows.cuts.sums(settings, quantities)
     scores, start = {}, 0
     for name, (quantity, finish) in metrics.items():
         scores[name] = finish(sums[:, start : start + len(quantity)].T)
@@ -215,7 +209,7 @@ def _metric(rows, scorer, params):
     finish : callable
         Makes scores of shape (n_settings,) of the sums, shape (n_channels, n_settings).
     """
-    if not params.keys() <= {"sample_weight"}:
+    if not rows.is_plain or not params.keys() <= {"sample_weight"}:
         return None
     if isinstance(scorer, PassthroughScorer):
         score_func = accuracy_score if rows.is_classifier else r2_score
@@ -229,7 +223,7 @@ def _metric(rows, scorer, params):
         return None
     weight = params.get("sample_weight")
     checked = _checked_weight(weight, rows.y)
-    if weight is not None and checked is None or not rows.is_plain:
+    if weight is not None and checked is None:
         return None
     found = make(rows, checked, **options) if options.keys() <= _OPTIONS[make] else None
     if found is None:
@@ -260,17 +254,37 @@ def _checked_weight(weight, y):
     return np.ascontiguousarray(weight)
 
 
-class _Rows:
-    """Validation rows dropped down the tree."""
+class ValidationRows:
+    """Validation rows dropped down a fitted tree.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X, y : array-like
+
+    Attributes
+    ----------
+    is_plain : bool
+        Whether the one pass can read the rows. If not, the scorers say what is wrong.
+    codes : ndarray of shape (n_samples,), dtype=int64, or None
+        Positions of the rows' classes, -1 for a class that the tree does not know. None in
+        regression, with several outputs, or if the classes cannot be compared.
+    """
 
     def __init__(self, estimator, X, y):
         inner = estimator._tree_estimator()
+        self.estimator, self.X, self.raw_y = estimator, X, y
         self.tree = inner.tree_
         self.is_classifier = hasattr(inner, "classes_")
         self.classes = inner.classes_ if self.is_classifier else None
+        self.codes = None
         self.y = np.asarray(y)
-        self.is_plain = self._read_targets() and self._find_leaves(estimator, X)
+        self.is_plain = self._read_targets() and self._find_leaves()
         self._class_weights = {}
+
+    @cached_property
+    def cuts(self):
+        return Cuts(self.tree)
 
     def _read_targets(self):
         """Whether the targets are of the kind that the passes read."""
@@ -280,17 +294,17 @@ class _Rows:
         if self.is_classifier:
             if y.ndim != 1 or n_outputs != 1:
                 return False
-            self.codes = _codes(y, self.classes)
+            self.codes = class_codes(y, self.classes)
             return self.codes is not None
         if y.dtype.kind not in "fiu" or y.ndim > 2 or y.size != len(y) * n_outputs:
             return False
         self.y = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), n_outputs)
         return bool(np.isfinite(self.y).all())
 
-    def _find_leaves(self, estimator, X):
+    def _find_leaves(self):
         """Whether X can be predicted; if not, the scorer says what is wrong."""
         try:
-            self.leaves = estimator.apply(X)
+            self.leaves = self.estimator.apply(self.X)
         except (TypeError, ValueError):
             return False
         return len(self.leaves) == len(self.y)
@@ -331,8 +345,8 @@ class _Rows:
         )
 
 
-def _codes(y, classes):
-    """Positions of labels among the classes, -1 for others; None if they do not compare."""
+def class_codes(y, classes):
+    """Return positions of labels among the classes, -1 for others; None if they do not compare."""
     try:
         codes = np.searchsorted(classes, y)
     except TypeError:

@@ -1,8 +1,8 @@
 """Settings of the limits that only cut a tree, as columns.
 
 A parameter grid is a union of products. Its settings are kept as positions on the axes of each
-product, so that a value is converted once however many settings hold it: a fraction of the rows
-means another number in every fold.
+product, so that a value is converted once however many settings hold it. Only fractions of the rows
+are left open: they mean another number in every fold.
 """
 
 from math import ceil
@@ -10,7 +10,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from fasttree.tree._tuning import NO_BUDGET, SETTING_DTYPE
+from fasttree.tree._tuning import SETTING_DTYPE
 
 __all__ = ["LIMITS", "UNLIMITED", "SettingTable", "is_valid_limit", "n_rows_of"]
 
@@ -27,11 +27,14 @@ UNLIMITED = {
 }
 
 _NO_LIMIT = np.iinfo(np.int64).max
+_UNLIMITED_NUMBER = {
+    name: _NO_LIMIT if value is None else value for name, value in UNLIMITED.items()
+}
 
 
 def n_rows_of(limit, n_samples):
     """A number of rows, or a fraction of them rounded up."""
-    return limit if isinstance(limit, Integral) else ceil(limit * n_samples)
+    return limit if isinstance(limit, (int, Integral)) else ceil(limit * n_samples)
 
 
 def is_valid_limit(name, value):
@@ -39,25 +42,14 @@ def is_valid_limit(name, value):
     if value is None:
         return name in ("max_depth", "max_leaf_nodes")
     if name == "max_depth":
-        return isinstance(value, Integral) and value >= 1
+        return isinstance(value, (int, Integral)) and value >= 1
     if name == "max_leaf_nodes":
-        return isinstance(value, Integral) and value >= 2
+        return isinstance(value, (int, Integral)) and value >= 2
     if name == "min_samples_split":
-        if isinstance(value, Integral):
+        if isinstance(value, (int, Integral)):
             return value >= 2
         return isinstance(value, Real) and 0 < value <= 1
-    return isinstance(value, Real) and value >= 0
-
-
-def _number_of(name, value, n_samples):
-    """A valid value of a limit as the number that a setting holds."""
-    if name == "max_depth":
-        return _NO_LIMIT if value is None else min(value, _NO_LIMIT)
-    if name == "max_leaf_nodes":
-        return NO_BUDGET if value is None else min(value, NO_BUDGET)
-    if name == "min_samples_split":
-        return max(2, min(n_rows_of(value, n_samples), _NO_LIMIT))
-    return value
+    return isinstance(value, (float, Real)) and value >= 0
 
 
 class SettingTable:
@@ -67,54 +59,65 @@ class SettingTable:
     ----------
     grids : list of dict of str to sequence
         The products; other parameters than limits may be among them.
+    defaults : mapping of str to object
+        Limits that a product does not name.
+
+    Attributes
+    ----------
+    size : int
+        Number of settings.
+    is_valid : ndarray of shape (size,), dtype=bool
+        Which settings hold only values that an estimator takes. An invalid value is replaced by
+        one that does not limit.
     """
 
-    def __init__(self, grids):
+    def __init__(self, grids, defaults):
         self._blocks = [(grid, *_positions(grid)) for grid in grids]
         self.size = sum(size for _, _, size in self._blocks)
+        self.is_valid = np.ones(self.size, dtype=bool)
+        self._settings = np.empty(self.size, dtype=SETTING_DTYPE)
+        self._fractions = []  # (settings, fraction of the rows)
+        start = 0
+        for grid, positions, size in self._blocks:
+            block = slice(start, start + size)
+            for name in LIMITS:
+                values = grid.get(name, [defaults[name]])
+                self._fill(block, name, values, positions.get(name, np.zeros(size, dtype=np.intp)))
+            start += size
 
-    def numbers(self, defaults, n_samples):
+    def _fill(self, block, name, values, positions):
+        """Write a limit of the settings of one product."""
+        valid = np.array([is_valid_limit(name, value) for value in values])
+        numbers = np.empty(len(values), dtype=SETTING_DTYPE[name])
+        for i, value in enumerate(values):
+            if not valid[i] or value is None:
+                numbers[i] = _UNLIMITED_NUMBER[name]
+            elif name == "min_samples_split" and not isinstance(value, (int, Integral)):
+                numbers[i] = 2
+                self._fractions.append((block.start + np.flatnonzero(positions == i), value))
+            elif SETTING_DTYPE[name].kind == "i":
+                numbers[i] = min(value, _NO_LIMIT)
+            else:
+                numbers[i] = value
+        self.is_valid[block] &= valid[positions]
+        self._settings[name][block] = numbers[positions]
+
+    def numbers(self, n_samples):
         """Return the settings in absolute numbers.
 
         Parameters
         ----------
-        defaults : mapping of str to object
-            Limits that a product does not name.
         n_samples : int
             Number of rows that fractions refer to.
 
         Returns
         -------
         ndarray of shape (size,), dtype=SETTING_DTYPE
-            Invalid values are replaced by ones that do not limit: see `is_valid`.
         """
-
-        def convert(name, value):
-            if not is_valid_limit(name, value):
-                value = UNLIMITED[name]
-            return _number_of(name, value, n_samples)
-
-        settings = np.empty(self.size, dtype=SETTING_DTYPE)
-        for name in LIMITS:
-            settings[name] = self._column(name, defaults, convert, SETTING_DTYPE[name])
+        settings = self._settings.copy()
+        for members, fraction in self._fractions:
+            settings["min_samples_split"][members] = max(2, n_rows_of(fraction, n_samples))
         return settings
-
-    def is_valid(self, defaults):
-        """Return which settings hold only values that an estimator takes.
-
-        Parameters
-        ----------
-        defaults : mapping of str to object
-            Limits that a product does not name.
-
-        Returns
-        -------
-        ndarray of shape (size,), dtype=bool
-        """
-        valid = np.ones(self.size, dtype=bool)
-        for name in LIMITS:
-            valid &= self._column(name, defaults, is_valid_limit, bool)
-        return valid
 
     def groups(self, cut):
         """Return the settings that differ in the limits `cut` only, together.
@@ -144,17 +147,6 @@ class SettingTable:
                 members.append(start + np.flatnonzero(group == number))
             start += size
         return [(params, np.concatenate(members)) for params, members in groups.values()]
-
-    def _column(self, name, defaults, convert, dtype):
-        """A limit in every setting, converted once per value."""
-        parts = []
-        for grid, positions, size in self._blocks:
-            if name in grid:
-                values = np.array([convert(name, value) for value in grid[name]], dtype=dtype)
-                parts.append(values[positions[name]])
-            else:
-                parts.append(np.full(size, convert(name, defaults[name]), dtype=dtype))
-        return np.concatenate(parts)
 
 
 def _positions(grid):

@@ -14,10 +14,16 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from fasttree._config import get_config
 from fasttree._sklearn_compat import check_sample_weight, validate_parameter_constraints
-from fasttree.tree._cut_scores import check_scorer, node_losses, score_cuts
+from fasttree.tree._cut_scores import (
+    ValidationRows,
+    check_scorer,
+    class_codes,
+    node_losses,
+    score_cuts,
+)
 from fasttree.tree._pruning import prune_tree
-from fasttree.tree._settings import LIMITS, SettingTable, is_valid_limit
-from fasttree.tree._tuning import NO_BUDGET, cut_mask, cut_sums, reduced_error_mask
+from fasttree.tree._settings import LIMITS, SettingTable
+from fasttree.tree._tuning import NO_BUDGET, Cuts, reduced_error_mask
 
 __all__ = ["TunableMixin", "TuningResult"]
 
@@ -122,12 +128,11 @@ class TunableMixin:
                 f"got {', '.join(sorted(unknown))}."
             )
         settings = _checked_settings(self, [{name: [value] for name, value in limits.items()}])
-        self._cut(settings, limits)
+        self._cut(Cuts(self._tree_estimator().tree_), settings, limits)
         return self
 
-    def _cut(self, setting, limits):
-        tree = self._tree_estimator().tree_
-        mask = cut_mask(tree, setting)
+    def _cut(self, cuts, setting, limits):
+        tree, mask = cuts.tree, cuts.mask(setting)
         if (mask & (tree.children_left >= 0)).any():
             tree = prune_tree(tree, mask)
         self._assume_tree(tree, limits)
@@ -192,17 +197,16 @@ class TunableMixin:
         check_scorer(self, scorer)
         params = _as_grid(_default_grid(self) if param_grid is None else param_grid)
         settings = _checked_settings(self, params.param_grid)
-        _check_targets(self, y_val)
+        rows = ValidationRows(self, X_val, y_val)
+        _check_targets(self, y_val, rows.codes)
         score_params = {}
         if sample_weight is not None:
             score_params["sample_weight"] = check_sample_weight(sample_weight, X_val)
-        scores = score_cuts(
-            self, settings, params.__getitem__, X_val, y_val, scorer, score_params, "raise"
-        )
-        n_leaves = count_leaves(self._tree_estimator().tree_, settings)
+        scores = score_cuts(rows, settings, params.__getitem__, scorer, score_params, "raise")
+        n_leaves = rows.cuts.n_leaves(settings)
         best = _first_best(scores, n_leaves)
-        estimator = self._with_tree(self._tree_estimator().tree_, {}) if copy else self
-        estimator._cut(settings[best : best + 1], params[best])
+        estimator = self._with_tree(rows.tree, {}) if copy else self
+        estimator._cut(rows.cuts, settings[best : best + 1], params[best])
         return TuningResult(
             params, scores, n_leaves, best, params[best], float(scores[best]), estimator
         )
@@ -253,13 +257,6 @@ class TunableMixin:
         return self
 
 
-def count_leaves(tree, settings):
-    """Return the number of leaves of the tree cut by each setting."""
-    one = np.zeros((1, tree.node_count, 2))
-    one[:, :, 0] = 1.0
-    return cut_sums(tree, settings, one)[:, 0].astype(np.int64)
-
-
 def _first_best(scores, n_leaves):
     """Position of the largest score; of equal ones, of the fewest leaves, then the first."""
     if np.isnan(scores).all():
@@ -300,7 +297,7 @@ def _limits_of(estimator):
 def _own_setting(estimator):
     """The limits that the estimator's tree was grown or cut with."""
     inner = estimator._tree_estimator()
-    return SettingTable([{}]).numbers(_limits_of(inner), inner._n_fit_rows)
+    return SettingTable([{}], _limits_of(inner)).numbers(inner._n_fit_rows)
 
 
 def _checked_settings(estimator, grids):
@@ -312,21 +309,20 @@ def _checked_settings(estimator, grids):
         If a value is not allowed or cannot be had by cutting.
     """
     inner = estimator._tree_estimator()
-    for grid in grids:
-        for name, values in grid.items():
-            for value in values:
-                if not is_valid_limit(name, value):
-                    validate_parameter_constraints(
-                        {name: inner._parameter_constraints[name]},
-                        {name: value},
-                        caller_name=type(estimator).__name__,
-                    )
+    table = SettingTable(grids, _limits_of(inner))
+    if not table.is_valid.all():
+        for name, value in ((name, v) for grid in grids for name in grid for v in grid[name]):
+            validate_parameter_constraints(
+                {name: inner._parameter_constraints[name]},
+                {name: value},
+                caller_name=type(estimator).__name__,
+            )
     if get_config()["sklearn_random_stream"] and any(set(grid) - {"ccp_alpha"} for grid in grids):
         raise ValueError(
             "With sklearn_random_stream=True a tree depends on its limits in more ways than "
             "cutting can follow; only ccp_alpha can be cut."
         )
-    settings = SettingTable(grids).numbers(_limits_of(inner), inner._n_fit_rows)
+    settings = table.numbers(inner._n_fit_rows)
     _check_looseness(inner.tree_, _own_setting(estimator), settings)
     return settings
 
@@ -374,17 +370,20 @@ def _check_looseness(tree, grown, settings):
             )
 
 
-def _check_targets(estimator, y_val):
-    """Raise if there are classes that fit did not see."""
+def _check_targets(estimator, y_val, codes=None):
+    """Raise if there are classes that fit did not see.
+
+    `codes` are the positions of the classes, if they are known.
+    """
     inner = estimator._tree_estimator()
-    if not hasattr(inner, "classes_"):
+    if not hasattr(inner, "classes_") or (codes is not None and codes.min(initial=0) >= 0):
         return
     y_val = np.asarray(y_val)
+    columns = zip(y_val.T, inner.classes_)
     if inner.n_outputs_ == 1:
         columns = [(column_or_1d(y_val), inner.classes_)]
-    else:
-        columns = zip(y_val.T, inner.classes_)
     for labels, classes in columns:
-        unseen = np.setdiff1d(labels, classes)
-        if len(unseen):
-            raise ValueError(f"y_val holds classes that fit did not see: {unseen.tolist()}.")
+        codes = class_codes(labels, classes)
+        if codes is None or codes.min(initial=0) < 0:
+            unseen = [label for label in np.unique(labels).tolist() if label not in classes]
+            raise ValueError(f"y_val holds classes that fit did not see: {unseen}.")

@@ -200,9 +200,11 @@ class CutSums {
                 s.max_leaf_nodes = NO_BUDGET;
         }
         std::iota(order_.begin(), order_.end(), Py_ssize_t{0});
-        std::sort(order_.begin(), order_.end(), [this](Py_ssize_t a, Py_ssize_t b) {
+        const auto precedes = [this](Py_ssize_t a, Py_ssize_t b) {
             return key(settings_[a]) < key(settings_[b]);
-        });
+        };
+        if (!std::is_sorted(order_.begin(), order_.end(), precedes))
+            std::sort(order_.begin(), order_.end(), precedes);
     }
 
     // Does the next settings that share a pass; false if none was left.
@@ -256,45 +258,53 @@ class CutSums {
         return sum;
     }
 
+    // Calls visit(setting, index of its depth, index of its rows) in order; both limits ascend.
+    template <class Visit>
+    void walk_grid(size_t start, size_t end, std::vector<int64_t>& depths,
+                   std::vector<int64_t>& rows, Visit visit) const {
+        size_t d = 0, r = 0;
+        for (size_t p = start; p < end; ++p) {
+            const Setting& s = at(p);
+            if (p > start && s.max_depth != at(p - 1).max_depth) {
+                ++d;
+                r = 0;
+            }
+            if (d == depths.size()) depths.push_back(s.max_depth);
+            while (r < rows.size() && rows[r] < s.min_samples_split) ++r;
+            if (r == rows.size() || rows[r] != s.min_samples_split)
+                rows.insert(rows.begin() + r, s.min_samples_split);
+            visit(order_[p], d, r);
+        }
+    }
+
     void fill_grid(size_t start, size_t end) {
         std::vector<int64_t> depths, rows;
-        for (size_t p = start; p < end; ++p) {
-            if (depths.empty() || depths.back() != at(p).max_depth) depths.push_back(at(p).max_depth);
-            rows.push_back(at(p).min_samples_split);
-        }
-        std::sort(rows.begin(), rows.end(), std::greater<int64_t>());
-        rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-        const size_t n_depths = depths.size(), n_rows = rows.size();
+        walk_grid(start, end, depths, rows, [](Py_ssize_t, size_t, size_t) {});
+        const size_t n_rows = rows.size();
 
-        std::vector<std::pair<Py_ssize_t, size_t>> cell_of;  // node, first cell where it is split
+        // A node is split from some depth on, up to some number of rows: its corner of the grid.
+        std::vector<std::pair<Py_ssize_t, size_t>> corners;
         for (const Py_ssize_t i : tree_.inner()) {
             if (!tree_.decreases_enough(i, at(start).min_impurity_decrease)) continue;
             const size_t d = std::upper_bound(depths.begin(), depths.end(), tree_.depth(i)) - depths.begin();
-            const size_t r = std::lower_bound(rows.begin(), rows.end(), tree_.node(i).n_node_samples,
-                                              std::greater<int64_t>()) - rows.begin();
-            if (d < n_depths && r < n_rows) cell_of.emplace_back(i, d * n_rows + r);
-        }
-        std::vector<size_t> cell_of_setting;
-        for (size_t p = start, d = 0; p < end; ++p) {
-            while (depths[d] != at(p).max_depth) ++d;
-            const size_t r = std::lower_bound(rows.begin(), rows.end(), at(p).min_samples_split,
-                                              std::greater<int64_t>()) - rows.begin();
-            cell_of_setting.push_back(d * n_rows + r);
+            const size_t r = std::upper_bound(rows.begin(), rows.end(), tree_.node(i).n_node_samples)
+                             - rows.begin();
+            if (d < depths.size() && r > 0) corners.emplace_back(i, d * n_rows + r - 1);
         }
         std::vector<Wide> cells;
         for (Py_ssize_t k = 0; k < n_channels_; ++k) {
             const Wide* quantity = quantities_ + k * tree_.n_nodes();
-            cells.assign(n_depths * n_rows, Wide{});
-            for (const auto& [i, cell] : cell_of) cells[cell].add(gain(i, quantity));
-            for (size_t d = 0; d < n_depths; ++d) {
-                for (size_t r = 1; r < n_rows; ++r) cells[d * n_rows + r].add(cells[d * n_rows + r - 1]);
-            }
+            cells.assign(depths.size() * n_rows, Wide{});
+            for (const auto& [i, cell] : corners) cells[cell].add(gain(i, quantity));
             for (size_t c = n_rows; c < cells.size(); ++c) cells[c].add(cells[c - n_rows]);
-            for (size_t p = start; p < end; ++p) {
-                Wide sum = quantity[0];
-                sum.add(cells[cell_of_setting[p - start]]);
-                out_[order_[p] * n_channels_ + k] = sum.value();
+            for (size_t r = n_rows - 1; r-- > 0;) {
+                for (size_t c = r; c < cells.size(); c += n_rows) cells[c].add(cells[c + 1]);
             }
+            walk_grid(start, end, depths, rows, [&](Py_ssize_t setting, size_t d, size_t r) {
+                Wide sum = quantity[0];
+                sum.add(cells[d * n_rows + r]);
+                out_[setting * n_channels_ + k] = sum.value();
+            });
         }
     }
 

@@ -24,9 +24,8 @@ from fasttree.utils._typedefs cimport float64_t, intp_t, uint8_t
 __all__ = [
     "NO_BUDGET",
     "SETTING_DTYPE",
+    "Cuts",
     "class_weights",
-    "cut_mask",
-    "cut_sums",
     "path_errors",
     "reduced_error_mask",
     "weighted_table",
@@ -201,75 +200,96 @@ def weighted_table(const float64_t[:, :, ::1] weights, const float64_t[:, ::1] t
     return out
 
 
-def cut_sums(tree, settings, quantities):
-    """Return sums over the leaves of the tree cut by each setting.
+cdef class Cuts:
+    """The trees that settings cut from a tree.
 
     Parameters
     ----------
     tree : Tree
-        The tree grown under the loosest limits, without `ccp_alpha`.
-    settings : ndarray of shape (n_settings,), dtype=SETTING_DTYPE
-    quantities : ndarray of shape (n_channels, node_count, 2), dtype=float64
-        What each node contributes if it is a leaf; wide numbers.
-
-    Returns
-    -------
-    ndarray of shape (n_settings, n_channels), dtype=float64
-        The sums.
+        Grown under limits as loose as any of the settings', without `ccp_alpha`.
     """
-    quantities = np.ascontiguousarray(quantities, dtype=np.float64)
-    cdef intp_t n_settings = len(settings), n_channels = len(quantities)
-    if quantities.shape != (n_channels, tree.node_count, 2):
-        raise ValueError(f"quantities has shape {quantities.shape}.")
-    out = np.empty((n_settings, n_channels))
-    if out.size == 0:
-        return out
-    cdef const uint8_t[::1] raw = _as_settings(settings)
-    cdef const float64_t[::1] improvement = tree.improvement
-    cdef float64_t[:, ::1] sums = out
-    cdef CutTree* cut = new CutTree(_node_pointer(tree), tree.node_count, &improvement[0])
-    cdef CutSums* passes = NULL
-    cdef bint has_more = True
-    try:
-        passes = new CutSums(
-            cut[0], <const Setting*> &raw[0], n_settings, _wide_pointer(quantities), n_channels,
-            &sums[0, 0]
+
+    cdef readonly object tree
+    cdef const float64_t[::1] improvement
+    cdef CutTree* cut
+
+    def __cinit__(self, tree):
+        self.tree = tree
+        self.improvement = tree.improvement
+        self.cut = new CutTree(_node_pointer(tree), tree.node_count, &self.improvement[0])
+
+    def __dealloc__(self):
+        del self.cut
+
+    def sums(self, settings, quantities):
+        """Return sums over the leaves of the tree cut by each setting.
+
+        Parameters
+        ----------
+        settings : ndarray of shape (n_settings,), dtype=SETTING_DTYPE
+        quantities : ndarray of shape (n_channels, node_count, 2), dtype=float64
+            What each node contributes if it is a leaf; wide numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_settings, n_channels), dtype=float64
+        """
+        quantities = np.ascontiguousarray(quantities, dtype=np.float64)
+        cdef intp_t n_settings = len(settings), n_channels = len(quantities)
+        if quantities.shape != (n_channels, self.tree.node_count, 2):
+            raise ValueError(f"quantities has shape {quantities.shape}.")
+        out = np.empty((n_settings, n_channels))
+        if out.size == 0:
+            return out
+        cdef const uint8_t[::1] raw = _as_settings(settings)
+        cdef float64_t[:, ::1] sums = out
+        cdef CutSums* passes = new CutSums(
+            self.cut[0], <const Setting*> &raw[0], n_settings, _wide_pointer(quantities),
+            n_channels, &sums[0, 0]
         )
-        while has_more:
-            with nogil:
-                has_more = passes.step()
-            PyErr_CheckSignals()
-    finally:
-        del passes
-        del cut
-    return out
+        cdef bint has_more = True
+        try:
+            while has_more:
+                with nogil:
+                    has_more = passes.step()
+                PyErr_CheckSignals()
+        finally:
+            del passes
+        return out
 
+    def n_leaves(self, settings):
+        """Return the number of leaves of the tree cut by each setting.
 
-def cut_mask(tree, setting):
-    """Return which nodes a setting makes leaves, or cuts off.
+        Parameters
+        ----------
+        settings : ndarray of shape (n_settings,), dtype=SETTING_DTYPE
 
-    Parameters
-    ----------
-    tree : Tree
-        As for `cut_sums`.
-    setting : ndarray of shape (1,), dtype=SETTING_DTYPE
+        Returns
+        -------
+        ndarray of shape (n_settings,), dtype=int64
+        """
+        one = np.zeros((1, self.tree.node_count, 2))
+        one[:, :, 0] = 1.0
+        return self.sums(settings, one)[:, 0].astype(np.int64)
 
-    Returns
-    -------
-    ndarray of shape (node_count,), dtype=bool
-        For `prune_tree`.
-    """
-    cdef const uint8_t[::1] raw = _as_settings(setting)
-    cdef const float64_t[::1] improvement = tree.improvement
-    is_leaf = np.empty(tree.node_count, dtype=bool)
-    cdef uint8_t[::1] mask = is_leaf.view(np.uint8)
-    cdef CutTree* cut = new CutTree(_node_pointer(tree), tree.node_count, &improvement[0])
-    try:
+    def mask(self, setting):
+        """Return which nodes a setting makes leaves, or cuts off.
+
+        Parameters
+        ----------
+        setting : ndarray of shape (1,), dtype=SETTING_DTYPE
+
+        Returns
+        -------
+        ndarray of shape (node_count,), dtype=bool
+            For `prune_tree`.
+        """
+        cdef const uint8_t[::1] raw = _as_settings(setting)
+        is_leaf = np.empty(self.tree.node_count, dtype=bool)
+        cdef uint8_t[::1] mask = is_leaf.view(np.uint8)
         with nogil:
-            cut.mark_leaves((<const Setting*> &raw[0])[0], &mask[0])
-    finally:
-        del cut
-    return is_leaf
+            self.cut.mark_leaves((<const Setting*> &raw[0])[0], &mask[0])
+        return is_leaf
 
 
 def reduced_error_mask(tree, quantity):
