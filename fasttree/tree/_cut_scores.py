@@ -8,6 +8,7 @@ to zero, a constant target) is called as well, so that its warnings and errors a
 
 from functools import cached_property
 from inspect import signature
+from itertools import repeat
 
 import numpy as np
 import sklearn
@@ -347,6 +348,9 @@ class ValidationRows:
 
 def class_codes(y, classes):
     """Return positions of labels among the classes, -1 for others; None if they do not compare."""
+    if y.dtype == object:
+        position = {label: code for code, label in enumerate(classes.tolist())}
+        return np.fromiter(map(position.get, y.tolist(), repeat(-1)), np.int64, len(y))
     try:
         codes = np.searchsorted(classes, y)
     except TypeError:

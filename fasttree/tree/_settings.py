@@ -30,26 +30,31 @@ _NO_LIMIT = np.iinfo(np.int64).max
 _UNLIMITED_NUMBER = {
     name: _NO_LIMIT if value is None else value for name, value in UNLIMITED.items()
 }
+# Axes of plain numbers are checked at once; what is equal to or above these is allowed.
+_KIND = {name: SETTING_DTYPE[name].kind for name in LIMITS}
+_LEAST = {
+    "max_depth": 1,
+    "min_samples_split": 2,
+    "min_impurity_decrease": 0.0,
+    "max_leaf_nodes": 2,
+    "ccp_alpha": 0.0,
+}
 
 
 def n_rows_of(limit, n_samples):
     """A number of rows, or a fraction of them rounded up."""
-    return limit if isinstance(limit, (int, Integral)) else ceil(limit * n_samples)
+    return limit if isinstance(limit, Integral) else ceil(limit * n_samples)
 
 
 def is_valid_limit(name, value):
     """Whether an estimator takes the value for this limit."""
     if value is None:
         return name in ("max_depth", "max_leaf_nodes")
-    if name == "max_depth":
-        return isinstance(value, (int, Integral)) and value >= 1
-    if name == "max_leaf_nodes":
-        return isinstance(value, (int, Integral)) and value >= 2
-    if name == "min_samples_split":
-        if isinstance(value, (int, Integral)):
-            return value >= 2
-        return isinstance(value, Real) and 0 < value <= 1
-    return isinstance(value, (float, Real)) and value >= 0
+    if not isinstance(value, Real):
+        return False
+    if _KIND[name] == "i" and not isinstance(value, Integral):
+        return name == "min_samples_split" and 0 < value <= 1
+    return value >= _LEAST[name]
 
 
 class SettingTable:
@@ -81,26 +86,38 @@ class SettingTable:
         for grid, positions, size in self._blocks:
             block = slice(start, start + size)
             for name in LIMITS:
-                values = grid.get(name, [defaults[name]])
-                self._fill(block, name, values, positions.get(name, np.zeros(size, dtype=np.intp)))
+                self._fill(block, name, grid.get(name, [defaults[name]]), positions.get(name, 0))
             start += size
 
     def _fill(self, block, name, values, positions):
-        """Write a limit of the settings of one product."""
-        valid = np.array([is_valid_limit(name, value) for value in values])
-        numbers = np.empty(len(values), dtype=SETTING_DTYPE[name])
-        for i, value in enumerate(values):
-            if not valid[i] or value is None:
-                numbers[i] = _UNLIMITED_NUMBER[name]
-            elif name == "min_samples_split" and not isinstance(value, (int, Integral)):
-                numbers[i] = 2
-                self._fractions.append((block.start + np.flatnonzero(positions == i), value))
-            elif SETTING_DTYPE[name].kind == "i":
-                numbers[i] = min(value, _NO_LIMIT)
-            else:
-                numbers[i] = value
-        self.is_valid[block] &= valid[positions]
+        """Write a limit of the settings of one product; `positions` is 0 if there is one value."""
+        numbers = np.array(values)
+        if numbers.ndim == 1 and numbers.dtype.kind == _KIND[name]:
+            valid = numbers >= _LEAST[name]
+            numbers = np.where(valid, numbers, _UNLIMITED_NUMBER[name])
+        else:
+            valid = np.array([is_valid_limit(name, value) for value in values])
+            numbers = np.array(
+                [self._number(name, v) if ok else _UNLIMITED_NUMBER[name] for v, ok in zip(values, valid)],
+                dtype=SETTING_DTYPE[name],
+            )
+            if name == "min_samples_split":
+                at = np.broadcast_to(positions, block.stop - block.start)
+                self._fractions += [
+                    (block.start + np.flatnonzero(at == i), value)
+                    for i, value in enumerate(values)
+                    if valid[i] and not isinstance(value, Integral)
+                ]
+        if not valid.all():
+            self.is_valid[block] &= valid[positions]
         self._settings[name][block] = numbers[positions]
+
+    @staticmethod
+    def _number(name, value):
+        """A valid value as the number that a setting holds; a fraction of rows is left open."""
+        if value is None or (name == "min_samples_split" and not isinstance(value, Integral)):
+            return _UNLIMITED_NUMBER[name]
+        return min(value, _NO_LIMIT) if SETTING_DTYPE[name].kind == "i" else value
 
     def numbers(self, n_samples):
         """Return the settings in absolute numbers.

@@ -203,6 +203,8 @@ class CutSums {
         const auto precedes = [this](Py_ssize_t a, Py_ssize_t b) {
             return key(settings_[a]) < key(settings_[b]);
         };
+        for (Py_ssize_t k = 0; k < n_channels; ++k)
+            counts_.push_back(is_count(quantities + k * tree.n_nodes(), tree.n_nodes()));
         if (!std::is_sorted(order_.begin(), order_.end(), precedes))
             std::sort(order_.begin(), order_.end(), precedes);
     }
@@ -251,11 +253,21 @@ class CutSums {
         return end;
     }
 
-    Wide gain(Py_ssize_t i, const Wide* quantity) const {
-        Wide sum = quantity[tree_.node(i).left_child];
-        sum.add(quantity[tree_.node(i).right_child]);
-        sum.subtract(quantity[i]);
+    template <class Number>
+    Number gain(Py_ssize_t i, const Wide* quantity) const {
+        Number sum(quantity[tree_.node(i).left_child]);
+        sum.add(Number(quantity[tree_.node(i).right_child]));
+        sum.subtract(Number(quantity[i]));
         return sum;
+    }
+
+    // Calls visit(channel, number) with the kind of number that its sums need.
+    template <class Visit>
+    void each_channel(Visit visit) const {
+        for (Py_ssize_t k = 0; k < n_channels_; ++k) {
+            if (counts_[k]) visit(k, Count{});
+            else visit(k, Wide{});
+        }
     }
 
     // Calls visit(setting, index of its depth, index of its rows) in order; both limits ascend.
@@ -291,21 +303,21 @@ class CutSums {
                              - rows.begin();
             if (d < depths.size() && r > 0) corners.emplace_back(i, d * n_rows + r - 1);
         }
-        std::vector<Wide> cells;
-        for (Py_ssize_t k = 0; k < n_channels_; ++k) {
+        each_channel([&](Py_ssize_t k, auto zero) {
+            using Number = decltype(zero);
             const Wide* quantity = quantities_ + k * tree_.n_nodes();
-            cells.assign(depths.size() * n_rows, Wide{});
-            for (const auto& [i, cell] : corners) cells[cell].add(gain(i, quantity));
+            std::vector<Number> cells(depths.size() * n_rows, zero);
+            for (const auto& [i, cell] : corners) cells[cell].add(gain<Number>(i, quantity));
             for (size_t c = n_rows; c < cells.size(); ++c) cells[c].add(cells[c - n_rows]);
             for (size_t r = n_rows - 1; r-- > 0;) {
                 for (size_t c = r; c < cells.size(); c += n_rows) cells[c].add(cells[c + 1]);
             }
             walk_grid(start, end, depths, rows, [&](Py_ssize_t setting, size_t d, size_t r) {
-                Wide sum = quantity[0];
+                Number sum(quantity[0]);
                 sum.add(cells[d * n_rows + r]);
                 out_[setting * n_channels_ + k] = sum.value();
             });
-        }
+        });
     }
 
     void sweep_budgets(size_t start, size_t end) {
@@ -338,15 +350,27 @@ class CutSums {
     // n_split ascends.
     void sum_prefixes(const std::vector<Py_ssize_t>& order, const std::vector<size_t>& n_split,
                       size_t start) {
-        for (Py_ssize_t k = 0; k < n_channels_; ++k) {
+        each_channel([&](Py_ssize_t k, auto zero) {
+            using Number = decltype(zero);
             const Wide* quantity = quantities_ + k * tree_.n_nodes();
-            Wide sum = quantity[0];
+            Number sum(quantity[0]);
             size_t i = 0;
             for (size_t p = 0; p < n_split.size(); ++p) {
-                for (; i < n_split[p]; ++i) sum.add(gain(order[i], quantity));
+                for (; i < n_split[p]; ++i) sum.add(gain<Number>(order[i], quantity));
                 out_[order_[start + p] * n_channels_ + k] = sum.value();
             }
+        });
+    }
+
+    // Whether all sums of a channel are integers that a double holds.
+    static bool is_count(const Wide* quantity, Py_ssize_t n) {
+        double total = 0.0;
+        for (Py_ssize_t i = 0; i < n; ++i) {
+            if (quantity[i].low != 0.0 || quantity[i].high != std::nearbyint(quantity[i].high))
+                return false;
+            total += std::fabs(quantity[i].high);
         }
+        return 2.0 * total < 9007199254740992.0;
     }
 
     const CutTree& tree_;
@@ -355,6 +379,7 @@ class CutSums {
     double* out_;
     std::vector<Setting> settings_;
     std::vector<Py_ssize_t> order_;  // settings that share a pass stand together
+    std::vector<bool> counts_;       // channels whose sums a double holds
     size_t done_ = 0;
 };
 

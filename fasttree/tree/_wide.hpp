@@ -52,4 +52,15 @@ struct Wide {
     }
 };
 
+// A number whose sums a double holds, with the interface of a wide one.
+struct Count {
+    double number = 0.0;
+
+    Count() = default;
+    explicit Count(const Wide& x) : number(x.high) {}
+    void add(const Count& x) { number += x.number; }
+    void subtract(const Count& x) { number -= x.number; }
+    double value() const { return number; }
+};
+
 }  // namespace fasttree
