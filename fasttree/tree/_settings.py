@@ -5,7 +5,7 @@ product, so that a value is converted once however many settings hold it. Only f
 are left open: they mean another number in every fold.
 """
 
-from math import ceil
+from math import ceil, inf
 from numbers import Integral, Real
 
 import numpy as np
@@ -53,8 +53,8 @@ def is_valid_limit(name, value):
     if not isinstance(value, Real):
         return False
     if _KIND[name] == "i" and not isinstance(value, Integral):
-        return name == "min_samples_split" and 0 < value <= 1
-    return value >= _LEAST[name]
+        return name == "min_samples_split" and isinstance(value, float) and 0 < value <= 1
+    return _LEAST[name] <= value < inf
 
 
 class SettingTable:
@@ -93,7 +93,7 @@ class SettingTable:
         """Write a limit of the settings of one product; `positions` is 0 if there is one value."""
         numbers = np.array(values)
         if numbers.ndim == 1 and numbers.dtype.kind == _KIND[name]:
-            valid = numbers >= _LEAST[name]
+            valid = (_LEAST[name] <= numbers) & (numbers < inf)
             numbers = np.where(valid, numbers, _UNLIMITED_NUMBER[name])
         else:
             valid = np.array([is_valid_limit(name, value) for value in values])
