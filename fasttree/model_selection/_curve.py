@@ -93,10 +93,9 @@ def tuning_curve(
     fit_params = fit_params or {}
     if param_range is None:
         param_range = _ticks(estimator, X, y, param_name, fit_params)
-    param_range = np.asarray(param_range)
     search = TrainOnceSearchCV(
         estimator,
-        {param_name: param_range.tolist()},
+        {param_name: list(param_range)},
         scoring=scoring,
         cv=cv,
         n_jobs=n_jobs,
@@ -113,6 +112,7 @@ def tuning_curve(
         )
         for part in ("train", "test")
     )
+    param_range = np.asarray(param_range)
     return Bunch(param_range=param_range, train_scores=train_scores, test_scores=test_scores)
 
 

@@ -127,10 +127,13 @@ def node_losses(estimator, X, y, sample_weight=None):
         is_wrong = labels[:, :, None] != np.arange(tree.max_n_classes)
         table = is_wrong.reshape(tree.node_count, -1).astype(np.float64)
     else:
+        y = y.astype(np.float64)
+        if not np.isfinite(y).all():
+            raise ValueError("The validation targets must be finite numbers.")
         squared = inner.criterion != "absolute_error"
         weights = [
             path_errors(tree, leaves, column, k, squared, sample_weight)[:, None]
-            for k, column in enumerate(np.ascontiguousarray(y.T, dtype=np.float64))
+            for k, column in enumerate(np.ascontiguousarray(y.T))
         ]
         table = np.ones((tree.node_count, tree.n_outputs))
     return weighted_table(np.concatenate(weights, axis=1), table)
