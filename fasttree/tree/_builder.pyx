@@ -56,7 +56,8 @@ cdef class TreeBuilder:
         if sklearn_stream or X.shape[0] * <double> X.shape[1] < SERIAL_VALUES:
             n_threads = 1
         self.n_threads = n_threads
-        splitter.init(X, y, sample_weight, strategy, sklearn_stream, n_threads,
+        splitter.init(X, y, sample_weight, strategy, sklearn_stream,
+                      isinstance(self, DepthFirstTreeBuilder), n_threads,
                       SIMD_PORTABLE if simd == "portable" else best_simd())
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
@@ -131,6 +132,7 @@ cdef class TreeBuilder:
         cdef void* worker = self.workers[thread]
         (<Splitter> worker).share_tables(self.splitter.tables.get())
         (<Splitter> worker).begin_node(node)
+        (<Splitter> worker).partitioner.begin_node(node.start, node.end)
         (<Splitter> worker).poll(node.size())
         is_constant[0] = (<Splitter> worker).evaluate(node, feature, best)
         return 0

@@ -98,7 +98,9 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
     cdef cppclass DenseWorkspace:
         vector[uint32_t] go_left
         vector[uint32_t] scratch
-        DenseWorkspace(DenseData& data, Simd simd) except +
+        DenseWorkspace(DenseData& data, Simd simd, cbool with_blocks) except +
+        cbool in_block
+        void begin_node(uint32_t start, uint32_t end)
         Runs runs(uint32_t feature, uint32_t start, uint32_t end)
         uint32_t split_rows(const Split& split, uint32_t start, uint32_t end)
         void split_list(uint32_t feature, uint32_t start, uint32_t end, cbool with_left,
@@ -108,7 +110,8 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
 
 cdef extern from "_tables.hpp" namespace "fasttree" nogil:
     cdef cppclass CountTables:
-        CountTables(const DenseData& data, const Scanner& scanner, cbool forced) except +
+        CountTables(const DenseData& data, const Scanner& scanner, cbool forced,
+                    cbool with_blocks) except +
         cbool counts(uint32_t feature, uint32_t n)
         cbool any(uint32_t n)
         int acquire() except +

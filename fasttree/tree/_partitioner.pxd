@@ -19,7 +19,9 @@ cdef class Partitioner:
     cdef readonly uint32_t n_rows          # of positive weight: the root's rows
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, Simd simd) except -1
+                  bint with_lists, bint with_blocks, int n_threads, Simd simd) except -1
+    # Before a node is searched.
+    cdef void begin_node(self, uint32_t start, uint32_t end) noexcept nogil
     # The same rows and columns, scratch of its own.
     cdef Partitioner clone(self)
     cdef const uint32_t* rows(self) noexcept nogil
@@ -41,6 +43,7 @@ cdef class DensePartitioner(Partitioner):
     cdef shared_ptr[DenseData] data
     cdef unique_ptr[DenseWorkspace] workspace
     cdef Simd simd
+    cdef bint with_blocks
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1
     cdef int poll(self) except -1 nogil

@@ -32,6 +32,7 @@ cdef class Splitter:
     cdef bint draws                          # nodes look at some of the features only
     cdef bint sklearn_rules
     cdef bint count_forced
+    cdef bint with_blocks
     cdef uint64_t seed
     cdef uint32_t current_start, current_end     # node the scanner holds
     cdef uint64_t work                       # rows looked at since the last poll
@@ -41,7 +42,8 @@ cdef class Splitter:
     cdef vector[double] left_value, right_value  # of the children of the node split last
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, int n_threads, Simd simd) except -1
+                  str strategy, bint sklearn_rules, bint depth_first, int n_threads,
+                  Simd simd) except -1
     cdef int attach(self) except -1
     cdef Splitter clone(self)
     cdef void share_tables(self, CountTables* tables) noexcept nogil

@@ -55,7 +55,8 @@ cdef class Splitter:
                             self.min_weight_leaf, self.random_state, cst)
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, int n_threads, Simd simd) except -1:
+                  str strategy, bint sklearn_rules, bint depth_first, int n_threads,
+                  Simd simd) except -1:
         cdef uint32_t n_features = <uint32_t> X.shape[1]
         cdef uint32_t max_features = <uint32_t> min(self.max_features, X.shape[1])
         if hasattr(self.random_state, "randint"):
@@ -68,13 +69,15 @@ cdef class Splitter:
         self.stop_flag = 0
         self.polls_signals = True
         self.count_forced = strategy == "count"
+        self.with_blocks = strategy == "auto" and depth_first
         self.criterion.init(y, sample_weight, sklearn_rules, simd)
         self.partitioner = DensePartitioner()
         if self.searches_lists():
             self.partitioner.init(X, sample_weight, strategy,
-                                  lists_pay(n_features, max_features), n_threads, simd)
+                                  lists_pay(n_features, max_features), self.with_blocks,
+                                  n_threads, simd)
         else:
-            self.partitioner.init(X, sample_weight, "sort", False, n_threads, simd)
+            self.partitioner.init(X, sample_weight, "sort", False, False, n_threads, simd)
         if sklearn_rules:
             self.sampler.reset(new SklearnSampler(n_features, max_features, <uint32_t> self.seed))
         else:
@@ -94,7 +97,7 @@ cdef class Splitter:
         self.scratch_table = NO_TABLE
         self.tables.reset(new CountTables(
             deref((<DensePartitioner> self.partitioner).data.get()), deref(self.scanner),
-            self.count_forced))
+            self.count_forced, self.with_blocks))
         self.node_tables = self.tables.get()
         return 0
 
@@ -110,6 +113,7 @@ cdef class Splitter:
         other.sklearn_rules = self.sklearn_rules
         other.draws = self.draws
         other.count_forced = self.count_forced
+        other.with_blocks = self.with_blocks
         other.stop = self.stop
         other.attach()
         return other
@@ -144,6 +148,7 @@ cdef class Splitter:
         cdef int is_constant
         cdef double perfect
         self.begin_node(node)
+        self.partitioner.begin_node(node.start, node.end)
         best.feature = NO_FEATURE
         best.score = -INFINITY
         # In ascending order, no later feature can beat or tie-break a perfect split.
