@@ -12,6 +12,7 @@
 
 #include "../utils/_simd.hpp"
 #include "_runs.hpp"
+#include "_split.hpp"
 
 namespace fasttree {
 
@@ -113,43 +114,73 @@ inline uint32_t pick(Simd simd, const BlockOrder& feature, uint64_t members, uin
     return pick_portable(feature, members, n, rows, entries);
 }
 
-// The block of one thread, and the node inside it that is being searched.
+class Block;
+
+// Where a block's columns come from.
+class BlockSource {
+public:
+    virtual ~BlockSource() = default;
+    virtual void make_order(const Block& block, uint32_t feature, BlockOrder& out) = 0;
+    virtual Runs values_of(uint32_t feature) const = 0;  // a column, without entries
+};
+
+// The block of one thread.
 class Block {
+    BlockSource& source_;
+    const Simd simd_;
     std::vector<BlockOrder> orders_;   // [n_features]
-    std::vector<uint8_t> is_ordered_;  // made when first looked at
-    std::vector<uint8_t> place_;       // of a row of the block in rows_
+    std::vector<uint8_t> is_made_;     // orders are made when first looked at
+    std::vector<uint8_t> place_;       // of a row of the block in `rows`
+    uint32_t entries_[BLOCK_ROWS + 16];
 
 public:
-    uint32_t start = 0, end = 0;       // the root's positions
-    uint32_t rows[BLOCK_ROWS];         // of the root, as they were
-    uint64_t members = 0;              // of the node being searched
+    uint32_t start = 0, end = 0;       // positions of its rows
+    uint32_t rows[BLOCK_ROWS];         // ascending
 
-    Block(uint32_t n_rows, uint32_t n_features)
-        : orders_(n_features), is_ordered_(n_features), place_(n_rows) {}
+    Block(BlockSource& source, Simd simd, uint32_t n_rows, uint32_t n_features)
+        : source_(source), simd_(simd), orders_(n_features), is_made_(n_features), place_(n_rows) {}
 
     uint32_t size() const { return end - start; }
-    bool holds(uint32_t node_start, uint32_t node_end) const {
-        return start <= node_start && node_end <= end;
-    }
-    void open(uint32_t root_start, uint32_t root_end, const uint32_t* all_rows) {
-        start = root_start;
-        end = root_end;
+    uint64_t all() const { return size() < 64 ? (uint64_t{1} << size()) - 1 : ~uint64_t{0}; }
+
+    void open(uint32_t first, uint32_t last, const uint32_t* all_rows) {
+        start = first;
+        end = last;
         for (uint32_t i = 0; i < size(); ++i) {
             rows[i] = all_rows[start + i];
             place_[rows[i]] = static_cast<uint8_t>(i);
         }
-        std::fill(is_ordered_.begin(), is_ordered_.end(), 0);
+        std::fill(is_made_.begin(), is_made_.end(), 0);
     }
-    void begin_node(uint32_t node_start, uint32_t node_end, const uint32_t* all_rows) {
-        members = 0;
-        for (uint32_t i = node_start; i < node_end; ++i) members |= uint64_t{1} << place_[all_rows[i]];
+
+    // Rows of the members, ascending; returns their number.
+    uint32_t rows_of(uint64_t members, uint32_t* out) const {
+        uint32_t n = 0;
+        for (; members != 0; members &= members - 1) out[n++] = rows[__builtin_ctzll(members)];
+        return n;
     }
-    // The feature's order, and whether it has been made; if not, the caller makes it.
-    BlockOrder& order(uint32_t feature, bool& is_made) {
-        is_made = is_ordered_[feature];
-        is_ordered_[feature] = 1;
-        return orders_[feature];
+    // Runs of a node in the block, valid until the next call.
+    Runs runs(uint32_t feature, uint64_t members) {
+        Runs out = source_.values_of(feature);
+        out.entries = entries_;
+        out.n = static_cast<uint32_t>(__builtin_popcountll(members));
+        out.n_missing = pick(simd_, order(feature), members, size(), rows, entries_);
+        return out;
     }
+    Runs values_of(uint32_t feature) const { return source_.values_of(feature); }
+    // Members that a split sends left.
+    uint64_t left_members(const Split& split, uint64_t members) {
+        const BlockOrder& feature = order(split.feature);
+        const uint32_t n_values = size() - feature.n_missing;
+        uint32_t count = 0;
+        uint64_t left = 0;
+        for (uint32_t p = 0; p < size(); ++p) {
+            const uint64_t bit = uint64_t{1} << feature.order[p] & members;
+            if (p < n_values ? bit && count++ < split.n_values_left : split.missing_left) left |= bit;
+        }
+        return left;
+    }
+    // An order from sorted entries.
     void take_entries(const uint32_t* entries, uint32_t n_missing, BlockOrder& out) const {
         out.boundaries = 0;
         out.n_missing = n_missing;
@@ -157,6 +188,13 @@ public:
             out.order[p] = place_[entries[p] & ROW];
             out.boundaries |= static_cast<uint64_t>(entries[p] >> 31) << p;
         }
+    }
+
+private:
+    const BlockOrder& order(uint32_t feature) {
+        if (!is_made_[feature]) source_.make_order(*this, feature, orders_[feature]);
+        is_made_[feature] = 1;
+        return orders_[feature];
     }
 };
 

@@ -13,7 +13,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "../utils/_bits.hpp"
@@ -225,45 +224,25 @@ private:
 };
 
 // Scratch of one thread.
-class DenseWorkspace {
+class DenseWorkspace final : public BlockSource {
 public:
     DenseData& data;
     const Simd simd;
     std::vector<uint32_t> go_left;       // bits, of the node split last
     std::vector<uint32_t> scratch;       // entries
     SortBuffers buffers;                 // for sorting in the node
-    std::unique_ptr<Block> block;        // small subtrees, if growth is depth-first
-    bool in_block = false;               // the node being searched is in the block
 
-    DenseWorkspace(DenseData& data_, Simd simd_, bool with_blocks)
+    DenseWorkspace(DenseData& data_, Simd simd_)
         : data(data_), simd(simd_), go_left(make_bits(data_.n_rows)),
-          scratch(data_.rows.size() + BLOCK_ROWS + PADDING) {
-        if (with_blocks) {
-            block = std::make_unique<Block>(data.n_rows, static_cast<uint32_t>(data.columns.size()));
-        }
-    }
-
-    // Before a node is searched.
-    void begin_node(uint32_t start, uint32_t end) {
-        in_block = block && end - start <= BLOCK_ROWS;
-        if (!in_block) return;
-        const uint32_t* rows = data.rows.data();
-        if (!block->holds(start, end)) block->open(start, end, rows);
-        block->begin_node(start, end, rows);
-    }
+          scratch(data_.rows.size() + PADDING) {}
 
     // A feature of the node in ascending order.
     Runs runs(uint32_t feature, uint32_t start, uint32_t end) {
         const Column& col = data.columns[feature];
-        Runs out;
+        Runs out = values_of(feature);
         out.n = end - start;
-        out.column = data.column(feature);
-        out.stride = data.row_stride;
         out.entries = scratch.data();
-        if (in_block) {
-            out.n_missing = pick(simd, block_order(feature), block->members, block->size(),
-                                 block->rows, scratch.data());
-        } else if (col.storage == SORTED) {
+        if (col.storage == SORTED) {
             out.entries = col.list.data() + start;
             out.n_missing = col.has_missing ? count_missing(out) : 0;
         } else if (col.storage == COUNTED) {
@@ -293,27 +272,26 @@ public:
         for (uint32_t i = start; i < end; ++i) put_bit(go_left.data(), data.rows[i], i < middle);
     }
 
-private:
-    const BlockOrder& block_order(uint32_t feature) {
-        bool is_made;
-        BlockOrder& order = block->order(feature, is_made);
-        if (is_made) return order;
+    Runs values_of(uint32_t feature) const override {
+        return {nullptr, 0, 0, data.column(feature), data.row_stride};
+    }
+    void make_order(const Block& block, uint32_t feature, BlockOrder& out) override {
         const Column& col = data.columns[feature];
-        const uint32_t n = block->size();
+        const uint32_t n = block.size();
         if (col.storage == COUNTED) {
             uint8_t codes[BLOCK_ROWS];
-            for (uint32_t i = 0; i < n; ++i) codes[i] = *data.code(block->rows[i], col.slot);
-            order_codes(simd, codes, n, static_cast<uint32_t>(col.values.size()), order);
+            for (uint32_t i = 0; i < n; ++i) codes[i] = *data.code(block.rows[i], col.slot);
+            order_codes(simd, codes, n, static_cast<uint32_t>(col.values.size()), out);
         } else if (col.storage == SORTED) {
-            Runs list{col.list.data() + block->start, n, 0, data.column(feature), data.row_stride};
-            block->take_entries(list.entries, col.has_missing ? count_missing(list) : 0, order);
+            const Runs list = runs(feature, block.start, block.end);
+            block.take_entries(list.entries, list.n_missing, out);
         } else {
-            const uint32_t n_missing = data.sort_rows(feature, block->rows, n, buffers, scratch.data());
-            block->take_entries(scratch.data(), n_missing, order);
+            const uint32_t n_missing = data.sort_rows(feature, block.rows, n, buffers, scratch.data());
+            block.take_entries(scratch.data(), n_missing, out);
         }
-        return order;
     }
 
+private:
     static uint32_t count_missing(const Runs& runs) {
         uint32_t low = 0, high = runs.n;  // values before low, missing from high on
         while (low < high) {
@@ -372,8 +350,8 @@ private:
             for (uint32_t i = start; i < end; ++i) {
                 put_bit(sides, node_rows[i], left[*data.code(node_rows[i], col.slot)]);
             }
-        } else if (in_block || col.storage == SORTED) {
-            const uint32_t* entries = runs(split.feature, start, end).entries;
+        } else if (col.storage == SORTED) {
+            const uint32_t* entries = col.list.data() + start;
             const uint32_t n_missing = split.has_missing && split.missing_left
                                            ? split.n_left - split.n_values_left : 0;
             for (uint32_t i = start; i < end; ++i) {

@@ -17,14 +17,14 @@ cdef class Partitioner:
     """Rows of the nodes (abstract)."""
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, bint with_blocks, int n_threads, Simd simd) except -1:
+                  bint with_lists, int n_threads, Simd simd) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef Partitioner clone(self):
         raise TypeError(f"{type(self).__name__} is abstract")
 
-    cdef void begin_node(self, uint32_t start, uint32_t end) noexcept nogil:
-        pass
+    cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil:
+        return NULL
 
     cdef const uint32_t* rows(self) noexcept nogil:
         return NULL
@@ -56,14 +56,13 @@ cdef class DensePartitioner(Partitioner):
     """Partitioner of a dense matrix, of any memory order."""
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, bint with_blocks, int n_threads, Simd simd) except -1:
+                  bint with_lists, int n_threads, Simd simd) except -1:
         cdef uint32_t i
         cdef DenseData* data
         if X.strides[0] % 4 or X.strides[1] % 4:
             X = np.ascontiguousarray(X)
         self.X = X
         self.simd = simd
-        self.with_blocks = with_blocks
         self.n_features = <uint32_t> X.shape[1]
         data = new DenseData(&self.X[0, 0], X.strides[0] // 4, X.strides[1] // 4,
                              <uint32_t> X.shape[0], self.n_features)
@@ -74,8 +73,7 @@ cdef class DensePartitioner(Partitioner):
                 data.rows.push_back(i)
         self.n_rows = <uint32_t> data.rows.size()
         self.encode(strategy, with_lists, n_threads)
-        self.workspace.reset(new DenseWorkspace(deref(data), simd, with_blocks))
-        return 0
+        return self.make_workspace()
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1:
         """Store every column in the way its search reads it, a few columns at a time."""
@@ -110,16 +108,23 @@ cdef class DensePartitioner(Partitioner):
         cdef DensePartitioner other = DensePartitioner()
         other.X = self.X
         other.simd = self.simd
-        other.with_blocks = self.with_blocks
         other.n_features = self.n_features
         other.n_rows = self.n_rows
         other.data = self.data
-        other.workspace.reset(new DenseWorkspace(deref(self.data.get()), self.simd,
-                                                 self.with_blocks))
+        other.make_workspace()
         return other
 
-    cdef void begin_node(self, uint32_t start, uint32_t end) noexcept nogil:
-        self.workspace.get().begin_node(start, end)
+    cdef int make_workspace(self) except -1:
+        """What a thread owns."""
+        cdef DenseData* data = self.data.get()
+        self.workspace.reset(new DenseWorkspace(deref(data), self.simd))
+        self.block.reset(new Block(deref(self.workspace.get()), self.simd, data.n_rows,
+                                   self.n_features))
+        return 0
+
+    cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil:
+        self.block.get().open(start, end, self.rows())
+        return self.block.get()
 
     cdef const uint32_t* rows(self) noexcept nogil:
         return self.data.get().rows.data()
@@ -145,6 +150,5 @@ cdef class DensePartitioner(Partitioner):
 
     cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t end, bint with_left,
                             bint with_right, const uint32_t* sides) noexcept nogil:
-        if (self.data.get().columns[feature].storage == SORTED
-                and not self.workspace.get().in_block):
+        if self.data.get().columns[feature].storage == SORTED:
             self.workspace.get().split_list(feature, start, end, with_left, with_right, sides)

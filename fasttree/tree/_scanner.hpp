@@ -3,7 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "_block.hpp"
+#include "_growth.hpp"
+#include "_nodes.hpp"
 #include "_runs.hpp"
+#include "_sampler.hpp"
 #include "_targets.hpp"
 
 namespace fasttree {
@@ -25,6 +29,10 @@ public:
     // score is larger than best.score. Ties: lower threshold, then missing right.
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
+
+    // Grows what is below `root`, all of it in the block.
+    virtual void grow_block(Block&, const GrowthRules&, FeatureSampler&, NodeStore&,
+                            const Node& root) = 0;
 
     // Superfast selection's tables. Bytes of a distinct value's cell; 0: runs only.
     virtual size_t cell_bytes() const = 0;

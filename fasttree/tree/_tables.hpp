@@ -9,7 +9,6 @@
 #include <memory>
 #include <vector>
 
-#include "_block.hpp"
 #include "_cost_model.hpp"
 #include "_dense.hpp"
 #include "_sampler.hpp"
@@ -20,7 +19,7 @@ namespace fasttree {
 class CountTables {
     const DenseData& data_;
     const Scanner& scanner_;
-    const bool forced_, with_blocks_;
+    const bool forced_;
     std::vector<size_t> offsets_;                 // of a feature's cells in a table
     size_t bytes_ = 0, cell_ = 0;
     std::vector<std::unique_ptr<char[]>> pool_;
@@ -28,8 +27,8 @@ class CountTables {
     std::vector<uint32_t> narrow_, wide_;         // counted features
 
 public:
-    CountTables(const DenseData& data, const Scanner& scanner, bool forced, bool with_blocks)
-        : data_(data), scanner_(scanner), forced_(forced), with_blocks_(with_blocks), offsets_(data.columns.size()),
+    CountTables(const DenseData& data, const Scanner& scanner, bool forced)
+        : data_(data), scanner_(scanner), forced_(forced), offsets_(data.columns.size()),
           cell_(scanner.cell_bytes()) {
         for (uint32_t f = 0; f < data.columns.size() && cell_ > 0; ++f) {
             const Storage storage = data.columns[f].storage;
@@ -45,7 +44,6 @@ public:
     // Whether a node of n rows searches the feature by counts.
     bool counts(uint32_t f, uint32_t n) const {
         const Column& col = data_.columns[f];
-        if (with_blocks_ && n <= BLOCK_ROWS) return false;
         if (cell_ == 0 || (col.storage != COUNTED && col.storage != WIDE)) return false;
         return forced_ || counts_pay(n, static_cast<uint32_t>(col.values.size()), cell_);
     }
