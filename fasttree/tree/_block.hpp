@@ -170,13 +170,12 @@ public:
     Runs values_of(uint32_t feature) const { return source_.values_of(feature); }
     // Members that a split sends left.
     uint64_t left_members(const Split& split, uint64_t members) {
-        const BlockOrder& feature = order(split.feature);
-        const uint32_t n_values = size() - feature.n_missing;
-        uint32_t count = 0;
+        const Runs feature = runs(split.feature, members);
+        const uint32_t n_values = feature.n - feature.n_missing;
         uint64_t left = 0;
-        for (uint32_t p = 0; p < size(); ++p) {
-            const uint64_t bit = uint64_t{1} << feature.order[p] & members;
-            if (p < n_values ? bit && count++ < split.n_values_left : split.missing_left) left |= bit;
+        for (uint32_t p = 0; p < split.n_values_left; ++p) left |= bit_of(feature.entries[p]);
+        if (split.missing_left) {
+            for (uint32_t p = n_values; p < feature.n; ++p) left |= bit_of(feature.entries[p]);
         }
         return left;
     }
@@ -191,6 +190,8 @@ public:
     }
 
 private:
+    uint64_t bit_of(uint32_t entry) const { return uint64_t{1} << place_[entry & ROW]; }
+
     const BlockOrder& order(uint32_t feature) {
         if (!is_made_[feature]) source_.make_order(*this, feature, orders_[feature]);
         is_made_[feature] = 1;

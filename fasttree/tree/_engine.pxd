@@ -243,7 +243,7 @@ cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
         void begin_node(const uint32_t* rows, uint32_t n) except +
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out)
         void node_value(double* value)
-        double perfect_score()
+        double perfect_score(const uint32_t* rows, uint32_t n)
         void grow_block(Block& block, const GrowthRules& rules, FeatureSampler& sampler,
                         NodeStore& store, const Node& root) except +
         cbool scan(const Runs&, const Limits&, Candidate& best) except +

@@ -34,7 +34,9 @@ public:
     }
     void node_value(double* value) const override { acc_.node_value(value); }
 
-    double perfect_score() const override { return acc_.perfect_score(); }
+    double perfect_score(const uint32_t* rows, uint32_t n) override {
+        return acc_.perfect_score(rows, n);
+    }
 
     bool scan(const Runs& runs, const Limits& limits, Candidate& best) override {
         return limits.checked() ? both_passes<true>(runs, limits, best)
@@ -120,8 +122,10 @@ private:
             Node node = stack_.back().node;
             const uint64_t members = stack_.back().members;
             stack_.pop_back();
-            if (held != members) acc_.begin_node(rows, block.rows_of(members, rows));
-            if (!find_split(block, rules, sampler, node, members, split)) continue;
+            const uint32_t n = block.rows_of(members, rows);
+            if (held != members) acc_.begin_node(rows, n);
+            const double perfect = sampler.is_ascending() ? acc_.perfect_score(rows, n) : INFINITE;
+            if (!find_split(block, rules, sampler, node, members, perfect, split)) continue;
             const uint64_t left_members = block.left_members(split, members);
             const uint64_t right_members = members & ~left_members;
             rules.make_children(node, split, node.start + split.n_left, left, right);
@@ -150,10 +154,9 @@ private:
     // The best split of a node in a block, of the features that the sampler names.
     template <class Sampler>
     bool find_split(Block& block, const GrowthRules& rules, Sampler& sampler, Node& node,
-                    uint64_t members, Split& best) {
+                    uint64_t members, double perfect, Split& best) {
         best.feature = NO_FEATURE;
         best.score = MINUS_INFINITY;
-        const double perfect = sampler.is_ascending() ? acc_.perfect_score() : INFINITE;
         sampler.begin(node.key, node.n_known);
         for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
             const Runs runs = block.runs(f, members);

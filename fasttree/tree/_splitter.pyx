@@ -150,7 +150,9 @@ cdef class Splitter:
         best.feature = NO_FEATURE
         best.score = -INFINITY
         # In ascending order, no later feature can beat or tie-break a perfect split.
-        perfect = self.scanner.perfect_score() if self.sampler.get().is_ascending() else INFINITY
+        perfect = INFINITY
+        if self.sampler.get().is_ascending():
+            perfect = self.scanner.perfect_score(self.partitioner.rows() + node.start, node.size())
         self.sampler.get().begin(node.key, node.n_known)
         if not self.draws and node.table == NO_TABLE and self.tables.get().any(node.size()):
             node.table = self.tables.get().acquire()
