@@ -1,17 +1,28 @@
 """Drawing and printing trees: scikit-learn's exporters on fasttree's estimators.
 
-They read a tree's public arrays, so fasttree's estimators go in as they are; `DecisionTree` hands
-in the estimator it fitted, a bare `Tree` is converted.
+They read a tree's public arrays, so fasttree's estimators go in as they are, and `DecisionTree`
+hands in the estimator it fitted.
 """
 
 import sklearn.tree
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree.tree._auto import DecisionTree
-from fasttree.tree._interop import to_sklearn_tree
 from fasttree.tree._tree import Tree
 
 __all__ = ["export_graphviz", "export_text", "plot_tree"]
+
+
+class _BareTree(BaseEstimator):
+    """What an exporter asks of an estimator, around a `Tree`."""
+
+    criterion = "impurity"
+
+    def fit(self, tree):
+        self.tree_ = tree
+        self.n_features_in_ = tree.n_features
+        return self
 
 
 def _exportable(decision_tree):
@@ -20,7 +31,7 @@ def _exportable(decision_tree):
         check_is_fitted(decision_tree)
         return decision_tree.estimator_
     if isinstance(decision_tree, Tree):
-        return to_sklearn_tree(decision_tree)
+        return _BareTree().fit(decision_tree)
     return decision_tree
 
 

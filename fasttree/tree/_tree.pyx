@@ -179,7 +179,7 @@ cdef class Tree:
         self._nodes = np.empty(0, dtype=NODE_DTYPE)
         self._values = np.empty((0, n_outputs, self.max_n_classes))
 
-    def set_nodes(self, nodes, values, intp_t max_depth):
+    def set_nodes(self, nodes, values, max_depth):
         """Fill the tree. The arrays become its own.
 
         Parameters
@@ -425,6 +425,8 @@ cdef class Tree:
         cdef uint8_t[::1] target = out.reshape(-1).view(np.uint8)
         if not issparse(X):
             self._walk_dense(X, table, <char*> &target[0], n_threads)
+        elif X.indptr.shape[0] != X.shape[0] + 1:
+            raise ValueError("The CSR matrix does not have a row pointer per row.")
         elif X.indices.dtype == np.int32 and X.indptr.dtype == np.int32:
             _walk_sparse[int32_t](self, X.data, X.indices, X.indptr, table, <char*> &target[0],
                                   n_threads)
