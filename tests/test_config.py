@@ -167,7 +167,10 @@ def test_source_folder_is_recognised(tmp_path):
     package.joinpath("utils").mkdir()
     package.joinpath("utils", "__init__.py").touch()
     run = subprocess.run(
-        [sys.executable, "-S", "-c", "import fasttree"], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-S", "-c", "import fasttree"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 1
     assert "source folder" in run.stderr

@@ -37,7 +37,10 @@ def fitted(request):
 
 
 def test_text(fitted):
-    for options in [{}, {"feature_names": NAMES, "show_weights": True, "decimals": 4, "max_depth": 1}]:
+    for options in [
+        {},
+        {"feature_names": NAMES, "show_weights": True, "decimals": 4, "max_depth": 1},
+    ]:
         text = export_text(fitted, **options)
         assert text == sklearn.tree.export_text(fitted.to_sklearn(), **options)
         assert text.startswith("|--- ")

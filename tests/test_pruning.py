@@ -37,9 +37,7 @@ def random_sklearn_tree(seed):
         if rng.random() < 0.5:
             y = np.round(y)
         criterion = rng.choice(["squared_error", "absolute_error"])
-        model = sklearn.tree.DecisionTreeRegressor(
-            random_state=seed, criterion=criterion, **limits
-        )
+        model = sklearn.tree.DecisionTreeRegressor(random_state=seed, criterion=criterion, **limits)
     return model.fit(X, y, sample_weight=weight).tree_
 
 

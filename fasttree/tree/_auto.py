@@ -428,7 +428,8 @@ class DecisionTree(MultiOutputMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        classifier, regressor = get_tags(DecisionTreeClassifier()), get_tags(DecisionTreeRegressor())
+        classifier = get_tags(DecisionTreeClassifier())
+        regressor = get_tags(DecisionTreeRegressor())
         tags.input_tags = classifier.input_tags
         tags.target_tags.required = True
         task = self._known_task()
