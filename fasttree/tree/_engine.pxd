@@ -5,15 +5,22 @@ from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from fasttree.tree._criterion cimport Counts, NodeStats, Runs, Scanner
-from fasttree.utils._typedefs cimport uint8_t, uint32_t, uint64_t
+from fasttree.utils._simd cimport Simd
+from fasttree.utils._typedefs cimport uint32_t, uint64_t
 
 
 cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
     uint64_t mix(uint64_t key, uint64_t value)
 
 
+cdef extern from "../utils/_sorting.hpp" namespace "fasttree" nogil:
+    cdef cppclass SortBuffers:
+        pass
+
+
 cdef extern from "_split.hpp" namespace "fasttree" nogil:
     const int NO_TABLE
+    const uint32_t NO_ROW
 
     cdef cppclass Node:
         uint32_t start
@@ -31,6 +38,8 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
     cdef cppclass Split:
         double score
         double threshold
+        uint32_t row_below
+        uint32_t row_above
         uint32_t feature
         uint32_t n_left
         uint32_t n_values_left
@@ -82,20 +91,18 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         DenseData(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, uint32_t n_rows,
                   uint32_t n_features) except +
         float value(uint32_t row, uint32_t feature)
-        void find_distinct(uint32_t feature) except +
-        void allocate_codes() except +
-        void encode(uint32_t feature)
-        void sort(uint32_t feature, uint64_t* items, uint64_t* scratch) except +
-        void widen(uint32_t feature) except +
+        void encode(uint32_t first, uint32_t last, cbool counted, cbool sorted, cbool widened,
+                    vector[uint32_t]& keys, SortBuffers& buffers) except +
+        void interleave() except +
 
     cdef cppclass DenseWorkspace:
-        vector[uint8_t] go_left
+        vector[uint32_t] go_left
         vector[uint32_t] scratch
-        DenseWorkspace(DenseData& data) except +
+        DenseWorkspace(DenseData& data, Simd simd) except +
         Runs runs(uint32_t feature, uint32_t start, uint32_t end)
         uint32_t split_rows(const Split& split, uint32_t start, uint32_t end)
-        void split_list(uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
-                        cbool with_left, cbool with_right, const uint8_t* left)
+        void split_list(uint32_t feature, uint32_t start, uint32_t end, cbool with_left,
+                        cbool with_right, const uint32_t* sides)
         void mark_halves(uint32_t start, uint32_t middle, uint32_t end)
 
 

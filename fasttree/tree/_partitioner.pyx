@@ -10,15 +10,14 @@ from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
 from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport COUNTED, RAW, SORTED, WIDE
-from fasttree.utils._typedefs cimport uint64_t
+from fasttree.tree._engine cimport SORTED, SortBuffers
 
 
 cdef class Partitioner:
     """Rows of the nodes (abstract)."""
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads) except -1:
+                  bint with_lists, int n_threads, Simd simd) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef Partitioner clone(self):
@@ -33,7 +32,7 @@ cdef class Partitioner:
     cdef uint32_t* scratch(self) noexcept nogil:
         return NULL
 
-    cdef const uint8_t* sides(self) noexcept nogil:
+    cdef const uint32_t* sides(self) noexcept nogil:
         return NULL
 
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
@@ -45,9 +44,8 @@ cdef class Partitioner:
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
         pass
 
-    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
-                            bint with_left, bint with_right,
-                            const uint8_t* sides) noexcept nogil:
+    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t end, bint with_left,
+                            bint with_right, const uint32_t* sides) noexcept nogil:
         pass
 
 
@@ -55,12 +53,13 @@ cdef class DensePartitioner(Partitioner):
     """Partitioner of a dense matrix, of any memory order."""
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads) except -1:
+                  bint with_lists, int n_threads, Simd simd) except -1:
         cdef uint32_t i
         cdef DenseData* data
         if X.strides[0] % 4 or X.strides[1] % 4:
             X = np.ascontiguousarray(X)
         self.X = X
+        self.simd = simd
         self.n_features = <uint32_t> X.shape[1]
         data = new DenseData(&self.X[0, 0], X.strides[0] // 4, X.strides[1] // 4,
                              <uint32_t> X.shape[0], self.n_features)
@@ -71,46 +70,46 @@ cdef class DensePartitioner(Partitioner):
                 data.rows.push_back(i)
         self.n_rows = <uint32_t> data.rows.size()
         self.encode(strategy, with_lists, n_threads)
-        self.workspace.reset(new DenseWorkspace(deref(data)))
+        self.workspace.reset(new DenseWorkspace(deref(data), simd))
         return 0
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1:
-        """Store every column in the way its search reads it."""
+        """Store every column in the way its search reads it, a few columns at a time."""
         cdef DenseData* data = self.data.get()
         cdef bint counted = strategy in ("auto", "count")
-        cdef bint forced = strategy == "count"
-        cdef bint sorted = forced or strategy == "presort" or (strategy == "auto" and with_lists)
-        cdef vector[vector[uint64_t]] items
-        cdef int first, f, n_features = <int> self.n_features
-        cdef int last, block = 4 * n_threads
+        cdef bint sorted = strategy == "presort" or (strategy == "auto" and with_lists)
+        cdef bint widened = strategy == "count"
+        cdef vector[vector[uint32_t]] keys
+        cdef vector[SortBuffers] buffers
+        cdef int n_features = <int> self.n_features
+        cdef int tile = max(1, min(16, n_features // n_threads))
+        cdef int t, n_tiles = (n_features + tile - 1) // tile
         if strategy == "sort":
             return 0
-        items.resize(2 * n_threads)
-        for first in range(0, n_features, block):
-            last = min(first + block, n_features)
-            for f in prange(first, last, nogil=True,
-                            num_threads=n_threads, schedule="dynamic"):
-                if counted:
-                    data.find_distinct(f)
-                if sorted and data.columns[f].storage == RAW:
-                    items[2 * threadid()].resize(data.rows.size())
-                    items[2 * threadid() + 1].resize(data.rows.size())
-                    data.sort(f, items[2 * threadid()].data(), items[2 * threadid() + 1].data())
-                    if forced:
-                        data.widen(f)
+        keys.resize(n_threads)
+        buffers.resize(n_threads)
+        for t in prange(n_tiles, nogil=True, num_threads=n_threads, schedule="dynamic"):
+            data.encode(t * tile, min((t + 1) * tile, n_features), counted, sorted, widened,
+                        keys[threadid()], buffers[threadid()])
+            if threadid() == 0:
+                self.poll()
+        data.interleave()
+        return 0
+
+    cdef int poll(self) except -1 nogil:
+        """Let a signal interrupt the fit."""
+        with gil:
             PyErr_CheckSignals()
-        data.allocate_codes()
-        for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="dynamic"):
-            data.encode(f)
         return 0
 
     cdef Partitioner clone(self):
         cdef DensePartitioner other = DensePartitioner()
         other.X = self.X
+        other.simd = self.simd
         other.n_features = self.n_features
         other.n_rows = self.n_rows
         other.data = self.data
-        other.workspace.reset(new DenseWorkspace(deref(self.data.get())))
+        other.workspace.reset(new DenseWorkspace(deref(self.data.get()), self.simd))
         return other
 
     cdef const uint32_t* rows(self) noexcept nogil:
@@ -122,7 +121,7 @@ cdef class DensePartitioner(Partitioner):
     cdef uint32_t* scratch(self) noexcept nogil:
         return self.workspace.get().scratch.data()
 
-    cdef const uint8_t* sides(self) noexcept nogil:
+    cdef const uint32_t* sides(self) noexcept nogil:
         return self.workspace.get().go_left.data()
 
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
@@ -135,9 +134,7 @@ cdef class DensePartitioner(Partitioner):
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
         self.workspace.get().mark_halves(start, middle, end)
 
-    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
-                            bint with_left, bint with_right,
-                            const uint8_t* sides) noexcept nogil:
+    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t end, bint with_left,
+                            bint with_right, const uint32_t* sides) noexcept nogil:
         if self.data.get().columns[feature].storage == SORTED:
-            self.workspace.get().split_list(feature, start, middle, end, with_left, with_right,
-                                            sides)
+            self.workspace.get().split_list(feature, start, end, with_left, with_right, sides)
