@@ -643,7 +643,7 @@ def test_forests_grow_our_trees(monkeypatch):
     from sklearn.ensemble import RandomForestClassifier, _forest
 
     monkeypatch.setattr(_forest, "DecisionTreeClassifier", DecisionTreeClassifier)
-    forest = RandomForestClassifier(20, random_state=0, oob_score=True, n_jobs=2)
+    forest = RandomForestClassifier(40, random_state=0, oob_score=True, n_jobs=2)
     forest.fit(iris.data, iris.target)
     assert forest.oob_score_ > 0.9
     assert all(type(tree) is DecisionTreeClassifier for tree in forest.estimators_)
