@@ -1,5 +1,10 @@
 """The walk of rows through a tree: every layout, every value, any number of threads."""
 
+import ctypes
+import ctypes.util
+import platform
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -150,6 +155,31 @@ def test_float32_thresholds_are_exact(threshold, values, missing_left):
     assert_array_equal(tree.apply(x[:, None]), np.where(go_left, 1, 2))
 
 
+@pytest.mark.skipif(
+    not (sys.platform == "linux" and platform.machine() == "x86_64"), reason="knows glibc's fenv_t"
+)
+def test_denormals_count_even_if_the_process_flushes_them():
+    """Libraries compiled with -ffast-math leave the CPU in this mode."""
+    nodes = np.zeros(3, dtype=NODE_DTYPE)
+    nodes["left_child"], nodes["right_child"] = [1, -1, -1], [2, -1, -1]
+    x = np.array([[0.0], [-0.0], [1e-40], [-1e-40], [1.0]], dtype=np.float32)
+    libm = ctypes.CDLL(ctypes.util.find_library("m"))
+    environment = (ctypes.c_uint32 * 8)()
+    libm.fegetenv(environment)
+    flushing = (ctypes.c_uint32 * 8)(*environment)
+    flushing[7] |= 0x8040  # mxcsr: flush to zero, denormals are zero
+    for missing_left in [0, 1]:
+        nodes["missing_go_to_left"][0] = missing_left
+        tree = Tree(1, np.array([1]), 1)
+        tree.set_nodes(nodes.copy(), np.zeros((3, 1, 1)), 1)
+        libm.fesetenv(flushing)
+        try:
+            leaves = tree.apply(x)
+        finally:
+            libm.fesetenv(environment)
+        assert_array_equal(leaves, [1, 1, 2, 1, 2])
+
+
 # ---- tables
 
 
@@ -184,8 +214,27 @@ def test_lookup_refuses():
     X = np.zeros((4, 3), dtype=np.float32)
     with pytest.raises(ValueError, match="100 entries for 101 nodes"):
         tree.lookup(X, np.zeros(100))
-    with pytest.raises(ValueError, match="objects"):
+    with pytest.raises(ValueError, match="object"):
         tree.lookup(X, np.zeros(101, dtype=object))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_values_are_checked_on_the_way(layout, n_threads):
+    tree = random_tree(np.random.default_rng(0), 50, 3)
+    X = np.ones((30_000, 3), dtype=np.float32)
+    for special, kind in [(1.0, ALL_FINITE), (np.nan, SOME_MISSING), (np.inf, SOME_INFINITE)]:
+        X[25_001, 1] = special
+        rows = LAYOUTS[layout](X)
+        for accepted in [ALL_FINITE, SOME_MISSING, SOME_INFINITE]:
+            leaves = tree.apply(rows, n_threads, accepted)
+            values = tree.lookup(rows, tree.value[:, 0, 0], n_threads, accepted)
+            if kind > accepted:
+                assert leaves is None
+                assert values is None
+            else:
+                assert_array_equal(leaves, tree.apply(rows))
+                assert_array_equal(values, tree.value[leaves, 0, 0])
 
 
 def test_decision_path_is_the_way_to_the_leaf():

@@ -35,6 +35,7 @@ from fasttree.tree._validation import (
     canonical_sparse,
     check_fit_data,
     check_predict_data,
+    check_predict_values,
     check_weights,
     encode_classes,
     missing_mask,
@@ -252,14 +253,29 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     def _validate_X_predict(self, X, check_input):
         """Return X as float32, checked against the data of the fit."""
         check_is_fitted(self)
-        return check_predict_data(self, X, check_input, effective_n_threads(self.n_jobs))
+        X, accepted = check_predict_data(self, X, check_input)
+        check_predict_values(self, X, accepted)
+        return X
 
-    def _lookup(self, X, values):
-        """Return the entries of a table with one entry per node, by the leaf of each row."""
+    def _lookup(self, X, accepted, table):
+        """Return the entries of a table with one entry per node, by the leaf of each row.
+
+        X and `accepted` come from `check_predict_data`; the values of X are checked on the way.
+        """
+        if table.dtype.hasobject:
+            return table.take(self._leaves(X, accepted), axis=0)
         n_threads = effective_n_threads(self.n_jobs)
-        if values.dtype.hasobject:
-            return values.take(self.tree_.apply(X, n_threads), axis=0)
-        return self.tree_.lookup(X, values, n_threads)
+        found = self.tree_.lookup(X, table, n_threads, accepted)
+        if found is None:
+            check_predict_values(self, X, accepted)
+        return found
+
+    def _leaves(self, X, accepted):
+        """Return the ids of the leaves of rows, as `_lookup`."""
+        leaves = self.tree_.apply(X, effective_n_threads(self.n_jobs), accepted)
+        if leaves is None:
+            check_predict_values(self, X, accepted)
+        return leaves
 
     def apply(self, X, check_input=True):
         """Return the id of the leaf that each row falls into.
@@ -276,8 +292,8 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         ndarray of shape (n_samples,), dtype=intp
             Ids of leaves, positions in the arrays of `tree_`.
         """
-        X = self._validate_X_predict(X, check_input)
-        return self.tree_.apply(X, effective_n_threads(self.n_jobs))
+        check_is_fitted(self)
+        return self._leaves(*check_predict_data(self, X, check_input))
 
     def decision_path(self, X, check_input=True):
         """Return which nodes each row passes through.
@@ -469,11 +485,12 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Class labels; of several equally frequent classes, the first in `classes_`.
         """
-        X = self._validate_X_predict(X, check_input)
+        check_is_fitted(self)
+        X, accepted = check_predict_data(self, X, check_input)
         values = self.tree_.value
         if X.shape[0] < len(values):
-            return self._labels(self._lookup(X, values))
-        return self._lookup(X, self._labels(values))
+            return self._labels(self._lookup(X, accepted, values))
+        return self._lookup(X, accepted, self._labels(values))
 
     def _labels(self, values):
         """Return the label of the largest of (n, n_outputs, max_n_classes) values."""
@@ -500,8 +517,8 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         ndarray of shape (n_samples, n_classes) or list of n_outputs such arrays
             Probabilities in the order of `classes_`.
         """
-        X = self._validate_X_predict(X, check_input)
-        proba = self._lookup(X, self.tree_.value)
+        check_is_fitted(self)
+        proba = self._lookup(*check_predict_data(self, X, check_input), self.tree_.value)
         if self.n_outputs_ == 1:
             return proba[:, 0, : self.n_classes_]
         return [proba[:, k, :n] for k, n in enumerate(self.n_classes_)]
@@ -615,9 +632,11 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Means, or medians with absolute error, of the training targets in the leaves.
         """
-        X = self._validate_X_predict(X, check_input)
+        check_is_fitted(self)
         values = self.tree_.value[:, :, 0]
-        return self._lookup(X, values[:, 0] if self.n_outputs_ == 1 else values)
+        if self.n_outputs_ == 1:
+            values = values[:, 0]
+        return self._lookup(*check_predict_data(self, X, check_input), values)
 
 
 @document("classification")

@@ -41,10 +41,10 @@ cdef class Tree:
     cdef vector[WalkNode] _packed  # checked copy of _nodes: what every walk reads
 
     cdef int _check_rows(self, object X) except -1
-    cdef int _walk(self, object X, const char* records, size_t size, object out,
-                   int n_threads) except -1
-    cdef int _walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out,
-                         int n_threads) except -1
+    cdef bint _walk(self, object X, const char* records, size_t size, object out,
+                    int n_threads, int accepted) except -1
+    cdef bint _walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out,
+                          int n_threads, int accepted) except -1
     cdef intp_t _rows_per_check(self) noexcept
     cdef int _worthwhile_threads(self, intp_t n_rows, int n_threads) noexcept
     cdef tuple _parents_and_depths(self)

@@ -27,6 +27,7 @@ from fasttree.tree._tree_state import (
     _check_node_ndarray,
     _check_value_ndarray,
 )
+from fasttree.utils._finite import SOME_INFINITE
 
 __all__ = ["NODE_DTYPE", "TREE_LEAF", "TREE_UNDEFINED", "Tree"]
 
@@ -59,10 +60,17 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
     ) except +
     vector[WalkNode] pack_nodes(const NodeRecord*, intp_t) except +
 
+    cdef enum class WalkStatus(int):
+        done
+        refused_values
+        bad_index
+
     cdef cppclass DenseRows:
         const float32_t* x
+        intp_t n_cols
         intp_t row_stride
         intp_t col_stride
+        int accepted
 
     cdef cppclass SparseRows[Index]:
         const float32_t* data
@@ -78,7 +86,7 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
     ) except +
     intp_t name_slots(vector[WalkNode]&, vector[int32_t]&)
 
-    bint walk_rows[Rows](
+    WalkStatus walk_rows[Rows](
         const Rows&, const WalkNode*, const LeafTable&, intp_t start, intp_t end, int n_threads,
         char* out
     ) except +
@@ -324,7 +332,7 @@ cdef class Tree:
 
     # ---- prediction
 
-    def apply(self, X, int n_threads=1):
+    def apply(self, X, int n_threads=1, int accepted=SOME_INFINITE):
         """Return the id of the leaf of each row.
 
         Parameters
@@ -333,18 +341,20 @@ cdef class Tree:
             The rows.
         n_threads : int, default=1
             Number of threads.
+        accepted : {ALL_FINITE, SOME_MISSING, SOME_INFINITE}, default=SOME_INFINITE
+            What a dense X may hold, as `fasttree.utils._finite` names it; it is looked at on the
+            way.
 
         Returns
         -------
-        ndarray of shape (n_samples,), dtype=intp
-            Ids of leaves.
+        ndarray of shape (n_samples,), dtype=intp, or None
+            Ids of leaves; None if X holds what is not accepted.
         """
         self._check_rows(X)
         out = np.empty(X.shape[0], dtype=np.intp)
-        self._walk(X, NULL, sizeof(intp_t), out, n_threads)
-        return out
+        return out if self._walk(X, NULL, sizeof(intp_t), out, n_threads, accepted) else None
 
-    def lookup(self, X, table, int n_threads=1):
+    def lookup(self, X, table, int n_threads=1, int accepted=SOME_INFINITE):
         """Return, for each row, the entry of its leaf in a table.
 
         Parameters
@@ -355,27 +365,31 @@ cdef class Tree:
             One entry per node, of any dtype but object.
         n_threads : int, default=1
             Number of threads.
+        accepted : {ALL_FINITE, SOME_MISSING, SOME_INFINITE}, default=SOME_INFINITE
+            What a dense X may hold, as in :meth:`apply`.
 
         Returns
         -------
-        ndarray of shape (n_samples, ...)
-            ``table[tree.apply(X)]``, without the ids in between.
+        ndarray of shape (n_samples, ...) or None
+            ``table[tree.apply(X)]``, without the ids in between; None if X holds what is not
+            accepted.
         """
         self._check_rows(X)
         if table.shape[0] != self.node_count:
             raise ValueError(
                 f"The table has {table.shape[0]} entries for {self.node_count} nodes."
             )
-        if table.dtype.hasobject:
-            raise ValueError("The table must not hold objects.")
+        if table.dtype.hasobject or table.dtype.itemsize == 0:
+            raise ValueError(f"The table must hold numbers or labels, not {table.dtype}.")
         table = np.ascontiguousarray(table)
         out = np.empty((X.shape[0],) + table.shape[1:], dtype=table.dtype)
         cdef size_t size = table.nbytes // table.shape[0]
-        cdef const uint8_t[::1] records
-        if size:
-            records = table.reshape(-1).view(np.uint8)
-            self._walk(X, <const char*> &records[0], size, out, n_threads)
-        return out
+        if size == 0:
+            return out
+        cdef const uint8_t[::1] records = table.reshape(-1).view(np.uint8)
+        return out if self._walk(
+            X, <const char*> &records[0], size, out, n_threads, accepted
+        ) else None
 
     def predict(self, X, int n_threads=1):
         """Return the value of the leaf of each row.
@@ -414,20 +428,23 @@ cdef class Tree:
             )
         return 0
 
-    cdef int _walk(self, object X, const char* records, size_t size, object out,
-                   int n_threads) except -1:
-        """Write the leaf's record (its id if `records` is NULL) of every row of X."""
+    cdef bint _walk(self, object X, const char* records, size_t size, object out,
+                    int n_threads, int accepted) except -1:
+        """Write the leaf's record (its id if `records` is NULL) of every row of X.
+
+        Returns False if X is dense and holds what is not accepted.
+        """
         if X.shape[0] == 0:
-            return 0
+            return True
         cdef LeafTable table
         table.records = records
         table.size = size
         cdef uint8_t[::1] target = out.reshape(-1).view(np.uint8)
         if not issparse(X):
-            self._walk_dense(X, table, <char*> &target[0], n_threads)
-        elif X.indptr.shape[0] != X.shape[0] + 1:
+            return self._walk_dense(X, table, <char*> &target[0], n_threads, accepted)
+        if X.indptr.shape[0] != X.shape[0] + 1:
             raise ValueError("The CSR matrix does not have a row pointer per row.")
-        elif X.indices.dtype == np.int32 and X.indptr.dtype == np.int32:
+        if X.indices.dtype == np.int32 and X.indptr.dtype == np.int32:
             _walk_sparse[int32_t](self, X.data, X.indices, X.indptr, table, <char*> &target[0],
                                   n_threads)
         else:
@@ -435,24 +452,27 @@ cdef class Tree:
                 self, X.data, X.indices.astype(np.int64, copy=False),
                 X.indptr.astype(np.int64, copy=False), table, <char*> &target[0], n_threads
             )
-        return 0
+        return True
 
-    cdef int _walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out,
-                         int n_threads) except -1:
+    cdef bint _walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out,
+                          int n_threads, int accepted) except -1:
         cdef DenseRows rows
-        rows.x = NULL
-        if X.shape[1]:
-            rows.x = &X[0, 0]
+        rows.x = &X[0, 0] if X.shape[1] else NULL
+        rows.n_cols = X.shape[1]
         rows.row_stride = X.strides[0] // <intp_t> sizeof(float32_t)
         rows.col_stride = X.strides[1] // <intp_t> sizeof(float32_t)
+        rows.accepted = accepted
+        cdef WalkStatus status
         cdef intp_t start, end, step = self._rows_per_check()
         n_threads = self._worthwhile_threads(X.shape[0], n_threads)
         for start in range(0, X.shape[0], step):
             end = min(start + step, X.shape[0])
             with nogil:
-                walk_rows(rows, self._packed.data(), table, start, end, n_threads, out)
+                status = walk_rows(rows, self._packed.data(), table, start, end, n_threads, out)
+            if status != WalkStatus.done:
+                return False
             PyErr_CheckSignals()
-        return 0
+        return True
 
     cdef intp_t _rows_per_check(self) noexcept:
         return max(1024, VISITS_PER_CHECK // (self.max_depth + 1))
@@ -638,7 +658,7 @@ cdef int _walk_sparse(
     cdef vector[WalkNode] nodes
     cdef intp_t n_rows = indptr.shape[0] - 1
     cdef intp_t start, end, i, step = tree._rows_per_check()
-    cdef bint is_valid = True
+    cdef WalkStatus status
 
     if indptr[0] < 0 or indptr[n_rows] > min(data.shape[0], indices.shape[0]):
         raise ValueError("The row pointers of the CSR matrix are out of range.")
@@ -658,8 +678,8 @@ cdef int _walk_sparse(
     for start in range(0, n_rows, step):
         end = min(start + step, n_rows)
         with nogil:
-            is_valid = walk_rows(rows, nodes.data(), table, start, end, n_threads, out)
-        if not is_valid:
+            status = walk_rows(rows, nodes.data(), table, start, end, n_threads, out)
+        if status != WalkStatus.done:
             raise ValueError("A column index of the CSR matrix is out of range.")
         PyErr_CheckSignals()
     return 0
