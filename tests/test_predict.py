@@ -1,9 +1,11 @@
 """The walk of rows through a tree: every layout, every value, any number of threads."""
 
+import _thread
 import ctypes
 import ctypes.util
 import platform
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -366,3 +368,24 @@ def test_value_kind(layout, n_threads, shape):
 
 def test_value_kind_of_nothing():
     assert value_kind(np.empty((0, 3), dtype=np.float32)) == ALL_FINITE
+
+
+# ---- Ctrl-C
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_interrupt(n_threads):
+    """A walk that would take minutes stops."""
+    n = 100_000
+    nodes = np.zeros(2 * n + 1, dtype=NODE_DTYPE)
+    nodes["left_child"] = nodes["right_child"] = -1
+    split = np.arange(0, 2 * n, 2)
+    nodes["left_child"][split], nodes["right_child"][split] = split + 1, split + 2
+    tree = Tree(1, np.array([1]), 1)
+    tree.set_nodes(nodes, np.zeros((2 * n + 1, 1, 1)), n)
+    X = np.ones((1_000_000, 1), dtype=np.float32)
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        tree.apply(X, n_threads)
+    timer.join()

@@ -1,5 +1,8 @@
 """Minimal cost-complexity pruning: scikit-learn's path to the last bit, and a naive twin."""
 
+import _thread
+import threading
+
 import numpy as np
 import pytest
 import sklearn.tree
@@ -183,3 +186,20 @@ def test_mask_of_the_wrong_length():
     tree = from_sklearn(random_sklearn_tree(1))
     with pytest.raises(ValueError, match="leaves_mask"):
         prune_tree(tree, np.zeros(tree.node_count + 1, dtype=bool))
+
+
+def test_interrupt():
+    """Pruning a chain of this length would take minutes."""
+    n = 300_000
+    nodes = np.zeros(2 * n + 1, dtype=NODE_DTYPE)
+    nodes["left_child"] = nodes["right_child"] = -1
+    split = np.arange(0, 2 * n, 2)
+    nodes["left_child"][split], nodes["right_child"][split] = split + 1, split + 2
+    nodes["weighted_n_node_samples"] = 1.0
+    tree = Tree(1, np.array([1]), 1)
+    tree.set_nodes(nodes, np.zeros((2 * n + 1, 1, 1)), n)
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        prune_ccp(tree, 0.0)
+    timer.join()

@@ -101,7 +101,6 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         missing_values_in_feature_mask=None,
     ):
         """Grow the tree; the ensembles call this with checked input."""
-        random_state = random_source(self.random_state)
         is_classifier = isinstance(self, ClassifierMixin)
         n_threads = effective_n_threads(self.n_jobs)
         if check_input:
@@ -138,7 +137,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
                 class_weights if sample_weight is None else sample_weight * class_weights
             )
 
-        builder = self._make_builder(X, sample_weight, random_state)
+        builder = self._make_builder(X, sample_weight)
         n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
         config = get_config()
         tree = Tree(self.n_features_in_, n_classes, self.n_outputs_)
@@ -159,7 +158,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         self._prune_tree()
         return self
 
-    def _make_builder(self, X, sample_weight, random_state):
+    def _make_builder(self, X, sample_weight):
         """Put criterion, splitter and builder together; fractions become numbers."""
         n_samples = X.shape[0]
         min_samples_leaf = _rows(self.min_samples_leaf, n_samples)
@@ -179,7 +178,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             self.max_features_,
             min_samples_leaf,
             min_weight_leaf,
-            random_state,
+            random_source(self.random_state),
             self._checked_monotonic_cst(),
         )
         max_depth = np.iinfo(np.int32).max if self.max_depth is None else self.max_depth

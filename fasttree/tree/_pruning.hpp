@@ -32,18 +32,25 @@ class WeakestLinks {
             else
                 state_[i] = State::leaf;
         }
-        // Leaves in ascending id, each climbing to the root: the order of the sums is part of
-        // the result.
-        for (Py_ssize_t i = 0; i < n_nodes; ++i) {
-            if (state_[i] != State::leaf) continue;
-            branch_risk_[i] = node_risk_[i];
-            for (Py_ssize_t a = parent_[i]; a >= 0; a = parent_[a]) {
-                branch_risk_[a] += node_risk_[i];
-                ++n_leaves_[a];
-            }
+    }
+
+    // First step, once for every node in ascending id (the order of the sums is part of the
+    // result): add a leaf to what is above it. Returns the number of nodes climbed.
+    Py_ssize_t add_leaf(Py_ssize_t i) {
+        if (state_[i] != State::leaf) return 0;
+        Py_ssize_t n_climbed = 0;
+        branch_risk_[i] = node_risk_[i];
+        for (Py_ssize_t a = parent_[i]; a >= 0; a = parent_[a]) {
+            branch_risk_[a] += node_risk_[i];
+            ++n_leaves_[a];
+            ++n_climbed;
         }
-        for (Py_ssize_t i = 0; i < n_nodes; ++i)
-            if (state_[i] == State::inner) push(i, alpha(i));
+        return n_climbed;
+    }
+
+    // Second step: make an inner node known to `find`.
+    void add_link(Py_ssize_t i) {
+        if (state_[i] == State::inner) push(i, alpha(i));
     }
 
     // The next node to cut; false if there is none (or none with a finite alpha).
@@ -70,8 +77,8 @@ class WeakestLinks {
         return false;
     }
 
-    // Make `link` a leaf.
-    void cut(Py_ssize_t link) {
+    // Make `link` a leaf. Returns the number of nodes climbed.
+    Py_ssize_t cut(Py_ssize_t link) {
         std::vector<Py_ssize_t> stack{nodes_[link].left_child, nodes_[link].right_child};
         while (!stack.empty()) {
             const Py_ssize_t i = stack.back();
@@ -85,13 +92,16 @@ class WeakestLinks {
         state_[link] = State::leaf;
         const Py_ssize_t n_lost = n_leaves_[link] - 1;
         const double added = node_risk_[link] - branch_risk_[link];
+        Py_ssize_t n_climbed = 0;
         branch_risk_[link] = node_risk_[link];
         for (Py_ssize_t a = parent_[link]; a >= 0; a = parent_[a]) {
             n_leaves_[a] -= n_lost;
             branch_risk_[a] += added;
             const double current = alpha(a);
             if (current < lowest_entry_[a]) push(a, current);
+            ++n_climbed;
         }
+        return n_climbed;
     }
 
     double total_risk() const { return branch_risk_[0]; }

@@ -628,6 +628,7 @@ cdef class Tree:
                 )
             if not 0.999 < total_weight < 1.001:
                 raise ValueError(f"The leaves' weights sum to {total_weight}, not to 1.")
+            PyErr_CheckSignals()
 
 
 cdef int _climb(

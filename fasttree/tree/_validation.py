@@ -37,7 +37,7 @@ def _is_plain_target(y):
     if type(y) is not np.ndarray or y.ndim not in (1, 2) or y.size == 0:
         return False
     kind = y.dtype.kind
-    return kind in "iub" or (y.dtype.char in "fd" and bool(np.isfinite(y.sum())))
+    return kind in "iub" or (y.dtype.char in "fd" and bool(np.isfinite(y).all()))
 
 
 def check_fit_data(estimator, X, y):
@@ -133,7 +133,7 @@ def check_weights(sample_weight, X):
         and sample_weight.dtype.kind in "fiu"
     ):
         weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-        if np.isfinite(weights.sum()) and weights.any():
+        if np.isfinite(weights).all() and weights.any():
             return weights
     return check_sample_weight(sample_weight, X, dtype=np.float64)
 
