@@ -25,8 +25,8 @@ class WeakestLinks {
           state_(n_nodes, State::inner),
           lowest_entry_(n_nodes, infinity) {
         for (Py_ssize_t i = 0; i < n_nodes; ++i) {
-            node_risk_[i] =
-                nodes[i].weighted_n_node_samples * nodes[i].impurity / nodes[0].weighted_n_node_samples;
+            node_risk_[i] = nodes[i].weighted_n_node_samples * nodes[i].impurity /
+                            nodes[0].weighted_n_node_samples;
             if (nodes[i].left_child >= 0)
                 parent_[nodes[i].left_child] = parent_[nodes[i].right_child] = i;
             else
@@ -144,8 +144,8 @@ class WeakestLinks {
 
 // Copy the nodes that remain when the marked ones are made leaves, numbered depth-first, left
 // first. `ids` receives their ids in `nodes`, `copies` the records. Returns the depth.
-inline Py_ssize_t copy_cut(const NodeRecord* nodes, const uint8_t* is_cut, std::vector<Py_ssize_t>& ids,
-                           std::vector<NodeRecord>& copies) {
+inline Py_ssize_t copy_cut(const NodeRecord* nodes, const uint8_t* is_cut,
+                           std::vector<Py_ssize_t>& ids, std::vector<NodeRecord>& copies) {
     struct Visit {
         Py_ssize_t id, parent, depth;
         bool is_left;
@@ -157,8 +157,10 @@ inline Py_ssize_t copy_cut(const NodeRecord* nodes, const uint8_t* is_cut, std::
         stack.pop_back();
         const NodeRecord& node = nodes[visit.id];
         const Py_ssize_t id = static_cast<Py_ssize_t>(ids.size());
-        if (visit.parent >= 0)
-            (visit.is_left ? copies[visit.parent].left_child : copies[visit.parent].right_child) = id;
+        if (visit.parent >= 0) {
+            NodeRecord& parent = copies[visit.parent];
+            (visit.is_left ? parent.left_child : parent.right_child) = id;
+        }
         if (visit.depth > max_depth) max_depth = visit.depth;
         ids.push_back(visit.id);
         copies.push_back(node);

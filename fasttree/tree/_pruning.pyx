@@ -21,7 +21,7 @@ from libcpp.vector cimport vector
 
 from ..utils._typedefs cimport float64_t, intp_t, uint8_t
 
-from ._tree cimport NodeRecord
+from ._walk cimport NodeRecord, node_pointer
 
 from fasttree.tree._tree import NODE_DTYPE, Tree
 
@@ -47,11 +47,6 @@ cdef enum:
     CLIMBS_PER_CHECK = 1 << 26
 
 
-cdef const NodeRecord* _node_pointer(object tree) except NULL:
-    cdef const uint8_t[::1] raw = tree.nodes.view(np.uint8)
-    return <const NodeRecord*> &raw[0]
-
-
 cdef class _Pruning:
     """Cuts the weakest links of a tree one by one."""
 
@@ -65,7 +60,7 @@ cdef class _Pruning:
         self.nodes = tree.nodes
         self.n_nodes = tree.node_count
         self.n_climbed = 0
-        self.links.reset(new WeakestLinks(_node_pointer(tree), self.n_nodes))
+        self.links.reset(new WeakestLinks(node_pointer(tree.nodes), self.n_nodes))
         with nogil:
             for i in range(self.n_nodes):
                 self.poll(self.links.get().add_leaf(i))
@@ -175,7 +170,7 @@ def prune_tree(tree, leaves_mask):
     cdef const uint8_t[::1] is_cut = leaves_mask.view(np.uint8)
     cdef vector[intp_t] ids
     cdef vector[NodeRecord] copies
-    cdef intp_t max_depth = copy_cut(_node_pointer(tree), &is_cut[0], ids, copies)
+    cdef intp_t max_depth = copy_cut(node_pointer(tree.nodes), &is_cut[0], ids, copies)
     nodes = np.empty(ids.size(), dtype=NODE_DTYPE)
     cdef uint8_t[::1] raw = nodes.view(np.uint8)
     memcpy(&raw[0], copies.data(), copies.size() * sizeof(NodeRecord))

@@ -234,7 +234,9 @@ struct DenseRows {
     int accepted;  // largest ValueKind that is let through; looked at block by block, in cache
 
     // Rows that fit into half of a small L2 cache.
-    Py_ssize_t block() const { return std::clamp<Py_ssize_t>((1 << 15) / (n_cols + 1), 64, kMaxBlockRows); }
+    Py_ssize_t block() const {
+        return std::clamp<Py_ssize_t>((1 << 15) / (n_cols + 1), 64, kMaxBlockRows);
+    }
 
     struct Scratch {
         explicit Scratch(const DenseRows&) {}
