@@ -5,24 +5,11 @@ hands in the estimator it fitted.
 """
 
 import sklearn.tree
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree.tree._auto import DecisionTree
-from fasttree.tree._tree import Tree
 
 __all__ = ["export_graphviz", "export_text", "plot_tree"]
-
-
-class _BareTree(BaseEstimator):
-    """What an exporter asks of an estimator, around a `Tree`."""
-
-    criterion = "impurity"
-
-    def fit(self, tree):
-        self.tree_ = tree
-        self.n_features_in_ = tree.n_features
-        return self
 
 
 def _exportable(decision_tree):
@@ -30,8 +17,6 @@ def _exportable(decision_tree):
     if isinstance(decision_tree, DecisionTree):
         check_is_fitted(decision_tree)
         return decision_tree.estimator_
-    if isinstance(decision_tree, Tree):
-        return _BareTree().fit(decision_tree)
     return decision_tree
 
 
@@ -103,7 +88,7 @@ def export_graphviz(
 
     Parameters
     ----------
-    decision_tree : estimator or Tree
+    decision_tree : estimator
         A fitted tree.
     out_file : file object, str or None, default=None
         Where to write; None returns the text.
