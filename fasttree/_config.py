@@ -83,6 +83,11 @@ def config_context(*, strategy=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KE
         Draw random numbers, settle ties and score splits as scikit-learn does, so that the same
         `random_state` gives scikit-learn's tree. Such a tree is grown on one thread.
 
+    Yields
+    ------
+    None
+        The settings hold inside the block.
+
     Raises
     ------
     TypeError

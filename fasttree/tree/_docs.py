@@ -55,8 +55,9 @@ _SIZES = {
     ),
     "ccp_alpha": (
         "float",
-        """Complexity parameter of minimal cost-complexity pruning: the largest subtree whose cost
-        complexity is smaller is cut, as long as there is one. 0 does not prune.""",
+        """Complexity parameter of minimal cost-complexity pruning: after growth, branches that
+        decrease the impurity by no more than this per leaf are cut, weakest first. 0 cuts
+        nothing.""",
     ),
     "monotonic_cst": (
         "array-like of int of shape (n_features,) or None",
@@ -133,9 +134,7 @@ def document(task):
                 for name, p in signature.items()
                 if name != "self"
             ),
-        ).replace(
-            "{attributes}", _entries((name, *attributes[name]) for name in attributes)
-        )
+        ).replace("{attributes}", _entries((name, *attributes[name]) for name in attributes))
         return cls
 
     return fill
