@@ -17,16 +17,17 @@ import platform
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy
 import sklearn
 import sklearn.tree
-from benchmarks import data
 from sklearn.datasets import load_iris
 
 import fasttree
 import fasttree.tree
+from benchmarks import data
 
 ESTIMATORS = {
     "classification": "DecisionTreeClassifier",
@@ -102,8 +103,8 @@ def compare_fit(name, X, y, task, wanted, repeats, sample_weight=None, **params)
     theirs, ours = make_pair(task, **params)
     times = alternate(
         repeats,
-        lambda: theirs.fit(X, y, sample_weight=sample_weight),
-        lambda: ours.fit(X, y, sample_weight=sample_weight),
+        partial(theirs.fit, X, y, sample_weight=sample_weight),
+        partial(ours.fit, X, y, sample_weight=sample_weight),
     )
     note = f"{theirs.tree_.node_count} / {ours.tree_.node_count} nodes"
     return Line(name, *times, wanted, note)
@@ -151,9 +152,7 @@ def bar3_criteria(options):
         "poisson", X, counts.astype(float), "regression", 5, repeats, criterion="poisson"
     )
     yield compare_fit("float weights, gini", X, y, "classification", 5, repeats, weight)
-    yield compare_fit(
-        "float weights, squared_error", X, target, "regression", 5, repeats, weight
-    )
+    yield compare_fit("float weights, squared_error", X, target, "regression", 5, repeats, weight)
     X = data.with_missing(X)
     yield compare_fit("10% NaN, gini", X, y, "classification", 5, repeats)
     yield compare_fit("10% NaN, squared_error", X, target, "regression", 5, repeats)
@@ -162,7 +161,7 @@ def bar3_criteria(options):
 def compare_threads(name, X, y, wanted, repeats):
     one = fasttree.tree.DecisionTreeClassifier(random_state=0, n_jobs=1)
     two = fasttree.tree.DecisionTreeClassifier(random_state=0, n_jobs=2)
-    times = alternate(repeats, lambda: one.fit(X, y), lambda: two.fit(X, y))
+    times = alternate(repeats, partial(one.fit, X, y), partial(two.fit, X, y))
     return Line(name, *times, wanted)
 
 
@@ -241,7 +240,7 @@ def bar7_predict(options):
     def one_thread():
         ours.set_params(n_jobs=1).predict(rows)
 
-    times = alternate(options.repeats, lambda: theirs.predict(rows), one_thread, two_threads)
+    times = alternate(options.repeats, partial(theirs.predict, rows), one_thread, two_threads)
     yield Line("predict, one thread", times[0], times[1], 2.5)
     yield Line("predict, two threads against one", times[1], times[2], 1.6)
 
@@ -276,9 +275,7 @@ def bar9_max_features(options):
     total = np.zeros(2)
     for seed in range(5):
         theirs, ours = make_pair("classification", max_features="sqrt", random_state=seed)
-        total += alternate(
-            options.repeats, lambda: theirs.fit(X, y), lambda: ours.fit(X, y)  # noqa: B023
-        )
+        total += alternate(options.repeats, partial(theirs.fit, X, y), partial(ours.fit, X, y))
     yield Line("max_features=sqrt, mean of 5 seeds", *(total / 5), 3)
 
 
@@ -290,7 +287,7 @@ def small_data(options):
     yield compare_fit("diabetes[:150] fit", X[:150], y[:150], "regression", 1, 500)
     for task in ESTIMATORS:
         theirs, ours = (e.fit(X[:150], (y[:150] // 50)) for e in make_pair(task))
-        times = alternate(2000, lambda: theirs.predict(X[:1]), lambda: ours.predict(X[:1]))
+        times = alternate(2000, partial(theirs.predict, X[:1]), partial(ours.predict, X[:1]))
         yield Line(f"predict one row, {task}", *times, 1)
 
 

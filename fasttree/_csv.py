@@ -81,11 +81,11 @@ def _read_columns(path, file):
                     f"{path} has {len(names)} columns but a row of {len(row)} cells, "
                     f"{len(columns[0]) + rows.index(row) + 1} rows below the header"
                 )
-        for column, cells in zip(columns, zip(*rows, strict=True), strict=False):
+        for column, cells in zip(columns, zip(*rows)):
             column.extend(sys.intern(cell.strip()) for cell in cells)
     if not columns[0]:
         raise CSVError(f"{path} has a header but no rows")
-    return dict(zip(names, columns, strict=True))
+    return dict(zip(names, columns))
 
 
 def is_missing(cell):
