@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from fasttree.datasets import load_wine_quality
+
 #: Tables whose integer target is a quantity, not a class.
 REGRESSION_TABLES = frozenset({"bike_sharing_hour", "california", "diamonds", "wine_quality"})
 
@@ -80,7 +82,12 @@ def data_folder():
 
 
 def table_names(folder):
-    """Names of the tables ``NAME.csv`` and ``NAME.csv.xz`` in the folder."""
+    """Names of the tables ``NAME.csv`` and ``NAME.csv.xz`` in the folder.
+
+    Without a folder (None) that is the bundled table.
+    """
+    if folder is None:
+        return ["wine_quality"]
     return sorted({path.name.split(".")[0] for path in Path(folder).glob("*.csv*")})
 
 
@@ -94,6 +101,9 @@ def read_table(folder, name):
         Class codes, or float64 for the tables of REGRESSION_TABLES.
     task : {"classification", "regression"}
     """
+    if folder is None:
+        X, y = load_wine_quality(return_X_y=True)
+        return X.astype(np.float32), y.astype(np.float64), "regression"
     import pandas as pd
 
     path = next(Path(folder).glob(f"{name}.csv*"))
