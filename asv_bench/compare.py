@@ -5,12 +5,13 @@ of the machine hits both. Full trees, default parameters, one thread unless said
 
     python asv_bench/compare.py --list
     python asv_bench/compare.py dense tables --data FOLDER --repeats 3
-    python asv_bench/compare.py all --data FOLDER
+    python asv_bench/compare.py all --data FOLDER --save doc/benchmarks
 
 FOLDER holds tables as NAME.csv or NAME.csv.xz with a column named target.
 """
 
 import argparse
+import csv
 import multiprocessing
 import os
 import platform
@@ -18,6 +19,7 @@ import sys
 import time
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import scipy
@@ -319,12 +321,27 @@ def cpu_model():
         return platform.processor()
 
 
-def print_header():
-    print(f"fasttree {fasttree.__version__}, scikit-learn {sklearn.__version__}, ", end="")
-    print(f"numpy {np.__version__}, scipy {scipy.__version__}, ", end="")
-    print(f"Python {platform.python_version()}, {platform.system()}")
-    print(f"{cpu_model()}, {os.cpu_count()} logical CPUs, load {os.getloadavg()[0]:.2f}")
-    print(f"{'':<42}{'theirs':>12}{'ours':>12}{'ratio':>9}{'wanted':>8}")
+def describe_machine():
+    """Versions and processor, in a few lines."""
+    return "\n".join(
+        (
+            f"fasttree {fasttree.__version__}, scikit-learn {sklearn.__version__}, "
+            f"numpy {np.__version__}, scipy {scipy.__version__}",
+            f"Python {platform.python_version()}, {platform.system()}, {platform.machine()}",
+            f"{cpu_model()}, {os.cpu_count()} logical CPUs",
+        )
+    )
+
+
+def save(folder, bar, lines):
+    """Write the lines as the table of the benchmark page, and what they were measured on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / f"{bar}.csv", "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        for line in lines:
+            numbers = (f"{value:.3g}" for value in (line.theirs, line.ours, line.ratio))
+            writer.writerow([line.name, *numbers])
+    (folder / "machine.txt").write_text(describe_machine() + "\n")
 
 
 def parse_options(arguments):
@@ -334,6 +351,7 @@ def parse_options(arguments):
     parser.add_argument("--data", default=os.environ.get("FASTTREE_DATA"), metavar="FOLDER")
     parser.add_argument("--tables", nargs="+", metavar="NAME", help="tables, or all")
     parser.add_argument("--repeats", type=int, default=3, metavar="K")
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="write one table per bar")
     options = parser.parse_args(arguments)
     numbers = {str(i): name for i, name in enumerate(BARS, 1)}
     options.bars = [numbers.get(bar.removeprefix("bar"), bar) for bar in options.bars]
@@ -353,13 +371,17 @@ def main(arguments=None):
         for number, (name, bar) in enumerate(BARS.items(), 1):
             print(f"bar{number:<4}{name:<14}{bar.__doc__}")
         return 0
-    print_header()
+    print(f"{describe_machine()}, load {os.getloadavg()[0]:.2f}")
+    print(f"{'':<42}{'theirs':>12}{'ours':>12}{'ratio':>9}{'wanted':>8}")
     short = []
     for bar in options.bars:
+        lines = []
         for line in BARS[bar](options):
             print(line, flush=True)
-            if line.ratio < line.wanted:
-                short.append(line.name)
+            lines.append(line)
+        short += [line.name for line in lines if line.ratio < line.wanted]
+        if options.save:
+            save(options.save, bar, lines)
     if short:
         print(f"short: {', '.join(short)}")
     return 1 if short else 0
