@@ -11,8 +11,8 @@ N_ROWS = 100_000 if LARGE else 5_000
 
 #: piece: (data, task, forced strategy, parameters of the estimator)
 PIECES = {
-    "sort on codes": (data.classification, "classification", "sort", {}),
-    "sort on codes, max_features=sqrt": (
+    "sort in the node": (data.classification, "classification", "sort", {}),
+    "sort in the node, max_features=sqrt": (
         data.classification,
         "classification",
         "sort",
