@@ -13,14 +13,8 @@ _COLORS = ("red", "white")
 def load_wine_quality(*, return_X_y=False, as_frame=False):
     """Load the wine quality table: chemistry of 6,497 wines and the marks tasters gave.
 
-    =================   ==============
-    Rows                6497
-    Columns             12
-    Column values       real, one of them the code of a label
-    Target              integer from 3 to 9
-    =================   ==============
-
-    The target serves as classes and as a quantity.
+    6,497 rows, 12 columns (one of them the code of a label) and a target of integers from 3
+    to 9, which serve as classes and as a quantity.
 
     Parameters
     ----------
@@ -31,22 +25,16 @@ def load_wine_quality(*, return_X_y=False, as_frame=False):
 
     Returns
     -------
-    data : :class:`~sklearn.utils.Bunch`
-        With these attributes.
+    wine : :class:`~sklearn.utils.Bunch`, or tuple with `return_X_y`
+        ``(data, target)``, or a Bunch of
 
-        data : float64 array (6497, 12) or DataFrame
-            Eleven measured columns and the colour (0 red, 1 white).
-        target : int64 array (6497,) or Series
-            The quality.
-        feature_names : list of str
-        categories : dict
-            Labels of the columns that hold codes, in code order.
-        frame : DataFrame (6497, 13) or None
-            With ``as_frame=True``, data and target together.
-        DESCR : str
-            Description, source and licence.
-
-    (data, target) : tuple if ``return_X_y`` is true
+        * ``data``, float64 array (6497, 12) or DataFrame: eleven measured columns and the colour,
+          0 red, 1 white;
+        * ``target``, int64 array (6497,) or Series: the quality;
+        * ``feature_names``, list of str;
+        * ``categories``, dict: the labels of columns that hold codes, in code order;
+        * ``frame``, DataFrame (6497, 13) with `as_frame`, else None: data and target together;
+        * ``DESCR``, str: description, source and licence.
 
     Notes
     -----
