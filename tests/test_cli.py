@@ -187,14 +187,15 @@ def test_version(capsys):
     assert out.strip() == fasttree.__version__
 
 
-def test_source_folder_says_what_to_do():
+def test_source_folder_says_what_to_do(tmp_path):
     """Imported from the root of the sources, the package tells the user to leave it."""
-    root = Path(__file__).parents[1]
-    code = (
-        "import sys; sys.meta_path[:] = [f for f in sys.meta_path if 'mesonpy' not in repr(f)];"
-        "import fasttree.tree"
+    shutil.copytree(Path(__file__).parents[1] / "fasttree", tmp_path / "fasttree")
+    # -S: without the installed package, which an editable installation puts first.
+    folders = [path for path in sys.path if path.endswith("-packages")]
+    code = f"import sys; sys.path[1:1] = {folders}; import fasttree"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: ")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fasttree.tree import best_split
+import fasttree.tree
 
 from . import data
 from .common import LIBRARIES, make_estimator, sizes
@@ -31,7 +31,7 @@ class SuperfastSelection:
         if method == "generic":
             generic_selection(self.x, self.y)
         elif method == "fasttree":
-            best_split(self.x, self.y, criterion="gini")
+            fasttree.tree.best_split(self.x, self.y, criterion="gini")
         else:
             fit_stump("classification", self.x, self.y)
 
@@ -51,7 +51,7 @@ class PrefixSumRegression:
         if method == "variance":
             variance_selection(self.x, self.y)
         elif method == "fasttree":
-            best_split(self.x, self.y, criterion="squared_error")
+            fasttree.tree.best_split(self.x, self.y, criterion="squared_error")
         else:
             fit_stump("regression", self.x, self.y)
 
