@@ -428,7 +428,10 @@ class DecisionTree(MultiOutputMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        classifier, regressor = get_tags(DecisionTreeClassifier()), get_tags(DecisionTreeRegressor())
+        classifier, regressor = (
+            get_tags(DecisionTreeClassifier()),
+            get_tags(DecisionTreeRegressor()),
+        )
         tags.input_tags = classifier.input_tags
         tags.target_tags.required = True
         task = self._known_task()

@@ -226,9 +226,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         if self.monotonic_cst is None:
             return None
         if self.n_outputs_ > 1:
-            raise ValueError(
-                "Monotonicity constraints are not supported with multiple outputs."
-            )
+            raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
         constraints = np.asarray(self.monotonic_cst)
         if constraints.shape[0] != self.n_features_in_:
             raise ValueError(

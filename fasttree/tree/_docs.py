@@ -133,9 +133,7 @@ def document(task):
                 for name, p in signature.items()
                 if name != "self"
             ),
-        ).replace(
-            "{attributes}", _entries((name, *attributes[name]) for name in attributes)
-        )
+        ).replace("{attributes}", _entries((name, *attributes[name]) for name in attributes))
         return cls
 
     return fill

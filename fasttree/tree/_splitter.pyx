@@ -13,7 +13,7 @@ from libcpp.utility cimport move
 
 from fasttree.tree._criterion cimport BOUNDARY, ROW, Counts, Runs
 from fasttree.tree._engine cimport (
-    COUNTED, NO_FEATURE, NO_ROW, NO_TABLE, KeyedSampler, SklearnSampler, lists_pay, midpoint, mix
+    NO_FEATURE, NO_ROW, NO_TABLE, KeyedSampler, SklearnSampler, lists_pay, midpoint, mix
 )
 
 cdef extern from "_runs.hpp" namespace "fasttree" nogil:

@@ -95,9 +95,7 @@ def check_predict_data(estimator, X, check_input, n_threads):
     ):
         X32 = X.astype(np.float32, copy=False)
         kind = value_kind(X32, n_threads)
-        if kind == ALL_FINITE or (
-            kind == SOME_MISSING and estimator._support_missing_values(X32)
-        ):
+        if kind == ALL_FINITE or (kind == SOME_MISSING and estimator._support_missing_values(X32)):
             return X32
     X = validate_data(
         estimator,
