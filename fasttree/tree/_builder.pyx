@@ -17,7 +17,7 @@ from fasttree.tree._engine cimport (
     write_nodes
 )
 from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
-from fasttree.utils._typedefs cimport int8_t, uint8_t
+from fasttree.utils._typedefs cimport int8_t
 
 from fasttree.tree._tree import NODE_DTYPE
 
@@ -146,8 +146,9 @@ cdef class TreeBuilder:
         if node.table == NO_TABLE and self.splitter.tables.get().any(node.size()):
             node.table = self.splitter.tables.get().acquire()
             for t in prange(self.n_threads, num_threads=self.n_threads, schedule="static"):
-                self.splitter.tables.get().fill(node.table, start, end, deref(self.splitter.sampler),
-                                                end - start, t, self.n_threads)
+                self.splitter.tables.get().fill(
+                    node.table, start, end, deref(self.splitter.sampler), end - start, t,
+                    self.n_threads)
         for f in prange(n_features, num_threads=self.n_threads, schedule="dynamic"):
             if not self.splitter.sampler.get().is_known_constant(f):
                 self.evaluate(threadid(), node, f, best_of[threadid()], &is_constant[f])
@@ -334,7 +335,6 @@ cdef class BestFirstTreeBuilder(TreeBuilder):
         cdef Node root
         cdef Open opened, expanded
         cdef intp_t budget = self.max_leaf_nodes - 1
-        cdef int side
         try:
             with nogil:
                 self.make_root(root)

@@ -91,12 +91,12 @@ _FITTED = {
     "max_features_": ("int", "Number of features looked at per node."),
     "n_features_in_": ("int", "Number of features seen during fit."),
     "feature_names_in_": (
-        "ndarray of shape (n_features_in_,)",
+        "ndarray of shape (n_features,)",
         "Names of the features, if all are strings.",
     ),
     "n_outputs_": ("int", "Number of outputs."),
     "feature_importances_": (
-        "ndarray of shape (n_features_in_,)",
+        "ndarray of shape (n_features,)",
         "Share of each feature in the total decrease of impurity.",
     ),
     "tree_": ("Tree", "The fitted tree as arrays."),
