@@ -36,30 +36,31 @@ class Problem:
 
 
 def random_problem(
-    seed, criteria=CRITERIA, exact=False, missing=True, max_rows=60, weights=True, **fixed
+    seed, criteria=CRITERIA, exact=False, max_rows=60, n_outputs=None, **fixed
 ):
     """Draw a problem; ``fixed`` sets parameters of the estimator, whatever was drawn for them."""
     rng = np.random.default_rng([seed, 2024])
     criterion = str(rng.choice([c for c in criteria if not exact or c in EXACT_CRITERIA]))
     n_rows = int(rng.integers(2, max_rows + 1))
     n_features = int(rng.integers(1, 9))
-    n_outputs = int(rng.choice([1, 1, 1, 2]))
-    X = random_table(rng, n_rows, n_features, missing)
-    sample_weight = random_weights(rng, n_rows, exact) if weights else None
+    n_outputs = n_outputs or int(rng.choice([1, 1, 1, 2]))
+    X = random_table(rng, n_rows, n_features)
+    sample_weight = random_weights(rng, n_rows, exact)
     y = random_targets(rng, X, criterion, n_outputs, exact, sample_weight)
     params = random_params(rng, criterion, y, n_rows, n_features, exact) | fixed
     return Problem(X, y, sample_weight, params)
 
 
-def random_table(rng, n_rows, n_features, missing=True):
+def random_table(rng, n_rows, n_features):
     """A table of float32 or float64 numbers in C or F order, columns of every kind."""
     columns = []
     for _ in range(n_features):
         x = rng.choice(_COLUMNS)(rng, n_rows).astype(np.float32)
         if columns and rng.random() < 0.15:
             x = rng.choice([-1, 1]) * columns[rng.integers(len(columns))]
-        if missing and rng.random() < 0.35:
-            x = np.where(rng.random(n_rows) < rng.choice([0.1, 0.5, 1.0], p=[0.6, 0.3, 0.1]), np.nan, x)
+        if rng.random() < 0.35:
+            share = rng.choice([0.1, 0.5, 1.0], p=[0.6, 0.3, 0.1])
+            x = np.where(rng.random(n_rows) < share, np.nan, x)
         columns.append(x)
     return np.array(columns, dtype=rng.choice([np.float32, np.float64])).T.copy(
         order=str(rng.choice(["C", "F"]))
