@@ -5,6 +5,7 @@ Inputs are never changed. Where fasttree promises what scikit-learn does, scikit
 
 import copy
 
+import fasttree.tree
 import numpy as np
 import pytest
 import sklearn.tree
@@ -13,7 +14,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-import fasttree.tree
 from reference.problems import random_problem
 from reference.trees import assert_same
 
@@ -52,7 +52,7 @@ def assert_unchanged(now, before):
 
 @each_class
 @pytest.mark.parametrize(
-    "table, words",
+    ("table", "words"),
     [
         pytest.param(X[:, 0], "2D array", id="1-D"),
         pytest.param(X[None], "dim", id="3-D"),
@@ -77,7 +77,7 @@ def test_tables_that_are_refused(Tree, table, words):
 
 @each_class
 @pytest.mark.parametrize(
-    "targets, words",
+    ("targets", "words"),
     [
         pytest.param(y[:5], "samples", id="fewer targets than rows"),
         pytest.param(y[:0], "sample", id="no targets"),
@@ -96,7 +96,7 @@ def test_targets_that_are_refused(Tree, targets, words):
 
 @each_class
 @pytest.mark.parametrize(
-    "weights, words",
+    ("weights", "words"),
     [
         pytest.param(np.zeros(6), "zero", id="all zero"),
         pytest.param(np.ones(5), "sample_weight", id="fewer than rows"),
@@ -112,7 +112,7 @@ def test_weights_that_are_refused(Tree, weights, words):
 
 @pytest.mark.parametrize("Tree", [fasttree.tree.DecisionTreeRegressor, fasttree.tree.DecisionTree])
 @pytest.mark.parametrize(
-    "targets, words",
+    ("targets", "words"),
     [([1.5, -1, 1, 1, 1, 1], "negative"), (np.zeros(6), "poisson")],
     ids=["negative", "all zero"],
 )
@@ -172,7 +172,7 @@ def test_predicting_what_does_not_fit(Tree):
 
 @each_class
 @pytest.mark.parametrize(
-    "rows, targets",
+    ("rows", "targets"),
     [
         (X[:1], y[:1]),
         (X, np.zeros(6, dtype=int)),
@@ -228,18 +228,19 @@ def inputs(draw):
     def array(dtypes, *sides, elements=None):
         shape = (n_rows, *sides)
         if spoiled:
-            shape = draw(st.sampled_from([shape] * 8 + [(n_rows + 1, *sides), shape[:-1], (*shape, 1)]))
+            others = [(n_rows + 1, *sides), shape[:-1], (*shape, 1)]
+            shape = draw(st.sampled_from([shape] * 8 + others))
         return draw(hnp.arrays(draw(st.sampled_from(dtypes)), shape, elements=elements))
 
     few = st.sampled_from([0.0, 0.5, 1.0, 2.0] * 3 + [-1.0, np.nan, np.inf][: 3 * spoiled])
     n_features = draw(st.integers(1 - spoiled, 3))
     floats = [np.float32, np.float64]
-    others = [np.int8, np.int64, np.uint16, np.bool_, np.complex64][: 4 + spoiled]
+    integers = [np.int8, np.int64, np.uint16, np.bool_, np.complex64][: 4 + spoiled]
     return dict(
         X=draw(st.sampled_from([
             array(floats, n_features, elements=st.one_of(few, st.just(np.nan))),
             array(floats, n_features, elements=st.floats(width=32, allow_infinity=spoiled)),
-            array(others, n_features),
+            array(integers, n_features),
         ])),
         y=draw(st.sampled_from([
             array([np.int8, np.int64, np.bool_], elements=st.integers(0, 1)),

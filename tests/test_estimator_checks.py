@@ -1,17 +1,16 @@
 """scikit-learn's estimator checks, no failure expected."""
 
 import pytest
-from sklearn.utils.estimator_checks import (
-    check_sample_weight_equivalence_on_dense_data,
-    parametrize_with_checks,
-)
-
 from fasttree.tree import (
     DecisionTree,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
     ExtraTreeRegressor,
+)
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    parametrize_with_checks,
 )
 
 ESTIMATORS = [
@@ -30,7 +29,7 @@ def test_checks(estimator, check):
 
 @pytest.mark.parametrize("splitter", ["best", "random"])
 @pytest.mark.parametrize(
-    "Tree, criterion",
+    ("Tree", "criterion"),
     [
         (DecisionTreeClassifier, "gini"),
         (DecisionTreeClassifier, "entropy"),

@@ -25,7 +25,7 @@ def exception(mode, test):
 def test_the_whole_suite_is_collected(request):
     """804 tests in scikit-learn 1.9.1, in each mode."""
     modules = list(request.node.getparent(sklearn_suite.Suite).retargeted_modules())
-    counts = {mode: 0 for mode in MODES}
+    counts = dict.fromkeys(MODES, 0)
     for module in modules:
         counts[module.mode] += len(list(module.collect()))
     assert counts == dict.fromkeys(MODES, 804)

@@ -29,7 +29,8 @@ def grow(estimator, X, y, sample_weight=None):
 def _grow_node(task, nodes, rows, depth, bounds):
     """Appends the node and its descendants in pre-order; returns its number."""
     y, w = task.y[rows], task.w[rows]
-    number, node = len(nodes), dict(
+    number = len(nodes)
+    node = dict(
         children_left=-1,
         children_right=-1,
         feature=-2,

@@ -105,9 +105,10 @@ class Judge:
         if not surely.any():
             return
         best = gains[surely].max()
-        if task.min_impurity_decrease > 0 or self.sklearn_rules:
-            if best < task.min_impurity_decrease + tolerance(best, self.root_impurity):
-                return
+        required = task.min_impurity_decrease + tolerance(best, self.root_impurity)
+        # Without a limit even a cut that gains nothing is made.
+        if best < required and (task.min_impurity_decrease > 0 or self.sklearn_rules):
+            return
         assert self.max_leaf_nodes is not None, f"leaf could be split with improvement {best!r}"
         self.left_undone[node] = best
 

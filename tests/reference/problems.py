@@ -35,9 +35,7 @@ class Problem:
         return estimator.fit(self.X, self.y, sample_weight=self.sample_weight)
 
 
-def random_problem(
-    seed, criteria=CRITERIA, exact=False, max_rows=60, n_outputs=None, **fixed
-):
+def random_problem(seed, criteria=CRITERIA, exact=False, max_rows=60, n_outputs=None, **fixed):
     """Draw a problem; ``fixed`` sets parameters of the estimator, whatever was drawn for them."""
     rng = np.random.default_rng([seed, 2024])
     criterion = str(rng.choice([c for c in criteria if not exact or c in EXACT_CRITERIA]))
@@ -47,7 +45,7 @@ def random_problem(
     X = random_table(rng, n_rows, n_features)
     sample_weight = random_weights(rng, n_rows, exact)
     y = random_targets(rng, X, criterion, n_outputs, exact, sample_weight)
-    params = random_params(rng, criterion, y, n_rows, n_features, exact) | fixed
+    params = random_params(rng, criterion, y, n_features, exact) | fixed
     return Problem(X, y, sample_weight, params)
 
 
@@ -137,28 +135,24 @@ def random_targets(rng, X, criterion, n_outputs, exact, sample_weight):
     return y if n_outputs > 1 else y[:, 0]
 
 
-def random_params(rng, criterion, y, n_rows, n_features, exact):
+def random_params(rng, criterion, y, n_features, exact):
     """Parameters of the estimator; each limit is left at its default more often than not."""
 
-    def sometimes(probability, draw, default):
-        return draw() if rng.random() < probability else default
+    def perhaps(probability, default, *values):
+        return values[rng.integers(len(values))] if rng.random() < probability else default
 
     params = dict(
         criterion=criterion,
         random_state=int(rng.integers(1000)),
-        splitter=str(rng.choice(["best", "best", "random"])),
-        max_features=sometimes(
-            0.4,
-            lambda: [int(rng.integers(1, n_features + 1)), "sqrt", 0.6][rng.integers(3)],
-            None,
-        ),
-        max_depth=sometimes(0.3, lambda: int(rng.integers(1, 7)), None),
-        min_samples_split=sometimes(0.2, lambda: [int(rng.integers(2, 9)), 0.2][rng.integers(2)], 2),
-        min_samples_leaf=sometimes(0.3, lambda: [int(rng.integers(1, 6)), 0.1][rng.integers(2)], 1),
-        min_weight_fraction_leaf=sometimes(0.15, lambda: float(rng.choice([0.05, 0.1, 0.3])), 0.0),
-        max_leaf_nodes=sometimes(0.3, lambda: int(rng.integers(2, 12)), None),
-        min_impurity_decrease=sometimes(0.15, lambda: float(rng.choice([1e-3, 0.02])), 0.0),
-        ccp_alpha=sometimes(0.15, lambda: float(rng.choice([1e-3, 0.01, 0.1])), 0.0),
+        splitter=perhaps(0.33, "best", "random"),
+        max_features=perhaps(0.4, None, 1, n_features // 2 + 1, n_features, "sqrt", 0.6),
+        max_depth=perhaps(0.3, None, 1, 2, 3, 4, 5, 6),
+        min_samples_split=perhaps(0.2, 2, 3, 5, 8, 0.2),
+        min_samples_leaf=perhaps(0.3, 1, 2, 3, 5, 0.1),
+        min_weight_fraction_leaf=perhaps(0.15, 0.0, 0.05, 0.1, 0.3),
+        max_leaf_nodes=perhaps(0.3, None, *range(2, 12)),
+        min_impurity_decrease=perhaps(0.15, 0.0, 1e-3, 0.02),
+        ccp_alpha=perhaps(0.15, 0.0, 1e-3, 0.01, 0.1),
     )
     two_classes = criterion in CLASSIFICATION and len(np.unique(y)) == 2
     if y.ndim == 1 and (two_classes or criterion in REGRESSION) and rng.random() < 0.3:
