@@ -66,19 +66,15 @@ def test_judge_rejects_a_spoiled_field(fitted, name):
 
 
 def test_judge_rejects_a_worse_threshold(fitted):
-    """Another admissible cut of the same feature, statistics of the children corrected."""
+    """Another admissible cut of the root's feature."""
     estimator, X, y = fitted
-    worse = sklearn.tree.DecisionTreeRegressor(max_depth=1, splitter="random", random_state=3)
-    x = X[:, [estimator.tree_.feature[0]]]
-    tree = worse.fit(x, y).tree_
-    thresholds, _, _ = cuts_of_column(x[:, 0])
-    tree_fields = fields(tree) | {
-        "threshold": np.array([min(thresholds, key=lambda t: abs(t - tree.threshold[0])), -2, -2])
-    }
-    worse.tree_ = SimpleNamespace(**tree_fields, node_count=3, n_leaves=2)
-    worse.splitter = "best"
-    with pytest.raises(AssertionError, match="was possible|no cut"):
-        judge(worse, x, y)
+    tree = estimator.tree_
+    thresholds, missing_left, goes_left = cuts_of_column(X[:, tree.feature[0]])
+    admissible = np.flatnonzero(np.abs(goes_left.sum(axis=1) - 30) < 20)
+    tree.threshold[0] = thresholds[admissible[0]]
+    tree.missing_go_to_left[0] = missing_left[admissible[0]]
+    with pytest.raises(AssertionError, match="was possible"):
+        judge(estimator, X, y)
 
 
 def test_judge_rejects_a_leaf_that_could_be_split(fitted):
