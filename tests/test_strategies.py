@@ -19,17 +19,17 @@ THREADS = (1, 2, 4)
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 
 
-def same_under_all(problem, **config):
+def same_under_all(problem):
     expected = problem.fit(fasttree.tree)
     for strategy in STRATEGIES:
-        for n_jobs in THREADS:
-            with fasttree.config_context(strategy=strategy, **config):
-                fitted = problem.fit(fasttree.tree, n_jobs=n_jobs)
-            assert_same(fitted.tree_, expected.tree_)
-            for method in ("predict", "apply"):
-                np.testing.assert_array_equal(
-                    getattr(fitted, method)(problem.X), getattr(expected, method)(problem.X)
-                )
+        for n_threads in THREADS:
+            with fasttree.config_context(strategy=strategy, n_threads=n_threads):
+                fitted = problem.fit(fasttree.tree)
+                assert_same(fitted.tree_, expected.tree_)
+                for method in ("predict", "apply"):
+                    np.testing.assert_array_equal(
+                        getattr(fitted, method)(problem.X), getattr(expected, method)(problem.X)
+                    )
 
 
 @pytest.mark.cases(500)
@@ -41,6 +41,13 @@ def test_same_tree(seed):
 def test_same_tree_on_larger_data(seed):
     """Enough rows for every phase of growth."""
     same_under_all(random_problem(seed, max_rows=20_000, min_samples_leaf=5))
+
+
+@pytest.mark.cases(50)
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_same_tree_with_n_jobs(seed, n_jobs):
+    problem = random_problem(seed, max_rows=20_000, min_samples_leaf=5)
+    assert_same(problem.fit(fasttree.tree, n_jobs=n_jobs).tree_, problem.fit(fasttree.tree).tree_)
 
 
 @each_strategy
