@@ -166,6 +166,7 @@ cdef class TreeBuilder:
             if is_constant[feature]:
                 self.splitter.sampler.get().found_constant()
         node.n_known = self.splitter.sampler.get().end()
+        self.splitter.settle_threshold(best)
         return best.feature != NO_FEATURE
 
     cdef int split_lists(self, Splitter splitter, const Node& node, const Node& left,

@@ -80,6 +80,7 @@ cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
         void begin_node(const uint32_t* rows, uint32_t n) except +
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out)
         void node_value(double* value)
+        double perfect_score()
         cbool scan(const Runs&, const Limits&, Candidate& best) except +
         cbool scan_counts "scan"(const Counts&, const Limits&, Candidate& best)
         size_t cell_bytes()

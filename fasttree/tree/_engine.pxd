@@ -15,6 +15,7 @@ cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
 
 cdef extern from "_split.hpp" namespace "fasttree" nogil:
     const int NO_TABLE
+    const uint32_t NO_ROW
 
     cdef cppclass Node:
         uint32_t start
@@ -32,6 +33,8 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
     cdef cppclass Split:
         double score
         double threshold
+        uint32_t row_below
+        uint32_t row_above
         uint32_t feature
         uint32_t n_left
         uint32_t n_values_left

@@ -101,6 +101,7 @@ struct TargetSums {
         for (int k = 0; k < outputs(); ++k) value[k] = mean[k];
     }
 
+    double perfect_score() const { return INFINITE; }
     double weight_left() const { return to_double(w_left) * t.weight_unit; }
     double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
     double value_left() const { return raw_sum(left(0), w_left, 0) / weight_left(); }
@@ -114,6 +115,19 @@ template <class Weights, bool single_output>
 struct SquaredError : TargetSums<Weights, single_output> {
     using Base = TargetSums<Weights, single_output>;
     using Base::Base, Base::t, Base::w_left, Base::w_total, Base::mean;
+
+    double only_score = INFINITE;  // of a node of two rows
+
+    void begin_node(const uint32_t* rows, uint32_t n) {
+        Base::begin_node(rows, n);
+        only_score = INFINITE;
+        if (n == 2) {
+            this->reset();
+            this->add(rows[0]);
+            only_score = score();
+        }
+    }
+    double perfect_score() const { return only_score; }
 
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) {
         out.weight = to_double(w_total) * t.weight_unit;

@@ -34,6 +34,8 @@ public:
     }
     void node_value(double* value) const override { acc_.node_value(value); }
 
+    double perfect_score() const override { return acc_.perfect_score(); }
+
     bool scan(const Runs& runs, const Limits& limits, Candidate& best) override {
         return limits.checked() ? both_passes<true>(runs, limits, best)
                                 : both_passes<false>(runs, limits, best);

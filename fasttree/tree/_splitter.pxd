@@ -52,6 +52,7 @@ cdef class Splitter:
     cdef int find_split(self, Node& node, Split& best) except -1 nogil
     cdef int pass_tables(self, Node& node, Node& left, Node& right, bint with_left,
                          bint with_right) except -1 nogil
+    cdef void settle_threshold(self, Split& best) noexcept nogil
     cdef int poll(self, uint32_t work) except -1 nogil
     # Looks at one feature; 1 if it is constant in the node.
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil
