@@ -28,45 +28,49 @@ class Suite(pytest.Module):
     """``test_sklearn_suite.py``: its own tests, then scikit-learn's modules in each mode."""
 
     def collect(self):
-        yield from super().collect()
-        yield from self.retargeted_modules()
-
-    def retargeted_modules(self):
-        for mode in self.obj.MODES:
-            for source in SOURCES:
-                text, strangers = retarget(source.read_text())
-                folder = self.config.cache.mkdir("sklearn_suite") / mode
-                folder.mkdir(exist_ok=True)
-                path = folder / source.name
-                path.write_text(text)
-                name = f"{mode}/{source.stem}"
-                module = Retargeted.from_parent(
-                    self, path=path, name=name, nodeid=f"{self.nodeid}::{name}"
-                )
-                module.set_up(mode, strangers)
-                yield module
+        folder = self.config.cache.mkdir("sklearn_suite")
+        self.modules = [
+            Retargeted.of(self, mode, source, folder / mode)
+            for mode in self.obj.MODES
+            for source in SOURCES
+        ]
+        return [*super().collect(), *self.modules]
 
 
 class Retargeted(pytest.Module):
     """One of scikit-learn's modules in one mode."""
 
-    def set_up(self, mode, strangers):
-        self.suite, self.mode, self.strangers = self.parent.obj, mode, strangers
+    @classmethod
+    def of(cls, suite, mode, source, folder):
+        text, strangers = retarget(source.read_text())
+        folder.mkdir(exist_ok=True)
+        path = folder / source.name
+        path.write_text(text)
+        name = f"{mode}/{source.stem}"
+        module = cls.from_parent(suite, path=path, name=name, nodeid=f"{suite.nodeid}::{name}")
+        module.suite, module.mode, module.strangers = suite.obj, mode, strangers
+        module.items = None
         # As in scikit-learn's own run: logarithms of zero probabilities.
-        self.add_marker(pytest.mark.filterwarnings("ignore::RuntimeWarning"))
+        module.add_marker(pytest.mark.filterwarnings("ignore::RuntimeWarning"))
+        return module
 
     def collect(self):
-        unnamed = self.strangers.keys() - self.suite.PRIVATE.keys()
-        if unnamed:
-            raise self.CollectError(f"not named in PRIVATE: {sorted(unnamed)}")
-        for item in super().collect():
-            private = self.suite.PRIVATE.get(item.originalname)
-            reason = self.suite.exception(self.mode, item.name)
-            if private:
-                item.add_marker(pytest.mark.skip(reason=private))
-            elif reason:
-                item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
-            yield item
+        # Once: some of the modules pass iterators to parametrize.
+        if self.items is None:
+            self.items = [self.marked(item) for item in super().collect()]
+        return self.items
+
+    def marked(self, item):
+        private = self.suite.PRIVATE.get(item.originalname)
+        reason = self.suite.exception(self.mode, item.name)
+        if private:
+            item.add_marker(pytest.mark.skip(reason=f"private helper: {private}"))
+        elif item.originalname in self.strangers:
+            names = ", ".join(self.strangers[item.originalname])
+            raise self.CollectError(f"{item.name} uses {names}: name it in PRIVATE")
+        elif reason:
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+        return item
 
 
 @pytest.fixture(autouse=True)

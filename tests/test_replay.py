@@ -45,14 +45,18 @@ def test_float_regime_splits_are_the_best(seed):
 
 @pytest.mark.cases(1000)
 def test_float_regime_walks_along(seed):
-    """Nodes in scikit-learn's order of growth agree to 1e-9 until the first near tie."""
+    """Nodes in scikit-learn's order of growth agree to 1e-9 until rounding parts the ways."""
     problem = random_problem(seed, criteria=("gini", "entropy", "squared_error"), ccp_alpha=0.0)
     ours, theirs = replay(problem), problem.fit(sklearn.tree)
     walk_along(ours.tree_, theirs.tree_)
 
 
 def walk_along(ours, theirs):
-    """Compares two trees numbered alike; the first different split must be as good as theirs."""
+    """Compares two trees numbered alike; the first different split must be as good as theirs.
+
+    Where rounding leaves scikit-learn a pure node that is not quite pure, it tries to split it,
+    which uses up random numbers.
+    """
     root_impurity = theirs.impurity[0]
     for node in range(min(ours.node_count, theirs.node_count)):
         for name in ("n_node_samples", "weighted_n_node_samples", "value", "impurity"):
@@ -63,6 +67,8 @@ def walk_along(ours, theirs):
                 atol=1e-9 * (root_impurity if name == "impurity" else 1),
                 err_msg=f"{name} of node {node}",
             )
+        if ours.impurity[node] == 0 < theirs.impurity[node]:
+            return
         split = [
             (tree.feature[node], tree.threshold[node], tree.missing_go_to_left[node])
             for tree in (ours, theirs)

@@ -16,7 +16,7 @@ SOURCES = sorted(
 )
 CYTHON = [path for path in SOURCES if path.suffix in (".pyx", ".pxd")]
 PYTHON = [path for path in SOURCES if path.suffix == ".py"]
-MAX_FILE, MAX_FUNCTION, MAX_LINE = 600, 80, 100
+MAX_COMPILED, MAX_PYTHON, MAX_FUNCTION, MAX_LINE = 600, 800, 80, 100
 
 each_source = pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
 each_cython = pytest.mark.parametrize("path", CYTHON, ids=lambda p: str(p.relative_to(ROOT)))
@@ -31,7 +31,7 @@ def test_there_is_source():
 @each_source
 def test_files_are_small(path):
     lines = path.read_text().splitlines()
-    assert len(lines) <= MAX_FILE
+    assert len(lines) <= (MAX_PYTHON if path.suffix == ".py" else MAX_COMPILED)
     assert [i for i, line in enumerate(lines, 1) if len(line) > MAX_LINE] == []
 
 
@@ -67,7 +67,7 @@ def test_cython_functions_are_short(path):
 def functions_of(text):
     """(name, number of lines) of each Cython function: up to the next line indented no deeper."""
     lines = [line for line in text.splitlines() if line.strip()]
-    header = re.compile(r"( *)(?:def|cdef|cpdef)\b[^=:]*?\b(\w+)\(")
+    header = re.compile(r"( *)(?:def|cdef(?! class)|cpdef)\b[^=:]*?\b(\w+)\(")
     for start, line in enumerate(lines):
         found = header.match(line)
         if not found or line.endswith(")"):

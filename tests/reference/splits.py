@@ -157,13 +157,13 @@ def tolerance(best, root_impurity):
 
 def best_cut(criterion, y, w, cuts, limits=None):
     """Index of the best admissible cut, ties to the first, and its improvement; None if none."""
-    surely, _ = admissible(criterion, y, w, cuts, limits or Limits())
-    if not surely.any():
+    _, allowed = admissible(criterion, y, w, cuts, limits or Limits())
+    if not allowed.any():
         return None, -inf
     gains = improvements(criterion, y, w, cuts.goes_left)
     if ranks_exactly(criterion, y, w):
         scores, slack = exact_scores(y, w, cuts.goes_left), 0.0
     else:
-        scores, slack = gains, tolerance(gains[surely].max(), impurity(criterion, y, w))
-    first = np.flatnonzero(surely & (scores >= scores[surely].max() - slack))[0]
+        scores, slack = gains, tolerance(gains[allowed].max(), impurity(criterion, y, w))
+    first = np.flatnonzero(allowed & (scores >= scores[allowed].max() - slack))[0]
     return first, gains[first]
