@@ -21,8 +21,36 @@ PRIVATE = {
     "test_rgb_to_hexstring": "exporters use scikit-learn's colours",
 }
 
+NO_SPARSE = "sparse tables are refused"
+SPARSE = dict.fromkeys(
+    [
+        r"test_sparse_.*",
+        r"test_explicit_sparse_zeros.*",
+        r"test_min_weight_.*_on_sparse_input.*",
+        r"test_min_weight_leaf_split_level\[cs.*",
+        r"test_empty_leaf_infinite_threshold\[cs.*",
+        r"test_apply_path_readonly_all_trees\[cs.*",
+        r"test_(monotonic_constraints_.*|split_impurity)\[.*sparse-without.*",
+        r"test_memory_layout",
+    ],
+    NO_SPARSE,
+)
+LAZY_MEMORY = {"test_huge_allocations": "memory is asked for as the tree grows, not in advance"}
+TIE = "of two features that part the rows alike the first is taken, not one drawn"
+
 # Mode -> regular expression of test names -> reason.
-EXCEPTIONS = {"stream": {}, "default": {}}
+EXCEPTIONS = {
+    "stream": SPARSE | LAZY_MEMORY,
+    "default": SPARSE
+    | LAZY_MEMORY
+    | {
+        r"test_export_text": TIE,
+        r"test_export_text_feature_class_names_array_support.*": TIE,
+        r"test_almost_constant_feature.*": "values closer than 1e-7 are told apart",
+    },
+}
+# Without sparse splitters there are two fewer to pickle.
+N_TESTS = 804 - 2
 
 
 def exception(mode, test):
@@ -32,8 +60,8 @@ def exception(mode, test):
 
 
 def test_the_whole_suite_is_collected(request):
-    """804 tests in scikit-learn 1.9.1, in each mode."""
+    """scikit-learn 1.9.1 has 804 tests; each mode runs them."""
     counts = dict.fromkeys(MODES, 0)
     for module in request.node.getparent(sklearn_suite.Suite).modules:
         counts[module.mode] += len(module.collect())
-    assert counts == dict.fromkeys(MODES, 804)
+    assert counts == dict.fromkeys(MODES, N_TESTS)
