@@ -62,12 +62,18 @@ class Task:
 
     def is_terminal(self, rows, depth):
         """Whether a node is a leaf whatever its cuts are worth."""
+        return self.is_limited(rows, depth) or self.is_pure(rows)
+
+    def is_pure(self, rows):
+        return (self.y[rows] == self.y[rows[0]]).all()
+
+    def is_limited(self, rows, depth):
+        """Whether the limits forbid to split a node."""
         too_light = self.w[rows].sum() - 2 * self.min_weight_leaf < -SLACK * self.total_weight
         return (
             depth >= self.max_depth
             or len(rows) < max(self.min_samples_split, 2 * self.min_samples_leaf)
             or too_light
-            or (self.y[rows] == self.y[rows[0]]).all()
         )
 
     def limits(self, bounds):
