@@ -33,7 +33,7 @@ def test_exact_regime_bit_for_bit(seed):
 
 @pytest.mark.cases(200)
 def test_exact_regime_on_larger_data(seed):
-    problem = random_problem(seed, exact=True, max_rows=2000)
+    problem = random_problem(seed, exact=True, rows=(100, 2000))
     assert_same(replay(problem).tree_, problem.fit(sklearn.tree).tree_)
 
 

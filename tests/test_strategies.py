@@ -15,6 +15,8 @@ from reference.trees import assert_same
 
 STRATEGIES = ("auto", "presort", "count", "sort")
 THREADS = (1, 2, 4)
+# Enough rows for every phase of growth.
+LARGE = (8_000, 25_000)
 
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 
@@ -34,19 +36,18 @@ def same_under_all(problem):
 
 @pytest.mark.cases(500)
 def test_same_tree(seed):
-    same_under_all(random_problem(seed, max_rows=100))
+    same_under_all(random_problem(seed, rows=(2, 100)))
 
 
 @pytest.mark.cases(100)
 def test_same_tree_on_larger_data(seed):
-    """Enough rows for every phase of growth."""
-    same_under_all(random_problem(seed, max_rows=20_000, min_samples_leaf=5))
+    same_under_all(random_problem(seed, rows=LARGE, min_samples_leaf=5))
 
 
 @pytest.mark.cases(50)
 @pytest.mark.parametrize("n_jobs", [2, -1])
 def test_same_tree_with_n_jobs(seed, n_jobs):
-    problem = random_problem(seed, max_rows=20_000, min_samples_leaf=5)
+    problem = random_problem(seed, rows=LARGE, min_samples_leaf=5)
     assert_same(problem.fit(fasttree.tree, n_jobs=n_jobs).tree_, problem.fit(fasttree.tree).tree_)
 
 

@@ -35,11 +35,11 @@ class Problem:
         return estimator.fit(self.X, self.y, sample_weight=self.sample_weight)
 
 
-def random_problem(seed, criteria=CRITERIA, exact=False, max_rows=60, n_outputs=None, **fixed):
+def random_problem(seed, criteria=CRITERIA, exact=False, rows=(2, 60), n_outputs=None, **fixed):
     """Draw a problem; ``fixed`` sets parameters of the estimator, whatever was drawn for them."""
     rng = np.random.default_rng([seed, 2024])
     criterion = str(rng.choice([c for c in criteria if not exact or c in EXACT_CRITERIA]))
-    n_rows = int(rng.integers(2, max_rows + 1))
+    n_rows = int(rng.integers(rows[0], rows[1] + 1))
     n_features = int(rng.integers(1, 9))
     n_outputs = n_outputs or int(rng.choice([1, 1, 1, 2]))
     X = random_table(rng, n_rows, n_features)
