@@ -141,6 +141,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             sample_weight,
             missing_values_in_feature_mask,
             n_threads=n_threads,
+            force_threads=config["n_threads"] is not None,
             strategy=config["strategy"],
             sklearn_stream=config["sklearn_random_stream"],
         )

@@ -26,8 +26,8 @@ cdef class TreeBuilder:
     """Grows a tree (abstract)."""
 
     def build(self, tree, X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight=None,
-              missing_values_in_feature_mask=None, *, int n_threads=1, str strategy="auto",
-              bint sklearn_stream=False, str simd="auto"):
+              missing_values_in_feature_mask=None, *, int n_threads=1, bint force_threads=False,
+              str strategy="auto", bint sklearn_stream=False, str simd="auto"):
         """Grow `tree` on the training data.
 
         Parameters
@@ -41,6 +41,9 @@ cdef class TreeBuilder:
         missing_values_in_feature_mask : ignored
             Missing values are found while columns are encoded.
         n_threads : int
+            At most; fewer where more would not pay.
+        force_threads : bool
+            Use them all the same.
         strategy : {"auto", "presort", "count", "sort"}
         sklearn_stream : bool
             Use scikit-learn's random draws, tie rules and scores.
@@ -50,7 +53,8 @@ cdef class TreeBuilder:
         cdef size_t n_nodes
         cdef int8_t[::1] buffer
         cdef double[::1] values
-        if sklearn_stream or X.shape[0] * <double> X.shape[1] < SERIAL_VALUES:
+        if sklearn_stream or not (
+                force_threads or X.shape[0] * <double> X.shape[1] >= SERIAL_VALUES):
             n_threads = 1
         self.n_threads = n_threads
         splitter.init(X, y, sample_weight, strategy, sklearn_stream,

@@ -37,7 +37,9 @@ struct GrowthRules {
                * (node.stats.impurity - right.stats.weight / weight * right.stats.impurity
                   - left.stats.weight / weight * left.stats.impurity);
     }
+    // Without a limit every split counts, even if rounding made its improvement negative.
     bool accepts(double improvement) const {
+        if (min_impurity_decrease <= 0.0 && !sklearn_rules) return true;
         return !(improvement + EPSILON < min_impurity_decrease);
     }
 

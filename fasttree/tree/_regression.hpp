@@ -153,18 +153,21 @@ struct SquaredError : TargetSums<Weights, single_output> {
         }
         return impurity / this->outputs();
     }
-    // Mean square minus square of the mean, as scikit-learn computes it.
+    // Mean square minus square of the mean, summed as scikit-learn does.
     double sklearn_impurity(const uint32_t* rows, uint32_t n, double weight) {
         double squares = 0.0;
+        std::fill(mean.begin(), mean.end(), 0.0);
         for (uint32_t i = 0; i < n; ++i) {
             for (int k = 0; k < this->outputs(); ++k) {
                 const double target = this->raw_target(rows[i], k);
-                squares += this->raw_weight(rows[i]) * target * target;
+                const double weighted_target = this->raw_weight(rows[i]) * target;
+                mean[k] += weighted_target;
+                squares += weighted_target * target;
             }
         }
         double impurity = squares / weight;
         for (int k = 0; k < this->outputs(); ++k) {
-            mean[k] = this->raw_sum(this->total(k), w_total, k) / weight;
+            mean[k] /= weight;
             impurity -= mean[k] * mean[k];
         }
         return impurity / this->outputs();
