@@ -629,6 +629,11 @@ def test_partial_dependence_by_recursion():
         assert_allclose(a["average"], b["average"])
 
 
+@pytest.mark.parametrize("cls", DROP_INS)
+def test_metadata_requests_are_scikit_learns(cls):
+    assert str(cls().get_metadata_routing()) == str(sklearns(cls)().get_metadata_routing())
+
+
 def test_metadata_routing():
     with sklearn.config_context(enable_metadata_routing=True):
         for cls in [DecisionTreeClassifier, DecisionTree]:
