@@ -447,6 +447,9 @@ CONTAINERS = {
     "pandas": pd.DataFrame,
     "polars": lambda X: pl.DataFrame(X, schema=["a", "b", "c", "d"]),
     "masked": np.ma.array,
+    "packed records": lambda X: np.rec.fromarrays(
+        [X > 2, X.astype(np.float32)], dtype=[("byte", np.uint8), ("value", np.float32)]
+    )["value"],
 }
 
 
