@@ -75,8 +75,9 @@ def test_set_config_lasts_in_its_context_only():
         ({"strategy": "fast"}, ValueError, "strategy must be one of"),
         ({"strategy": None}, ValueError, "strategy must be one of"),
         ({"strategy": []}, ValueError, "strategy must be one of"),
-        ({"n_threads": 0}, ValueError, "at least 1"),
-        ({"n_threads": -1}, ValueError, "at least 1"),
+        ({"n_threads": 0}, ValueError, "between 1 and"),
+        ({"n_threads": -1}, ValueError, "between 1 and"),
+        ({"n_threads": 10**6}, ValueError, "between 1 and"),
         ({"n_threads": 1.0}, TypeError, "None or an int"),
         ({"n_threads": True}, TypeError, "None or an int"),
         ({"sklearn_random_stream": 1}, TypeError, "True or False"),
@@ -137,9 +138,10 @@ def test_joblib_contexts():
 
 
 @needs_openmp
-def test_worker_threads_start_no_threads():
+@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
+def test_untold_workers_start_no_threads(backend):
     with threadpoolctl.threadpool_limits(4, user_api="openmp"):
-        found = joblib.Parallel(2, backend="threading")(
+        found = joblib.Parallel(2, backend=backend)(
             joblib.delayed(effective_n_threads)(-1) for _ in range(4)
         )
     assert found == [1, 1, 1, 1]

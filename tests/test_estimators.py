@@ -447,6 +447,9 @@ CONTAINERS = {
     "pandas": pd.DataFrame,
     "polars": lambda X: pl.DataFrame(X, schema=["a", "b", "c", "d"]),
     "masked": np.ma.array,
+    "packed records": lambda X: np.rec.fromarrays(
+        [X > 2, X.astype(np.float32)], dtype=[("byte", np.uint8), ("value", np.float32)]
+    )["value"],
 }
 
 
@@ -627,6 +630,11 @@ def test_partial_dependence_by_recursion():
         a = partial_dependence(ours, X, [2, 3], method=method, grid_resolution=10)
         b = partial_dependence(theirs, X, [2, 3], method=method, grid_resolution=10)
         assert_allclose(a["average"], b["average"])
+
+
+@pytest.mark.parametrize("cls", DROP_INS)
+def test_metadata_requests_are_scikit_learns(cls):
+    assert str(cls().get_metadata_routing()) == str(sklearns(cls)().get_metadata_routing())
 
 
 def test_metadata_routing():

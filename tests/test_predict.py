@@ -68,11 +68,20 @@ def random_rows(rng, n_rows, n_features, missing=0.1):
     return X
 
 
+def packed_records(X):
+    """The same values, none of them aligned."""
+    records = np.zeros(X.shape, dtype=[("byte", np.uint8), ("value", np.float32)])
+    records["value"] = X
+    assert X.size == 0 or not records["value"].flags.aligned
+    return records["value"]
+
+
 LAYOUTS = {
     "C": np.ascontiguousarray,
     "F": np.asfortranarray,
     "every other row": lambda X: np.repeat(X, 2, axis=0)[::2],
     "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "packed records": packed_records,
     "backwards": lambda X: np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1],
 }
 

@@ -208,6 +208,11 @@ def test_sizes_that_make_no_sense(arguments, message):
         Tree(*arguments)
 
 
+def test_more_features_than_fit_into_32_bits():
+    with pytest.raises(ValueError, match="too many nodes or features"):
+        Tree(2**31, np.array([2]), 1).set_nodes(small_nodes(), np.zeros((5, 1, 2)), 2)
+
+
 def test_a_tree_is_filled_once():
     tree = small_tree()
     with pytest.raises(ValueError, match="filled already"):

@@ -105,6 +105,8 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             X = canonical_sparse(X)
         else:
             X = np.asarray(X, dtype=np.float32)
+            if not X.flags.aligned:  # a field of packed records
+                X = X.copy()
         n_samples, self.n_features_in_ = X.shape
 
         y = np.atleast_1d(y)

@@ -20,8 +20,9 @@ ctypedef fused index_t:
     int64_t
 
 cdef enum:
-    # A walk looks for Ctrl-C after about this many node visits (a few tenths of a second).
-    VISITS_PER_CHECK = 1 << 26
+    # A walk looks for Ctrl-C after about this many node visits (at most a few tenths of
+    # a second).
+    VISITS_PER_CHECK = 1 << 24
     # Starting a thread costs about as much as this many node visits.
     VISITS_PER_THREAD = 1 << 16
 
@@ -150,6 +151,8 @@ cdef class Walker:
         table.size = size
         cdef uint8_t[::1] target = out.reshape(-1).view(np.uint8)
         if not issparse(X):
+            if not X.flags.aligned:  # a field of packed records
+                X = X.copy()
             return self.walk_dense(X, table, <char*> &target[0], n_threads, accepted)
         if X.indptr.shape[0] != X.shape[0] + 1:
             raise ValueError("The CSR matrix does not have a row pointer per row.")
