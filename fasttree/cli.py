@@ -6,6 +6,7 @@ file, a column, a number) is one line on stderr and exit code 2, never a traceba
 """
 
 import argparse
+import os
 import sys
 import time
 import warnings
@@ -58,6 +59,11 @@ def main(arguments=None):
     options = _parse(arguments)
     try:
         report(options.load(options), options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (head, a pager) has seen enough; nothing is left to say at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         reason = error.strerror or "cannot be read"
         return _complain(f"{error.filename or options.file}: {reason}")

@@ -1,5 +1,6 @@
 """The ``fasttree`` command, in process and as users run it."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -81,6 +82,19 @@ def test_error_as_installed(tmp_path):
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "fasttree: error: none.csv: No such file or directory\n"
+
+
+def test_reader_that_stops_early():
+    """As in ``fasttree demo | head -1``: no complaint."""
+    command = shutil.which("fasttree", path=sysconfig.get_path("scripts"))
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as closed:
+        done = subprocess.run(
+            [command, "demo", "--max-depth", "3"], stdout=closed, stderr=subprocess.PIPE
+        )
+    assert done.returncode == 0
+    assert done.stderr == b""
 
 
 def test_fit_labels(table, capsys):
