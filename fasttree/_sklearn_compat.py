@@ -13,6 +13,8 @@ from sklearn.model_selection._validation import _score as score_estimator
 from sklearn.model_selection._validation import (
     _warn_or_raise_about_fit_failures as report_fit_failures,
 )
+from sklearn.tree._tree import NODE_DTYPE as SKLEARN_NODE_DTYPE
+from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.utils._param_validation import (
     Hidden,
     Interval,
@@ -38,6 +40,8 @@ __all__ = [
     "MultimetricScorer",
     "PassthroughScorer",
     "RealNotInt",
+    "SKLEARN_NODE_DTYPE",
+    "SklearnTree",
     "StrOptions",
     "align_sparse_interface",
     "assert_all_finite_element_wise",

@@ -84,7 +84,8 @@ class CutTree {
             if (improvement_[a] != improvement_[b]) return improvement_[a] < improvement_[b];
             return a > b;
         };
-        std::priority_queue<Py_ssize_t, std::vector<Py_ssize_t>, decltype(is_later)> frontier(is_later);
+        using Nodes = std::vector<Py_ssize_t>;
+        std::priority_queue<Py_ssize_t, Nodes, decltype(is_later)> frontier(is_later);
         std::vector<Py_ssize_t> order;
         if (is_split(0, s)) frontier.push(0);
         while (!frontier.empty()) {
@@ -119,6 +120,8 @@ class CutTree {
         split.clear();
         level.clear();
         WeakestLinks links(cut, n_cut);
+        for (Py_ssize_t i = 0; i < n_cut; ++i) links.add_leaf(i);
+        for (Py_ssize_t i = 0; i < n_cut; ++i) links.add_link(i);
         std::vector<uint8_t> is_removed(n_cut, 0);
         std::vector<Py_ssize_t> stack;
         double alpha, highest = -std::numeric_limits<double>::infinity();
@@ -298,9 +301,11 @@ class CutSums {
         std::vector<std::pair<Py_ssize_t, size_t>> corners;
         for (const Py_ssize_t i : tree_.inner()) {
             if (!tree_.decreases_enough(i, at(start).min_impurity_decrease)) continue;
-            const size_t d = std::upper_bound(depths.begin(), depths.end(), tree_.depth(i)) - depths.begin();
-            const size_t r = std::upper_bound(rows.begin(), rows.end(), tree_.node(i).n_node_samples)
-                             - rows.begin();
+            const int64_t n_rows_of_node = tree_.node(i).n_node_samples;
+            const size_t d =
+                std::upper_bound(depths.begin(), depths.end(), tree_.depth(i)) - depths.begin();
+            const size_t r =
+                std::upper_bound(rows.begin(), rows.end(), n_rows_of_node) - rows.begin();
             if (d < depths.size() && r > 0) corners.emplace_back(i, d * n_rows + r - 1);
         }
         each_channel([&](Py_ssize_t k, auto zero) {

@@ -18,7 +18,7 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
-from fasttree.tree._tree cimport NodeRecord
+from fasttree.tree._walk cimport NodeRecord, node_pointer
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint8_t
 
 __all__ = [
@@ -76,11 +76,6 @@ SETTING_DTYPE = np.dtype(
 NO_BUDGET = np.iinfo(np.int64).max
 
 
-cdef const NodeRecord* _node_pointer(object tree) except NULL:
-    cdef const uint8_t[::1] raw = tree.nodes.view(np.uint8)
-    return <const NodeRecord*> &raw[0]
-
-
 cdef const float64_t* _weight_pointer(const float64_t[::1] weights) noexcept nogil:
     if weights is None:
         return NULL
@@ -119,7 +114,7 @@ def class_weights(tree, const intp_t[::1] leaves, const int64_t[::1] codes,
         raise ValueError("A code is not that of a class.")
     out = np.zeros((n_nodes, n_classes, 2))
     cdef Wide* first = _wide_pointer(out)
-    cdef const NodeRecord* nodes = _node_pointer(tree)
+    cdef const NodeRecord* nodes = node_pointer(tree.nodes)
     if n_rows:
         with nogil:
             add_class_weights(
@@ -160,7 +155,7 @@ def path_errors(tree, const intp_t[::1] leaves, const float64_t[::1] y, intp_t o
     cdef intp_t n_nodes = tree.node_count, n_rows = leaves.shape[0]
     out = np.zeros((n_nodes, 2))
     cdef Wide* first = _wide_pointer(out)
-    cdef const NodeRecord* nodes = _node_pointer(tree)
+    cdef const NodeRecord* nodes = node_pointer(tree.nodes)
     if n_rows:
         with nogil:
             add_errors(
@@ -216,7 +211,7 @@ cdef class Cuts:
     def __cinit__(self, tree):
         self.tree = tree
         self.improvement = tree.improvement
-        self.cut = new CutTree(_node_pointer(tree), tree.node_count, &self.improvement[0])
+        self.cut = new CutTree(node_pointer(tree.nodes), tree.node_count, &self.improvement[0])
 
     def __dealloc__(self):
         del self.cut
@@ -312,7 +307,7 @@ def reduced_error_mask(tree, quantity):
     if quantity.shape != (tree.node_count, 2):
         raise ValueError(f"quantity has shape {quantity.shape}.")
     cdef Wide* first = _wide_pointer(quantity)
-    cdef const NodeRecord* nodes = _node_pointer(tree)
+    cdef const NodeRecord* nodes = node_pointer(tree.nodes)
     cdef intp_t n_nodes = tree.node_count
     is_leaf = np.empty(n_nodes, dtype=bool)
     cdef uint8_t[::1] mask = is_leaf.view(np.uint8)
