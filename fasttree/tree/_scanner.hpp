@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "_nonzeros.hpp"
 #include "_runs.hpp"
 #include "_targets.hpp"
 
@@ -25,6 +26,7 @@ public:
     // score is larger than best.score. Ties: lower threshold, then missing right.
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
+    virtual bool scan(const Nonzeros&, const Limits&, Candidate& best) = 0;
 
     // Superfast selection's tables. Bytes of a distinct value's cell; 0: runs only.
     virtual size_t cell_bytes() const = 0;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "_targets.hpp"
 
@@ -9,6 +10,8 @@ namespace fasttree {
 
 constexpr int NO_TABLE = -1;
 constexpr uint32_t NO_ROW = 0xffffffffu;
+
+struct Block;
 
 struct Node {
     uint32_t start, end;       // its rows: positions in the partitioner
@@ -19,6 +22,7 @@ struct Node {
     int table;                 // count table, or NO_TABLE
     double lower, upper;       // bounds of its value under monotonic constraints
     NodeStats stats;
+    std::shared_ptr<Block> block;  // its nonzeros (sparse X), owned with its copies
 
     uint32_t size() const { return end - start; }
 };
@@ -30,7 +34,7 @@ struct Split {
     uint32_t row_below, row_above;   // neighbours of the threshold, until it is computed
     uint32_t feature;
     uint32_t n_left;                 // rows on the left
-    uint32_t n_values_left;          // SORTED columns: rows on the left that are not missing
+    uint32_t n_values_left;          // runs and nonzeros: rows on the left that are not missing
     bool missing_left;               // side of missing values seen in the node
     bool has_missing;                // the node has missing values in the feature
     double middle;
