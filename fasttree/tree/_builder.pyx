@@ -37,7 +37,8 @@ cdef class TreeBuilder:
         ----------
         tree : Tree
             Empty; gets the nodes.
-        X : ndarray of shape (n_rows, n_features), float32
+        X : ndarray or CSC matrix of shape (n_rows, n_features), float32
+            A sparse matrix has sorted indices and no duplicates.
         y : ndarray of shape (n_rows, n_outputs), float64
             Targets, or class codes.
         sample_weight : ndarray of shape (n_rows,), float64, or None
@@ -53,7 +54,7 @@ cdef class TreeBuilder:
         cdef size_t n_nodes
         cdef int8_t[::1] buffer
         cdef double[::1] values
-        if sklearn_stream or X.shape[0] * <double> X.shape[1] < SERIAL_VALUES:
+        if sklearn_stream or X.size < SERIAL_VALUES:
             n_threads = 1
         self.n_threads = n_threads
         splitter.init(X, y, sample_weight, strategy, sklearn_stream, n_threads,
@@ -105,6 +106,7 @@ cdef class TreeBuilder:
         root.table = NO_TABLE
         root.lower = -INFINITY
         root.upper = INFINITY
+        self.splitter.partitioner.begin_root(root)
         self.splitter.node_stats(root, self.splitter.left_value)
         self.root_weight = root.stats.weight
         root.record = self.store.append(root, self.splitter.left_value)
@@ -146,6 +148,12 @@ cdef class TreeBuilder:
         for t in range(self.n_threads):
             best_of[t].score = -INFINITY
             best_of[t].feature = NO_FEATURE
+        if self.splitter.partitioner.has_blocks and not self.splitter.sklearn_rules:
+            for f in prange(<int> self.splitter.partitioner.n_parts(),
+                            num_threads=self.n_threads, schedule="dynamic"):
+                self.search_part(threadid(), node, f, best_of[threadid()])
+            self.take_best(best_of, best)
+            return best.feature != NO_FEATURE
         if node.table == NO_TABLE and self.splitter.tables.get().any(node.size()):
             node.table = self.splitter.tables.get().acquire()
             for t in prange(self.n_threads, num_threads=self.n_threads, schedule="static"):
@@ -154,11 +162,7 @@ cdef class TreeBuilder:
         for f in prange(n_features, num_threads=self.n_threads, schedule="dynamic"):
             if not self.splitter.sampler.get().is_known_constant(f):
                 self.evaluate(threadid(), node, f, best_of[threadid()], &is_constant[f])
-        best = best_of[0]
-        for t in range(1, self.n_threads):
-            if best_of[t].score > best.score or (
-                    best_of[t].score == best.score and best_of[t].feature < best.feature):
-                best = best_of[t]
+        self.take_best(best_of, best)
         while True:
             feature = self.splitter.sampler.get().next()
             if feature == NO_FEATURE:
@@ -166,28 +170,43 @@ cdef class TreeBuilder:
             if is_constant[feature]:
                 self.splitter.sampler.get().found_constant()
         node.n_known = self.splitter.sampler.get().end()
-        self.splitter.settle_threshold(best)
         return best.feature != NO_FEATURE
 
-    cdef int split_lists(self, Splitter splitter, const Node& node, const Node& left,
-                         const Node& right, int n_threads) except -1 nogil:
-        """Split the sorted lists for the children that will be searched."""
+    cdef int search_part(self, int thread, const Node& node, uint32_t part,
+                         Split& best) except -1 nogil:
+        """One thread's look at the features in a part of a large node."""
+        cdef void* worker = self.workers[thread]
+        (<Splitter> worker).begin_node(node)
+        (<Splitter> worker).search_part(node, part, best)
+        return 0
+
+    cdef void take_best(self, const vector[Split]& best_of, Split& best) noexcept nogil:
+        """The best of the threads' splits."""
+        cdef int t
+        best = best_of[0]
+        for t in range(1, self.n_threads):
+            if best_of[t].score > best.score or (
+                    best_of[t].score == best.score and best_of[t].feature < best.feature):
+                best = best_of[t]
+        self.splitter.settle_threshold(best)
+
+    cdef int split_lists(self, Splitter splitter, const Node& node, Node& left, Node& right,
+                         int n_threads) except -1 nogil:
+        """Split what is kept per node, for the children that will be searched."""
         cdef bint with_left = not self.is_terminal(left), with_right = not self.is_terminal(right)
         cdef const uint32_t* sides = splitter.partitioner.sides()
-        cdef uint32_t start = node.start, end = node.end
-        cdef int f, n_features = <int> splitter.partitioner.n_features
-        if not with_left and not with_right:
-            return 0
+        cdef int part, n_parts
+        n_parts = splitter.partitioner.begin_split(left, right, with_left, with_right)
         if n_threads == 1:
-            for f in range(n_features):
-                if not splitter.sampler.get().is_known_constant(f):
-                    splitter.partitioner.split_feature(f, start, end, with_left, with_right,
-                                                       sides)
+            for part in range(n_parts):
+                if splitter.partitioner.is_sparse or not splitter.sampler.get().is_known_constant(part):
+                    splitter.partitioner.split_part(part, node, left, right, with_left,
+                                                    with_right, sides)
         else:
-            for f in prange(n_features, num_threads=n_threads, schedule="dynamic"):
-                if not splitter.sampler.get().is_known_constant(f):
-                    (<Splitter> self.workers[threadid()]).partitioner.split_feature(
-                        f, start, end, with_left, with_right, sides)
+            for part in prange(n_parts, num_threads=n_threads, schedule="dynamic"):
+                if splitter.partitioner.is_sparse or not splitter.sampler.get().is_known_constant(part):
+                    (<Splitter> self.workers[threadid()]).partitioner.split_part(
+                        part, node, left, right, with_left, with_right, sides)
         return 0
 
 

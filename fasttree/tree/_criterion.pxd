@@ -75,6 +75,18 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
         cbool near_rule
 
 
+cdef extern from "_nonzeros.hpp" namespace "fasttree" nogil:
+    cdef cppclass Nonzeros:
+        uint32_t n
+        uint32_t n_missing
+        uint32_t n_listed()
+        uint32_t n_values()
+        uint32_t row(uint32_t p)
+        float value(uint32_t p)
+        uint32_t n_at_most(double threshold)
+        cbool is_constant(cbool sklearn_rules)
+
+
 cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
     cdef cppclass Scanner:
         void begin_node(const uint32_t* rows, uint32_t n) except +
@@ -83,6 +95,7 @@ cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
         double perfect_score()
         cbool scan(const Runs&, const Limits&, Candidate& best) except +
         cbool scan_counts "scan"(const Counts&, const Limits&, Candidate& best)
+        cbool scan_nonzeros "scan"(const Nonzeros&, const Limits&, Candidate& best) except +
         size_t cell_bytes()
         void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
                   const uint32_t* slots, const size_t* offsets, uint32_t n_tables, char* cells)

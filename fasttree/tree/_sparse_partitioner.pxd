@@ -4,7 +4,7 @@ from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
 
 from fasttree.tree._criterion cimport Nonzeros
-from fasttree.tree._engine cimport Node, Split
+from fasttree.tree._engine cimport DenseData, Node, Split
 from fasttree.tree._partitioner cimport Partitioner
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t
@@ -48,6 +48,7 @@ cdef class SparsePartitioner(Partitioner):
     cdef tuple arrays                      # what the data points into
     cdef shared_ptr[SparseData] data
     cdef unique_ptr[SparseWorkspace] workspace
+    cdef shared_ptr[DenseData] no_columns
     cdef Simd simd
 
     cdef int sort_columns(self, int n_threads) except -1

@@ -8,7 +8,9 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
+from libcpp.vector cimport vector
 
+from fasttree.tree._engine cimport NO_FEATURE
 from fasttree.utils._typedefs cimport float32_t, float64_t
 
 # Parts of a block per thread: they may turn out to be of unequal work.
@@ -34,6 +36,7 @@ cdef class SparsePartitioner(Partitioner):
         self.arrays = (values, indices, indptr)
         self.simd = simd
         self.is_sparse = True
+        self.no_columns.reset(new DenseData(NULL, 0, 0, 0, 0))
         self.n_features = <uint32_t> X.shape[1]
         data = new SparseData(&values[0], &indices[0], &indptr[0], <uint32_t> X.shape[0],
                               self.n_features)
@@ -79,10 +82,14 @@ cdef class SparsePartitioner(Partitioner):
         other.n_features = self.n_features
         other.n_rows = self.n_rows
         other.data = self.data
+        other.no_columns = self.no_columns
         other.workspace.reset(new SparseWorkspace(deref(self.data.get()), self.simd))
         return other
 
-    cdef int begin_root(self, Node& root) except -1:
+    cdef const DenseData* dense_columns(self) noexcept:
+        return self.no_columns.get()
+
+    cdef int begin_root(self, Node& root) except -1 nogil:
         self.workspace.get().begin_root(root)
         return 0
 
@@ -91,9 +98,6 @@ cdef class SparsePartitioner(Partitioner):
 
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
         return self.data.get().value(row, feature)
-
-    cdef const uint32_t* sides(self) noexcept nogil:
-        return self.workspace.get().sides()
 
     cdef int nonzeros(self, uint32_t feature, const Node& node, Nonzeros* out) except -1 nogil:
         out[0] = self.workspace.get().nonzeros(feature, node)
@@ -104,9 +108,11 @@ cdef class SparsePartitioner(Partitioner):
         out[0] = self.workspace.get().listed_side(nonzeros, n_values_left, missing_left)
         return 0
 
-    cdef int begin_part(self, const Node& node, uint32_t part) except -1 nogil:
+    cdef uint32_t n_parts(self) noexcept nogil:
+        return self.data.get().n_parts() if self.has_blocks else self.n_features
+
+    cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil:
         self.workspace.get().begin_part(node, part)
-        return 0
 
     cdef uint32_t next_feature(self, uint32_t least) noexcept nogil:
         if not self.workspace.get().next_column(least):
@@ -116,8 +122,11 @@ cdef class SparsePartitioner(Partitioner):
     cdef void found_constant(self) noexcept nogil:
         self.workspace.get().drop_column()
 
-    cdef uint32_t split_rows(self, const Split& split, const Node& node) except? 0xffffffff nogil:
+    cdef uint32_t split_rows(self, const Split& split, const Node& node) except? 0 nogil:
         return self.workspace.get().split_rows(split, node)
+
+    cdef const uint32_t* sides(self) noexcept nogil:
+        return self.workspace.get().sides()
 
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
         self.workspace.get().mark_halves(start, middle, end)
@@ -127,7 +136,8 @@ cdef class SparsePartitioner(Partitioner):
         return <int> self.workspace.get().begin_split(left, right, with_left, with_right)
 
     cdef int split_part(self, uint32_t part, const Node& node, const Node& left,
-                        const Node& right, const uint32_t* sides) except -1 nogil:
+                        const Node& right, bint with_left, bint with_right,
+                        const uint32_t* sides) except -1 nogil:
         self.workspace.get().split_part(part, node, left, right, sides)
         return 0
 
