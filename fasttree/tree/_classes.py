@@ -35,6 +35,7 @@ from fasttree.tree._validation import (
     canonical_sparse,
     check_fit_data,
     check_predict_data,
+    check_sparse_values,
     check_weights,
     encode_classes,
     missing_mask,
@@ -61,7 +62,7 @@ CRITERIA_REG = {
     "poisson": _criterion.Poisson,
 }
 DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSplitter}
-SPARSE_SPLITTERS = {}
+SPARSE_SPLITTERS = DENSE_SPLITTERS  # they find out how X is stored
 
 
 class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
@@ -167,13 +168,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
 
-        splitters = SPARSE_SPLITTERS if issparse(X) else DENSE_SPLITTERS
-        if self.splitter not in splitters:
-            raise ValueError(
-                "Sparse X is not supported by fasttree's trees; pass a dense array, such as "
-                "X.toarray()."
-            )
-        splitter = splitters[self.splitter](
+        splitter = DENSE_SPLITTERS[self.splitter](
             self._make_criterion(n_samples),
             self.max_features_,
             min_samples_leaf,
@@ -341,10 +336,18 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         check_is_fitted(self)
         return to_sklearn(self)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = bool(SPARSE_SPLITTERS)
-        return tags
+    # ---- missing values
+
+    def _support_missing_values(self, X):
+        """Whether X may hold NaN: sparse or not."""
+        return self.__sklearn_tags__().input_tags.allow_nan
+
+    def _compute_missing_values_in_feature_mask(self, X, estimator_name=None):
+        """Check X; of a sparse X no mask is needed."""
+        if not issparse(X):
+            return super()._compute_missing_values_in_feature_mask(X, estimator_name)
+        check_sparse_values(X, self._support_missing_values(X), estimator_name or type(self).__name__)
+        return None
 
 
 def _rows(limit, n_samples):

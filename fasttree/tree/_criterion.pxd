@@ -93,6 +93,7 @@ cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out)
         void node_value(double* value)
         double perfect_score()
+        uint32_t least_parted(double score) except +
         cbool scan(const Runs&, const Limits&, Candidate& best) except +
         cbool scan_counts "scan"(const Counts&, const Limits&, Candidate& best)
         cbool scan_nonzeros "scan"(const Nonzeros&, const Limits&, Candidate& best) except +

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "_advance.hpp"
+#include "_bounds.hpp"
 #include "_impurity.hpp"
 #include "_runs.hpp"
 #include "_scanner.hpp"
@@ -24,18 +25,23 @@ template <class Acc>
 class ScannerOf final : public Scanner {
     using Cell = typename Acc::Cell;
     Acc acc_;
+    Parting<Acc> parting_;
     const uint32_t* rows_ = nullptr;     // of the node begun last
     uint32_t n_rows_ = 0;
     std::vector<uint32_t> all_entries_;  // of a sparse feature, zeros listed
     std::vector<uint8_t> is_listed_;     // by row, all 0 between scans
 
 public:
-    explicit ScannerOf(const Targets& targets) : acc_(targets) {}
+    explicit ScannerOf(const Targets& targets) : acc_(targets), parting_(targets) {}
 
     void begin_node(const uint32_t* rows, uint32_t n) override {
         rows_ = rows;
         n_rows_ = n;
         acc_.begin_node(rows, n);
+        parting_.begin_node();
+    }
+    uint32_t least_parted(double score) override {
+        return parting_.least(acc_, rows_, n_rows_, score);
     }
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) override {
         acc_.node_stats(rows, n, out);

@@ -22,6 +22,10 @@ public:
     // A score that no split of the node exceeds, in doubles; infinity where none is known.
     virtual double perfect_score() const = 0;
 
+    // Fewest rows that a split must part from the others to score at least `score`; half the
+    // node's and one if it takes more.
+    virtual uint32_t least_parted(double score) = 0;
+
     // Replaces `best` by the feature's best admissible candidate and returns true, if its
     // score is larger than best.score. Ties: lower threshold, then missing right.
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;

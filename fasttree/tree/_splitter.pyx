@@ -199,15 +199,19 @@ cdef class Splitter:
 
     cdef int search_part(self, const Node& node, uint32_t part, Split& best) except -1 nogil:
         """Better splits of the features listed in a part of the node."""
-        cdef uint32_t feature
+        cdef uint32_t feature, least = self.scanner.least_parted(best.score)
+        cdef double score = best.score
         self.partitioner.begin_part(node, part)
         while True:
-            feature = self.partitioner.next_feature(1)
+            feature = self.partitioner.next_feature(least)
             if feature == NO_FEATURE:
                 return 0
             self.poll(1)
             if self.evaluate(node, feature, best):
                 self.partitioner.found_constant()
+            elif best.score != score:
+                score = best.score
+                least = self.scanner.least_parted(score)
 
     cdef void settle_threshold(self, Split& best) noexcept nogil:
         """Look up the threshold's neighbours, for the split that won only."""

@@ -9,7 +9,7 @@ import threading
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -72,6 +72,13 @@ def missing_mask(estimator, X, n_threads):
     if not issparse(X) and value_kind(X, n_threads) == ALL_FINITE:
         return None
     return estimator._compute_missing_values_in_feature_mask(X)
+
+
+def check_sparse_values(X, allow_missing, estimator_name):
+    """Raise ValueError if a sparse X holds infinities, or NaN that the estimator does not take."""
+    assert_all_finite(
+        X.data, allow_nan=allow_missing, estimator_name=estimator_name, input_name="X"
+    )
 
 
 def canonical_sparse(X):
