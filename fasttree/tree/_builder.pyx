@@ -148,7 +148,7 @@ cdef class TreeBuilder:
         for t in range(self.n_threads):
             best_of[t].score = -INFINITY
             best_of[t].feature = NO_FEATURE
-        if self.splitter.partitioner.has_blocks and not self.splitter.sklearn_rules:
+        if self.splitter.partitioner.has_lists and not self.splitter.sklearn_rules:
             for f in prange(<int> self.splitter.partitioner.n_parts(),
                             num_threads=self.n_threads, schedule="dynamic"):
                 self.search_part(threadid(), node, f, best_of[threadid()])

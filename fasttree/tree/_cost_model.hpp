@@ -38,7 +38,7 @@ inline bool binary_search_pays(uint32_t n, uint32_t m) {
 
 // Blocks cost a partition of all nonzeros of a node; extraction costs a look at one column for
 // each feature looked at, most of them short or without a row in the node.
-inline bool blocks_pay(uint32_t n_features, uint32_t max_features) {
+inline bool sparse_lists_pay(uint32_t n_features, uint32_t max_features) {
     constexpr double PARTITION = 1.0, EXTRACTION = 20.0;
     return PARTITION * n_features < EXTRACTION * max_features;
 }

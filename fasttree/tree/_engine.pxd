@@ -122,7 +122,7 @@ cdef extern from "_tables.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
-    cbool blocks_pay(uint32_t n_features, uint32_t max_features)
+    cbool sparse_lists_pay(uint32_t n_features, uint32_t max_features)
     cbool lists_pay(uint32_t n_features, uint32_t max_features)
     uint32_t subtree_size(uint32_t n_rows, int n_threads)
     const double SERIAL_VALUES

@@ -18,7 +18,7 @@ cdef class Partitioner:
     cdef readonly uint32_t n_features
     cdef readonly uint32_t n_rows          # of positive weight: the root's rows
     cdef bint is_sparse                    # features are nonzeros, not runs
-    cdef bint has_blocks                   # a node lists the features that it has nonzeros of
+    cdef bint has_lists                   # a node lists the features that it has nonzeros of
     cdef uint32_t least                    # features of fewer nonzeros need not be listed
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,

@@ -11,6 +11,7 @@
 #include "_impurity.hpp"
 #include "_runs.hpp"
 #include "_scanner.hpp"
+#include "_skip.hpp"
 #include "_targets.hpp"
 
 namespace fasttree {

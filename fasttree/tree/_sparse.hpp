@@ -1,15 +1,15 @@
 // Columns of a sparse matrix (CSC) and the nonzeros of them that reach a node.
 //
 // Two strategies find a feature's nonzeros in a node:
-//   blocks      every node owns a block of entries: its nonzeros column by column, each column
-//               sorted. A split partitions the block stably; columns without a nonzero in the
-//               child vanish from it. O(nonzeros of the node), no term in the number of columns.
+//   lists       every node lists its nonzeros column by column, each column sorted. A split
+//               partitions the lists stably; columns without a nonzero in the child vanish from
+//               them. O(nonzeros of the node), no term in the number of columns.
 //   extraction  nothing is kept per node ("Scalable Learning of Tree-Based Models on Sparsely
 //               Representable Data", Hedayati, Joly & Papadimitriou, Algorithms 3 to 5): the
 //               column is walked and each row's position tells whether it is in the node, O(m_j)
 //               of its m_j nonzeros; or the column is searched for each row of the node,
 //               O(n log m_j). A split swaps the rows of one side only: O(m_j).
-// Invariants. Blocks: rows[start:end] are a node's rows in ascending order. Extraction:
+// Invariants. Lists: rows[start:end] are a node's rows in ascending order. Extraction:
 // position[rows[p]] = p for all p; the rows of a node are in no order.
 #pragma once
 #include <algorithm>
@@ -30,19 +30,19 @@ namespace fasttree {
 
 constexpr uint32_t CONSTANT = 0x80000000u;  // bit of a feature number
 
-struct BlockColumn {
+struct ListedColumn {
     uint32_t feature;  // | CONSTANT if its rows in the node have one value
     uint32_t end;      // of its entries, counted from the part's first
 };
 
 // A range of features of a node: what one thread works on at a time.
-struct BlockPart {
+struct ListPart {
     size_t start = 0;  // of its entries
-    std::vector<BlockColumn> columns;
+    std::vector<ListedColumn> columns;
 };
 
-struct Block {
-    std::vector<BlockPart> parts;
+struct SparseLists {
+    std::vector<ListPart> parts;
 };
 
 // Order of a column's entries: negatives ascending, missing, positives descending.
@@ -80,21 +80,21 @@ public:
     const uint32_t n_rows, n_features;    // of X
     std::vector<uint32_t> rows;           // of positive weight
     std::vector<uint32_t> position;       // extraction: of each row in `rows`
-    std::unique_ptr<uint32_t[]> entries;  // blocks
-    std::vector<uint32_t> part_first;     // blocks: first feature of every part, and n_features
-    std::vector<uint32_t> part_sorted;    // blocks: first feature of every part not yet sorted
-    std::shared_ptr<Block> root;          // blocks: of the root
-    uint32_t least = 1;                   // blocks: columns of fewer nonzeros are of no use
+    std::unique_ptr<uint32_t[]> entries;  // lists
+    std::vector<uint32_t> part_first;     // lists: first feature of every part, and n_features
+    std::vector<uint32_t> part_sorted;    // lists: first feature of every part not yet sorted
+    std::shared_ptr<SparseLists> root;    // lists: of the root
+    uint32_t least = 1;                   // lists: columns of fewer nonzeros are of no use
     std::vector<uint32_t> in_fit;         // bits of the rows of positive weight
     enum Kind : uint8_t { NEGATIVE = 1, MISSING = 2 };
-    std::vector<uint8_t> kinds;           // blocks: of values in each column, besides positives
+    std::vector<uint8_t> kinds;           // lists: of values in each column, besides positives
 
     SparseData(const float* values_, const int32_t* indices_, const int64_t* indptr_,
                uint32_t n_rows_, uint32_t n_features_)
         : values(values_), indices(indices_), indptr(indptr_), n_rows(n_rows_),
           n_features(n_features_), in_fit(make_bits(n_rows_)) {}
 
-    bool has_blocks() const { return !part_first.empty(); }
+    bool has_lists() const { return !part_first.empty(); }
     uint32_t n_parts() const { return static_cast<uint32_t>(part_first.size()) - 1; }
 
     SparseView column(uint32_t feature) const {
@@ -107,8 +107,8 @@ public:
         rows.push_back(row);
         put_bit(in_fit.data(), row, 1);
     }
-    // Chooses blocks, in parts of about as many nonzeros each.
-    void allocate_blocks(uint32_t n_parts_, uint32_t least_) {
+    // Chooses lists, in parts of about as many nonzeros each.
+    void allocate_lists(uint32_t n_parts_, uint32_t least_) {
         const int64_t n_nonzero = indptr[n_features];
         n_parts_ = std::max(n_parts_, static_cast<uint32_t>(n_nonzero >> 31) + 1);
         entries.reset(new uint32_t[n_nonzero + 1]);
@@ -120,7 +120,7 @@ public:
         }
         part_sorted = part_first;
         part_first.push_back(n_features);
-        root = std::make_shared<Block>();
+        root = std::make_shared<SparseLists>();
         root->parts.resize(n_parts_);
         least = std::max(least_, 1u);
     }
@@ -141,7 +141,7 @@ public:
     const Simd simd;
 
     SparseWorkspace(SparseData& data_, Simd simd_) : data(data_), simd(simd_) {
-        if (data.has_blocks()) go_left_ = make_bits(data.n_rows);
+        if (data.has_lists()) go_left_ = make_bits(data.n_rows);
     }
 
     // ---- rows
@@ -150,7 +150,7 @@ public:
 
     // Rows of a node in ascending order; good until the next call.
     const uint32_t* node_rows(uint32_t start, uint32_t end) {
-        if (data.has_blocks()) return data.rows.data() + start;
+        if (data.has_lists()) return data.rows.data() + start;
         sorted_.assign(data.rows.begin() + start, data.rows.begin() + end);
         sort_rows(sorted_);
         return sorted_.data();
@@ -158,11 +158,11 @@ public:
 
     // Moves the rows that go left to the front; returns the first position that is right.
     uint32_t split_rows(const Split& split, const Node& node) {
-        return data.has_blocks() ? split_by_bits(split, node) : split_by_swaps(split, node);
+        return data.has_lists() ? split_by_bits(split, node) : split_by_swaps(split, node);
     }
     // Restores the sides of a node whose rows have been split at `middle`.
     void mark_halves(uint32_t start, uint32_t middle, uint32_t end) {
-        if (!data.has_blocks()) return;
+        if (!data.has_lists()) return;
         for (uint32_t p = start; p < end; ++p) put_bit(go_left_.data(), data.rows[p], p < middle);
     }
 
@@ -172,7 +172,7 @@ public:
         Nonzeros out;
         out.n = node.size();
         out.column = data.column(feature);
-        if (data.has_blocks()) find_nonzeros(feature, node, out);
+        if (data.has_lists()) find_nonzeros(feature, node, out);
         else extract_nonzeros(feature, node, out);
         return out;
     }
@@ -192,12 +192,12 @@ public:
                 nonzeros.column};
     }
 
-    // ---- blocks
+    // ---- lists
 
     // Sorts some more columns of a part of the root, a few million nonzeros.
     void sort_part(uint32_t part) {
         constexpr uint64_t BUDGET = 4000000;
-        BlockPart& out = data.root->parts[part];
+        ListPart& out = data.root->parts[part];
         uint32_t& feature = data.part_sorted[part];
         const uint32_t last = data.part_first[part + 1];
         out.start = static_cast<size_t>(data.indptr[data.part_first[part]]);
@@ -213,11 +213,11 @@ public:
         }
     }
 
-    void begin_root(Node& root) { root.block = std::move(data.root); }
+    void begin_root(Node& root) { root.lists = std::move(data.root); }
 
     // Walks over the columns of a part of a node that hold at least `least` nonzeros.
     void begin_part(const Node& node, uint32_t part) {
-        part_ = &node.block->parts[part];
+        part_ = &node.lists->parts[part];
         start_ = node.start;
         end_ = node.end;
         at_ = NONE;
@@ -226,7 +226,7 @@ public:
         uint32_t begin = at_ == NONE ? 0 : part_->columns[at_].end;
         const uint32_t n = static_cast<uint32_t>(part_->columns.size());
         for (++at_; at_ < n; ++at_) {
-            const BlockColumn column = part_->columns[at_];
+            const ListedColumn column = part_->columns[at_];
             if (column.end - begin >= least && !(column.feature & CONSTANT)) {
                 begin_ = begin;
                 return true;
@@ -240,26 +240,26 @@ public:
     // Says that the column is constant in the node, so its children have no use for it.
     void drop_column() { part_->columns[at_].feature |= CONSTANT; }
 
-    // Gives blocks to the children that will be searched; returns the number of parts to split.
+    // Gives lists to the children that will be searched; returns the number of parts to split.
     uint32_t begin_split(Node& left, Node& right, bool with_left, bool with_right) {
-        left.block = right.block = nullptr;
-        if (!data.has_blocks() || !(with_left || with_right)) return 0;
+        left.lists = right.lists = nullptr;
+        if (!data.has_lists() || !(with_left || with_right)) return 0;
         for (Node* child : {&left, &right}) {
             if (!(child == &left ? with_left : with_right)) continue;
-            child->block = std::make_shared<Block>();
-            child->block->parts.resize(data.n_parts());
+            child->lists = std::make_shared<SparseLists>();
+            child->lists->parts.resize(data.n_parts());
         }
         return data.n_parts();
     }
     // Divides a part of a node between its children by the given sides.
     void split_part(uint32_t part, const Node& node, const Node& left, const Node& right,
                     const uint32_t* sides) {
-        BlockPart& from = node.block->parts[part];
-        const bool keep_left = left.block && (!right.block || left.size() >= right.size());
-        BlockPart& kept = (keep_left ? left : right).block->parts[part];
-        if (left.block && right.block) {
+        ListPart& from = node.lists->parts[part];
+        const bool keep_left = left.lists && (!right.lists || left.size() >= right.size());
+        ListPart& kept = (keep_left ? left : right).lists->parts[part];
+        if (left.lists && right.lists) {
             divide<true>(from, keep_left, sides);
-            BlockPart& moved = (keep_left ? right : left).block->parts[part];
+            ListPart& moved = (keep_left ? right : left).lists->parts[part];
             moved.columns.assign(columns_.begin(), columns_.end());
             moved.start = moved_start_;
         } else {
@@ -272,14 +272,14 @@ public:
 private:
     static constexpr uint32_t NONE = 0xffffffffu;
 
-    std::vector<uint32_t> go_left_;        // blocks: bits, of the node split last
+    std::vector<uint32_t> go_left_;        // lists: bits, of the node split last
     std::vector<uint64_t> items_[2];       // for sorting
-    EntryBuffer extracted_, scratch_;
+    EntryBuffer extracted_, scratch_, lane_;
     std::vector<uint32_t> listed_, sorted_;
     std::vector<uint64_t> bitmap_;
-    std::vector<BlockColumn> columns_;     // of the child that is moved
+    std::vector<ListedColumn> columns_;     // of the child that is moved
     size_t moved_start_ = 0;
-    BlockPart* part_ = nullptr;            // column looked at: of which part,
+    ListPart* part_ = nullptr;            // column looked at: of which part,
     uint32_t start_ = 0, end_ = 0;         // of which node,
     uint32_t at_ = NONE, begin_ = 0;       // its number, its first entry
 
@@ -383,7 +383,7 @@ private:
         __atomic_store_n(&data.position[data.rows[q]], q, __ATOMIC_RELAXED);
     }
 
-    // ---- blocks
+    // ---- lists
 
     void find_nonzeros(uint32_t feature, const Node& node, Nonzeros& out) {
         const bool here = part_ != nullptr && start_ == node.start && end_ == node.end
@@ -415,10 +415,10 @@ private:
     }
     bool find_column(uint32_t feature, const Node& node) {
         const auto after = std::upper_bound(data.part_first.begin(), data.part_first.end() - 1, feature);
-        BlockPart& part = node.block->parts[after - data.part_first.begin() - 1];
+        ListPart& part = node.lists->parts[after - data.part_first.begin() - 1];
         const auto found = std::lower_bound(
             part.columns.begin(), part.columns.end(), feature,
-            [](const BlockColumn& column, uint32_t f) { return (column.feature & ~CONSTANT) < f; });
+            [](const ListedColumn& column, uint32_t f) { return (column.feature & ~CONSTANT) < f; });
         part_ = nullptr;
         if (found == part.columns.end() || found->feature != feature) return false;
         part_ = &part;
@@ -449,45 +449,68 @@ private:
     // Compacts a part to the entries and columns of one child; with_moved: those of the other
     // go behind them, and its columns to columns_.
     template <bool with_moved>
-    void divide(BlockPart& part, bool keep_left, const uint32_t* sides) {
+    void divide(ListPart& part, bool keep_left, const uint32_t* sides) {
         uint32_t* entries = data.entries.get() + part.start;
-        const uint32_t flip = keep_left ? 0 : 1;
-        const size_t n = part.columns.empty() ? 0 : part.columns.back().end;
-        uint32_t* moved = scratch_.reserve(with_moved ? n : 0);
+        const uint32_t n_entries = part.columns.empty() ? 0 : part.columns.back().end;
+        uint32_t* moved = with_moved ? scratch_.reserve(n_entries) : nullptr;
+        uint32_t n_kept = 0, n_moved = 0, n_columns = 0, end = 0;
         columns_.clear();
-        uint32_t n_kept = 0, n_moved = 0, n_columns = 0, p = 0;
-        // Loop invariant: entries before p are divided; kept ones stand in entries[0:n_kept].
-        for (const BlockColumn column : part.columns) {
-            if (column.feature & CONSTANT) {
-                p = column.end;
-                continue;
+        // Loop invariant: columns before this one are divided; what is kept of them stands in
+        // entries[0:n_kept] and columns[0:n_columns], what is moved in moved[0:n_moved].
+        for (const ListedColumn column : part.columns) {
+            uint32_t* from = entries + end;
+            const uint32_t n = column.end - end;
+            end = column.end;
+            if (column.feature & CONSTANT) continue;
+            const uint32_t kept = divide_column<with_moved>(from, n, keep_left, sides,
+                                                            entries + n_kept, moved + n_moved);
+            if (kept >= data.least) {
+                n_kept += kept;
+                part.columns[n_columns++] = {column.feature, n_kept};
             }
-            const uint32_t kept_before = n_kept, moved_before = n_moved;
-            uint32_t carry_kept = 0, carry_moved = 0;
-            for (; p < column.end; ++p) {
-                const uint32_t entry = entries[p];
-                const uint32_t keep = get_bit(sides, entry & ROW) ^ flip;
-                carry_kept |= entry & BOUNDARY;
-                entries[n_kept] = (entry & ROW) | carry_kept;
-                carry_kept &= keep - 1;
-                n_kept += keep;
-                if constexpr (with_moved) {
-                    carry_moved |= entry & BOUNDARY;
-                    moved[n_moved] = (entry & ROW) | carry_moved;
-                    carry_moved &= 0 - keep;
-                    n_moved += 1 - keep;
-                }
-            }
-            if (n_kept - kept_before >= data.least) part.columns[n_columns++] = {column.feature, n_kept};
-            else n_kept = kept_before;
-            if constexpr (with_moved) {
-                if (n_moved - moved_before >= data.least) columns_.push_back({column.feature, n_moved});
-                else n_moved = moved_before;
+            if (with_moved && n - kept >= data.least) {
+                n_moved += n - kept;
+                columns_.push_back({column.feature, n_moved});
             }
         }
         part.columns.resize(n_columns);
-        std::memcpy(entries + n_kept, moved, n_moved * sizeof(uint32_t));
+        if (with_moved) std::memcpy(entries + n_kept, moved, n_moved * sizeof(uint32_t));
         moved_start_ = part.start + n_kept;
+    }
+    // Divides a column's entries into `kept`, at or before them in memory, and `moved`, elsewhere.
+    // Returns the number kept.
+    template <bool with_moved>
+    uint32_t divide_column(uint32_t* entries, uint32_t n, bool keep_left, const uint32_t* sides,
+                           uint32_t* kept, uint32_t* moved) {
+        constexpr uint32_t LONG = 32;  // from here on vectors pay
+        if (n >= LONG) {
+            const uint32_t n_left = partition(simd, entries, n, sides, lane_.reserve(n + PADDING),
+                                              with_moved || keep_left, with_moved || !keep_left);
+            const uint32_t n_kept = keep_left ? n_left : n - n_left;
+            const uint32_t* first = entries + (keep_left ? 0 : n_left);
+            if (with_moved) {
+                std::memcpy(moved, entries + (keep_left ? n_left : 0), (n - n_kept) * sizeof(uint32_t));
+            }
+            std::memmove(kept, first, n_kept * sizeof(uint32_t));
+            return n_kept;
+        }
+        const uint32_t flip = keep_left ? 0 : 1;
+        uint32_t n_kept = 0, n_moved = 0, carry_kept = 0, carry_moved = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t entry = entries[i], row = entry & ROW, boundary = entry & BOUNDARY;
+            const uint32_t keep = get_bit(sides, row) ^ flip;
+            carry_kept |= boundary;
+            kept[n_kept] = row | carry_kept;
+            carry_kept &= keep - 1;
+            n_kept += keep;
+            if constexpr (with_moved) {
+                carry_moved |= boundary;
+                moved[n_moved] = row | carry_moved;
+                carry_moved &= 0 - keep;
+                n_moved += 1 - keep;
+            }
+        }
+        return n_kept;
     }
 };
 

@@ -1,4 +1,4 @@
-"""Partitioner of a sparse matrix: blocks of nonzeros, or extraction column by column."""
+"""Partitioner of a sparse matrix: lists of nonzeros, or extraction column by column."""
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
@@ -17,9 +17,9 @@ cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
         SparseData(const float* values, const int32_t* indices, const int64_t* indptr,
                    uint32_t n_rows, uint32_t n_features) except +
         void add_row(uint32_t row) except +
-        void allocate_blocks(uint32_t n_parts, uint32_t least) except +
+        void allocate_lists(uint32_t n_parts, uint32_t least) except +
         void allocate_positions() except +
-        cbool has_blocks()
+        cbool has_lists()
         uint32_t n_parts()
         cbool is_sorted()
         float value(uint32_t row, uint32_t feature)

@@ -1,6 +1,6 @@
 """Partitioner of a sparse matrix; `_sparse.hpp` holds the loops.
 
-Blocks cost a sort of every column once and O(nonzeros of the node) per split; extraction costs
+Lists cost a sort of every column once and O(nonzeros of the node) per split; extraction costs
 the shorter of a walk over the column and a search of it per feature looked at.
 """
 import numpy as np
@@ -13,7 +13,7 @@ from libcpp.vector cimport vector
 from fasttree.tree._engine cimport NO_FEATURE
 from fasttree.utils._typedefs cimport float32_t, float64_t
 
-# Parts of a block per thread: they may turn out to be of unequal work.
+# Parts of the lists per thread: they may turn out to be of unequal work.
 cdef int PARTS_PER_THREAD = 4
 
 
@@ -48,10 +48,10 @@ cdef class SparsePartitioner(Partitioner):
         if strategy == "sort" or (strategy == "auto" and not with_lists):
             data.allocate_positions()
         else:
-            self.has_blocks = True
-            data.allocate_blocks(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, self.least)
+            self.has_lists = True
+            data.allocate_lists(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, self.least)
         self.workspace.reset(new SparseWorkspace(deref(data), simd))
-        if self.has_blocks:
+        if self.has_lists:
             self.sort_columns(n_threads)
         return 0
 
@@ -77,7 +77,7 @@ cdef class SparsePartitioner(Partitioner):
         other.arrays = self.arrays
         other.simd = self.simd
         other.is_sparse = True
-        other.has_blocks = self.has_blocks
+        other.has_lists = self.has_lists
         other.least = self.least
         other.n_features = self.n_features
         other.n_rows = self.n_rows
@@ -109,7 +109,7 @@ cdef class SparsePartitioner(Partitioner):
         return 0
 
     cdef uint32_t n_parts(self) noexcept nogil:
-        return self.data.get().n_parts() if self.has_blocks else self.n_features
+        return self.data.get().n_parts() if self.has_lists else self.n_features
 
     cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil:
         self.workspace.get().begin_part(node, part)

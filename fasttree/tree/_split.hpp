@@ -11,7 +11,7 @@ namespace fasttree {
 constexpr int NO_TABLE = -1;
 constexpr uint32_t NO_ROW = 0xffffffffu;
 
-struct Block;
+struct SparseLists;
 
 struct Node {
     uint32_t start, end;       // its rows: positions in the partitioner
@@ -22,7 +22,7 @@ struct Node {
     int table;                 // count table, or NO_TABLE
     double lower, upper;       // bounds of its value under monotonic constraints
     NodeStats stats;
-    std::shared_ptr<Block> block;  // its nonzeros (sparse X), owned with its copies
+    std::shared_ptr<SparseLists> lists;  // its nonzeros (sparse X), owned with its copies
 
     uint32_t size() const { return end - start; }
 };

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 
 from fasttree.tree._criterion cimport BOUNDARY, ROW, Counts, Nonzeros, Runs
 from fasttree.tree._engine cimport (
-    COUNTED, NO_FEATURE, NO_ROW, NO_TABLE, KeyedSampler, SklearnSampler, blocks_pay,
+    COUNTED, NO_FEATURE, NO_ROW, NO_TABLE, KeyedSampler, SklearnSampler, sparse_lists_pay,
     lists_pay, midpoint, mix
 )
 from fasttree.tree._partitioner cimport DensePartitioner
@@ -90,7 +90,7 @@ cdef class Splitter:
         cdef bint with_lists
         if issparse(X):
             partitioner = SparsePartitioner()
-            with_lists = blocks_pay(n_features, max_features)
+            with_lists = sparse_lists_pay(n_features, max_features)
             # A threshold sets apart nonzeros only, and no fewer than a leaf has rows; but which
             # features are constant matters to draws.
             if not self.draws and not self.sklearn_rules:
@@ -167,7 +167,7 @@ cdef class Splitter:
         self.begin_node(node)
         best.feature = NO_FEATURE
         best.score = -INFINITY
-        if self.partitioner.has_blocks and not self.draws and not self.sklearn_rules:
+        if self.partitioner.has_lists and not self.draws and not self.sklearn_rules:
             return self.find_listed(node, best)
         # In ascending order, no later feature can beat or tie-break a perfect split.
         perfect = INFINITY if self.draws or self.sklearn_rules else self.scanner.perfect_score()
