@@ -120,10 +120,18 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<UnitWeights, true>& 
     return last + 1;
 }
 
+// Vectors do not pay for fewer candidates.
+constexpr uint32_t FEW_CANDIDATES = 4;
+
+template <class Acc>
+inline bool takes_vectors(const Acc& acc, uint32_t n_candidates) {
+    return acc.t.simd == SIMD_AVX512 && n_candidates > FEW_CANDIDATES && acc.w_total < EXACT_COUNT;
+}
+
 template <>
 inline uint32_t advance(BinaryGini<UnitWeights>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
-    return acc.t.simd == SIMD_AVX512 && acc.w_total < EXACT_COUNT
+    return takes_vectors(acc, last - p)
                ? advance_avx512(acc, entries, p, last, best)
                : advance_portable(acc, entries, p, last, best);
 }
@@ -131,7 +139,7 @@ inline uint32_t advance(BinaryGini<UnitWeights>& acc, const uint32_t* entries, u
 template <>
 inline uint32_t advance(SquaredError<UnitWeights, true>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
-    return acc.t.simd == SIMD_AVX512 && acc.w_total < EXACT_COUNT
+    return takes_vectors(acc, last - p)
                ? advance_avx512(acc, entries, p, last, best)
                : advance_portable(acc, entries, p, last, best);
 }

@@ -10,13 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._sklearn_compat import StrOptions, fit_context
-from fasttree.tree._classes import (
-    CRITERIA_CLF,
-    CRITERIA_REG,
-    BaseDecisionTree,
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-)
+from fasttree.tree._base import CRITERIA_CLF, CRITERIA_REG, BaseDecisionTree
+from fasttree.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = ["DecisionTree"]
 
@@ -428,7 +423,8 @@ class DecisionTree(MultiOutputMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        classifier, regressor = get_tags(DecisionTreeClassifier()), get_tags(DecisionTreeRegressor())
+        classifier = get_tags(DecisionTreeClassifier())
+        regressor = get_tags(DecisionTreeRegressor())
         tags.input_tags = classifier.input_tags
         tags.target_tags.required = True
         task = self._known_task()

@@ -18,6 +18,7 @@
 #include "../utils/_bits.hpp"
 #include "../utils/_simd.hpp"
 #include "../utils/_sorting.hpp"
+#include "_block.hpp"
 #include "_partition.hpp"
 #include "_runs.hpp"
 #include "_split.hpp"
@@ -223,7 +224,7 @@ private:
 };
 
 // Scratch of one thread.
-class DenseWorkspace {
+class DenseWorkspace final : public BlockSource {
 public:
     DenseData& data;
     const Simd simd;
@@ -238,10 +239,8 @@ public:
     // A feature of the node in ascending order.
     Runs runs(uint32_t feature, uint32_t start, uint32_t end) {
         const Column& col = data.columns[feature];
-        Runs out;
+        Runs out = values_of(feature);
         out.n = end - start;
-        out.column = data.column(feature);
-        out.stride = data.row_stride;
         out.entries = scratch.data();
         if (col.storage == SORTED) {
             out.entries = col.list.data() + start;
@@ -271,6 +270,25 @@ public:
     // Restores go_left of a node whose rows have been partitioned at `middle`.
     void mark_halves(uint32_t start, uint32_t middle, uint32_t end) {
         for (uint32_t i = start; i < end; ++i) put_bit(go_left.data(), data.rows[i], i < middle);
+    }
+
+    Runs values_of(uint32_t feature) const override {
+        return {nullptr, 0, 0, data.column(feature), data.row_stride};
+    }
+    void make_order(const Block& block, uint32_t feature, BlockOrder& out) override {
+        const Column& col = data.columns[feature];
+        const uint32_t n = block.size();
+        if (col.storage == COUNTED) {
+            uint8_t codes[BLOCK_ROWS];
+            for (uint32_t i = 0; i < n; ++i) codes[i] = *data.code(block.rows[i], col.slot);
+            order_codes(simd, codes, n, static_cast<uint32_t>(col.values.size()), out);
+        } else if (col.storage == SORTED) {
+            const Runs list = runs(feature, block.start, block.end);
+            block.take_entries(list.entries, list.n_missing, out);
+        } else {
+            const uint32_t n_missing = data.sort_rows(feature, block.rows, n, buffers, scratch.data());
+            block.take_entries(scratch.data(), n_missing, out);
+        }
     }
 
 private:
@@ -333,11 +351,12 @@ private:
                 put_bit(sides, node_rows[i], left[*data.code(node_rows[i], col.slot)]);
             }
         } else if (col.storage == SORTED) {
+            const uint32_t* entries = col.list.data() + start;
             const uint32_t n_missing = split.has_missing && split.missing_left
                                            ? split.n_left - split.n_values_left : 0;
             for (uint32_t i = start; i < end; ++i) {
                 const uint32_t p = i - start;
-                put_bit(sides, col.list[i] & ROW,
+                put_bit(sides, entries[p] & ROW,
                         p < split.n_values_left || end - i <= n_missing);
             }
         } else {

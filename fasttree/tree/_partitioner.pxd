@@ -6,10 +6,7 @@ runs, and moves the rows of a split node so that its children own contiguous sli
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
 
-from fasttree.tree._criterion cimport Nonzeros, Runs
-from fasttree.tree._engine cimport (
-    DenseData, DenseWorkspace, FeatureSampler, Node, Split
-)
+from fasttree.tree._engine cimport Block, DenseData, DenseWorkspace, Node, Nonzeros, Runs, Split
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float32_t, float64_t, uint8_t, uint32_t
 
@@ -18,7 +15,7 @@ cdef class Partitioner:
     cdef readonly uint32_t n_features
     cdef readonly uint32_t n_rows          # of positive weight: the root's rows
     cdef bint is_sparse                    # features are nonzeros, not runs
-    cdef bint has_lists                   # a node lists the features that it has nonzeros of
+    cdef bint has_lists                    # a node lists the features that it has nonzeros of
     cdef uint32_t least                    # features of fewer nonzeros need not be listed
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
@@ -27,8 +24,6 @@ cdef class Partitioner:
     cdef Partitioner clone(self)
     # Columns that count tables may be made of.
     cdef const DenseData* dense_columns(self) noexcept
-    # Gives the root what the partitioner keeps per node.
-    cdef int begin_root(self, Node& root) except -1 nogil
     # Rows of a node in ascending order; good until the next call.
     cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil
@@ -36,6 +31,8 @@ cdef class Partitioner:
     # Order of a feature in a node: dense columns.
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil
     cdef uint32_t* scratch(self) noexcept nogil
+    # The node as a block, or NULL if the partitioner has none.
+    cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil
     # Order of a feature in a node: sparse columns.
     cdef int nonzeros(self, uint32_t feature, const Node& node, Nonzeros* out) except -1 nogil
     cdef int listed_side(self, const Nonzeros& nonzeros, uint32_t n_values_left,
@@ -54,19 +51,24 @@ cdef class Partitioner:
     cdef const uint32_t* sides(self) noexcept nogil
     # Restores `sides` of a node whose rows were split at `middle`.
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil
-    # What is kept per node besides the rows is split in parts, for the children that will be
-    # searched. Returns how many; a part of a dense matrix is a feature.
-    cdef int begin_split(self, Node& left, Node& right, bint with_left,
+    # What is kept per node besides the rows is split in parts, between begin_split, which says how
+    # many, and end_split, for the children that will be searched. A part of a dense matrix is a
+    # feature.
+    cdef int begin_split(self, const Node& left, const Node& right, bint with_left,
                          bint with_right) except -1 nogil
-    cdef int split_part(self, uint32_t part, const Node& node, const Node& left,
-                        const Node& right, bint with_left, bint with_right,
-                        const uint32_t* sides) except -1 nogil
+    cdef int split_part(self, uint32_t part, const Node& left, const Node& right, bint with_left,
+                        bint with_right, const uint32_t* sides) except -1 nogil
+    cdef void end_split(self, const Node& left, const Node& right, bint with_left,
+                        bint with_right) noexcept nogil
 
 
 cdef class DensePartitioner(Partitioner):
     cdef const float32_t[:, :] X
     cdef shared_ptr[DenseData] data
     cdef unique_ptr[DenseWorkspace] workspace
+    cdef unique_ptr[Block] block
+
+    cdef int make_workspace(self) except -1
     cdef Simd simd
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1

@@ -23,11 +23,11 @@ cdef class Partitioner:
     cdef Partitioner clone(self):
         raise TypeError(f"{type(self).__name__} is abstract")
 
-    cdef const DenseData* dense_columns(self) noexcept:
+    cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil:
         return NULL
 
-    cdef int begin_root(self, Node& root) except -1 nogil:
-        return 0
+    cdef const DenseData* dense_columns(self) noexcept:
+        return NULL
 
     cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil:
         with gil:
@@ -70,14 +70,17 @@ cdef class Partitioner:
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
         pass
 
-    cdef int begin_split(self, Node& left, Node& right, bint with_left,
+    cdef int begin_split(self, const Node& left, const Node& right, bint with_left,
                          bint with_right) except -1 nogil:
         return 0
 
-    cdef int split_part(self, uint32_t part, const Node& node, const Node& left,
-                        const Node& right, bint with_left, bint with_right,
-                        const uint32_t* sides) except -1 nogil:
+    cdef int split_part(self, uint32_t part, const Node& left, const Node& right, bint with_left,
+                        bint with_right, const uint32_t* sides) except -1 nogil:
         return 0
+
+    cdef void end_split(self, const Node& left, const Node& right, bint with_left,
+                        bint with_right) noexcept nogil:
+        pass
 
 
 cdef class DensePartitioner(Partitioner):
@@ -101,8 +104,7 @@ cdef class DensePartitioner(Partitioner):
                 data.rows.push_back(i)
         self.n_rows = <uint32_t> data.rows.size()
         self.encode(strategy, with_lists, n_threads)
-        self.workspace.reset(new DenseWorkspace(deref(data), simd))
-        return 0
+        return self.make_workspace()
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1:
         """Store every column in the way its search reads it, a few columns at a time."""
@@ -140,8 +142,20 @@ cdef class DensePartitioner(Partitioner):
         other.n_features = self.n_features
         other.n_rows = self.n_rows
         other.data = self.data
-        other.workspace.reset(new DenseWorkspace(deref(self.data.get()), self.simd))
+        other.make_workspace()
         return other
+
+    cdef int make_workspace(self) except -1:
+        """What a thread owns."""
+        cdef DenseData* data = self.data.get()
+        self.workspace.reset(new DenseWorkspace(deref(data), self.simd))
+        self.block.reset(new Block(deref(self.workspace.get()), self.simd, data.n_rows,
+                                   self.n_features))
+        return 0
+
+    cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil:
+        self.block.get().open(start, end, self.data.get().rows.data())
+        return self.block.get()
 
     cdef const DenseData* dense_columns(self) noexcept:
         return self.data.get()
@@ -168,14 +182,13 @@ cdef class DensePartitioner(Partitioner):
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
         self.workspace.get().mark_halves(start, middle, end)
 
-    cdef int begin_split(self, Node& left, Node& right, bint with_left,
+    cdef int begin_split(self, const Node& left, const Node& right, bint with_left,
                          bint with_right) except -1 nogil:
         return <int> self.n_features if with_left or with_right else 0
 
-    cdef int split_part(self, uint32_t part, const Node& node, const Node& left,
-                        const Node& right, bint with_left, bint with_right,
-                        const uint32_t* sides) except -1 nogil:
+    cdef int split_part(self, uint32_t part, const Node& left, const Node& right, bint with_left,
+                        bint with_right, const uint32_t* sides) except -1 nogil:
         if self.data.get().columns[part].storage == SORTED:
-            self.workspace.get().split_list(part, node.start, node.end, with_left, with_right,
+            self.workspace.get().split_list(part, left.start, right.end, with_left, with_right,
                                             sides)
         return 0

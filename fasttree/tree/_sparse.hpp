@@ -43,6 +43,7 @@ struct ListPart {
 
 struct SparseLists {
     std::vector<ListPart> parts;
+    explicit SparseLists(uint32_t n_parts) : parts(n_parts) {}
 };
 
 // Order of a column's entries: negatives ascending, missing, positives descending.
@@ -83,7 +84,8 @@ public:
     std::unique_ptr<uint32_t[]> entries;  // lists
     std::vector<uint32_t> part_first;     // lists: first feature of every part, and n_features
     std::vector<uint32_t> part_sorted;    // lists: first feature of every part not yet sorted
-    std::shared_ptr<SparseLists> root;    // lists: of the root
+    // Lists of the nodes that have them, at their first position.
+    std::vector<std::unique_ptr<SparseLists>> lists;
     uint32_t least = 1;                   // lists: columns of fewer nonzeros are of no use
     std::vector<uint32_t> in_fit;         // bits of the rows of positive weight
     enum Kind : uint8_t { NEGATIVE = 1, MISSING = 2 };
@@ -120,8 +122,8 @@ public:
         }
         part_sorted = part_first;
         part_first.push_back(n_features);
-        root = std::make_shared<SparseLists>();
-        root->parts.resize(n_parts_);
+        lists.resize(rows.size() + 1);
+        lists[0] = std::make_unique<SparseLists>(n_parts_);
         least = std::max(least_, 1u);
     }
     bool is_sorted() const {
@@ -197,7 +199,7 @@ public:
     // Sorts some more columns of a part of the root, a few million nonzeros.
     void sort_part(uint32_t part) {
         constexpr uint64_t BUDGET = 4000000;
-        ListPart& out = data.root->parts[part];
+        ListPart& out = data.lists[0]->parts[part];
         uint32_t& feature = data.part_sorted[part];
         const uint32_t last = data.part_first[part + 1];
         out.start = static_cast<size_t>(data.indptr[data.part_first[part]]);
@@ -213,11 +215,9 @@ public:
         }
     }
 
-    void begin_root(Node& root) { root.lists = std::move(data.root); }
-
     // Walks over the columns of a part of a node that hold at least `least` nonzeros.
     void begin_part(const Node& node, uint32_t part) {
-        part_ = &node.lists->parts[part];
+        part_ = &data.lists[node.start]->parts[part];
         start_ = node.start;
         end_ = node.end;
         at_ = NONE;
@@ -240,33 +240,36 @@ public:
     // Says that the column is constant in the node, so its children have no use for it.
     void drop_column() { part_->columns[at_].feature |= CONSTANT; }
 
-    // Gives lists to the children that will be searched; returns the number of parts to split.
-    uint32_t begin_split(Node& left, Node& right, bool with_left, bool with_right) {
-        left.lists = right.lists = nullptr;
-        if (!data.has_lists() || !(with_left || with_right)) return 0;
-        for (Node* child : {&left, &right}) {
-            if (!(child == &left ? with_left : with_right)) continue;
-            child->lists = std::make_shared<SparseLists>();
-            child->lists->parts.resize(data.n_parts());
+    // Dividing a node's lists between its children, those that will be searched. The larger one
+    // takes them over, the lists of the smaller one are made; until end_split the former stand at
+    // the node's place, the latter at the right child's. Returns the number of parts to split.
+    uint32_t begin_split(const Node& left, const Node& right, bool with_left, bool with_right) {
+        if (!data.has_lists()) return 0;
+        if (!with_left && !with_right) {
+            data.lists[left.start] = nullptr;
+            return 0;
+        }
+        if (with_left && with_right) {
+            data.lists[right.start] = std::make_unique<SparseLists>(data.n_parts());
         }
         return data.n_parts();
     }
-    // Divides a part of a node between its children by the given sides.
-    void split_part(uint32_t part, const Node& node, const Node& left, const Node& right,
-                    const uint32_t* sides) {
-        ListPart& from = node.lists->parts[part];
-        const bool keep_left = left.lists && (!right.lists || left.size() >= right.size());
-        ListPart& kept = (keep_left ? left : right).lists->parts[part];
-        if (left.lists && right.lists) {
-            divide<true>(from, keep_left, sides);
-            ListPart& moved = (keep_left ? right : left).lists->parts[part];
+    void split_part(uint32_t part, const Node& left, const Node& right, bool with_left,
+                    bool with_right, const uint32_t* sides) {
+        ListPart& kept = data.lists[left.start]->parts[part];
+        const bool keep_left = keeps_left(left, right, with_left, with_right);
+        if (with_left && with_right) {
+            divide<true>(kept, keep_left, sides);
+            ListPart& moved = data.lists[right.start]->parts[part];
             moved.columns.assign(columns_.begin(), columns_.end());
             moved.start = moved_start_;
         } else {
-            divide<false>(from, keep_left, sides);
+            divide<false>(kept, keep_left, sides);
         }
-        kept.start = from.start;
-        kept.columns = std::move(from.columns);
+    }
+    void end_split(const Node& left, const Node& right, bool with_left, bool with_right) {
+        if (!data.has_lists() || keeps_left(left, right, with_left, with_right)) return;
+        std::swap(data.lists[left.start], data.lists[right.start]);
     }
 
 private:
@@ -296,6 +299,10 @@ private:
             kinds |= key == 0x80000000u ? SparseData::MISSING : 0;
         }
         return n;
+    }
+
+    static bool keeps_left(const Node& left, const Node& right, bool with_left, bool with_right) {
+        return with_left && (!with_right || left.size() >= right.size());
     }
 
     void sort_rows(std::vector<uint32_t>& rows) {
@@ -415,7 +422,7 @@ private:
     }
     bool find_column(uint32_t feature, const Node& node) {
         const auto after = std::upper_bound(data.part_first.begin(), data.part_first.end() - 1, feature);
-        ListPart& part = node.lists->parts[after - data.part_first.begin() - 1];
+        ListPart& part = data.lists[node.start]->parts[after - data.part_first.begin() - 1];
         const auto found = std::lower_bound(
             part.columns.begin(), part.columns.end(), feature,
             [](const ListedColumn& column, uint32_t f) { return (column.feature & ~CONSTANT) < f; });

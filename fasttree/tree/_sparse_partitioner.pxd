@@ -3,8 +3,7 @@ from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
 
-from fasttree.tree._criterion cimport Nonzeros
-from fasttree.tree._engine cimport DenseData, Node, Split
+from fasttree.tree._engine cimport DenseData, Node, Nonzeros, Split
 from fasttree.tree._partitioner cimport Partitioner
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t
@@ -34,14 +33,15 @@ cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
         Nonzeros listed_side(const Nonzeros& nonzeros, uint32_t n_values_left,
                              cbool missing_left) except +
         void sort_part(uint32_t part) except +
-        void begin_root(Node& root)
         void begin_part(const Node& node, uint32_t part)
         cbool next_column(uint32_t least)
         uint32_t feature()
         void drop_column()
-        uint32_t begin_split(Node& left, Node& right, cbool with_left, cbool with_right) except +
-        void split_part(uint32_t part, const Node& node, const Node& left, const Node& right,
-                        const uint32_t* sides) except +
+        uint32_t begin_split(const Node& left, const Node& right, cbool with_left,
+                             cbool with_right) except +
+        void split_part(uint32_t part, const Node& left, const Node& right, cbool with_left,
+                        cbool with_right, const uint32_t* sides) except +
+        void end_split(const Node& left, const Node& right, cbool with_left, cbool with_right)
 
 
 cdef class SparsePartitioner(Partitioner):

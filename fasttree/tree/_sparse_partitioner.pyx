@@ -89,10 +89,6 @@ cdef class SparsePartitioner(Partitioner):
     cdef const DenseData* dense_columns(self) noexcept:
         return self.no_columns.get()
 
-    cdef int begin_root(self, Node& root) except -1 nogil:
-        self.workspace.get().begin_root(root)
-        return 0
-
     cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil:
         return self.workspace.get().node_rows(start, end)
 
@@ -131,15 +127,18 @@ cdef class SparsePartitioner(Partitioner):
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
         self.workspace.get().mark_halves(start, middle, end)
 
-    cdef int begin_split(self, Node& left, Node& right, bint with_left,
+    cdef int begin_split(self, const Node& left, const Node& right, bint with_left,
                          bint with_right) except -1 nogil:
         return <int> self.workspace.get().begin_split(left, right, with_left, with_right)
 
-    cdef int split_part(self, uint32_t part, const Node& node, const Node& left,
-                        const Node& right, bint with_left, bint with_right,
-                        const uint32_t* sides) except -1 nogil:
-        self.workspace.get().split_part(part, node, left, right, sides)
+    cdef int split_part(self, uint32_t part, const Node& left, const Node& right, bint with_left,
+                        bint with_right, const uint32_t* sides) except -1 nogil:
+        self.workspace.get().split_part(part, left, right, with_left, with_right, sides)
         return 0
+
+    cdef void end_split(self, const Node& left, const Node& right, bint with_left,
+                        bint with_right) noexcept nogil:
+        self.workspace.get().end_split(left, right, with_left, with_right)
 
 
 def _check_csc(X):

@@ -8,14 +8,14 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
-from libc.math cimport INFINITY, isnan, nextafter
+from libc.math cimport INFINITY, isnan
 from libcpp.utility cimport move
 from scipy.sparse import issparse
 
-from fasttree.tree._criterion cimport BOUNDARY, ROW, Counts, Nonzeros, Runs
 from fasttree.tree._engine cimport (
-    COUNTED, NO_FEATURE, NO_ROW, NO_TABLE, KeyedSampler, SklearnSampler, sparse_lists_pay,
-    lists_pay, midpoint, mix
+    BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, Block, Counts, KeyedSampler, Nonzeros,
+    Runs, SklearnSampler, lists_pay, midpoint, score_to_beat, sparse_lists_pay, take_candidate,
+    take_counted, take_nonzeros
 )
 from fasttree.tree._partitioner cimport DensePartitioner
 from fasttree.tree._sparse_partitioner cimport SparsePartitioner
@@ -59,19 +59,24 @@ cdef class Splitter:
                             self.min_weight_leaf, self.random_state, cst)
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, int n_threads, Simd simd) except -1:
+                  str strategy, bint sklearn_rules, bint depth_first, int n_threads,
+                  Simd simd) except -1:
         cdef uint32_t n_features = <uint32_t> X.shape[1]
         cdef uint32_t max_features = <uint32_t> min(self.max_features, X.shape[1])
         if hasattr(self.random_state, "randint"):
             self.seed = self.random_state.randint(0, 2147483647)
         else:
             self.seed = self.random_state
-        self.sklearn_rules = sklearn_rules
+        self.rules.min_samples_leaf = self.min_samples_leaf
+        self.rules.min_weight_leaf = self.min_weight_leaf
+        self.rules.monotonic_cst = &self.monotonic_cst[0] if self.with_monotonic_cst else NULL
+        self.rules.sklearn_rules = sklearn_rules
         self.draws = max_features < n_features
         self.stop = &self.stop_flag
         self.stop_flag = 0
         self.polls_signals = True
         self.count_forced = strategy == "count"
+        self.with_blocks = strategy == "auto" and depth_first and self.searches_lists()
         self.criterion.init(y, sample_weight, sklearn_rules, simd)
         self.partitioner = self.make_partitioner(X, sample_weight, strategy, max_features,
                                                  n_threads, simd)
@@ -93,7 +98,7 @@ cdef class Splitter:
             with_lists = sparse_lists_pay(n_features, max_features)
             # A threshold sets apart nonzeros only, and no fewer than a leaf has rows; but which
             # features are constant matters to draws.
-            if not self.draws and not self.sklearn_rules:
+            if not self.draws and not self.rules.sklearn_rules:
                 partitioner.least = <uint32_t> self.min_samples_leaf
         else:
             partitioner = DensePartitioner()
@@ -128,9 +133,10 @@ cdef class Splitter:
         other.partitioner = self.partitioner.clone()
         other.sampler = move(self.sampler.get().clone())
         other.seed = self.seed
-        other.sklearn_rules = self.sklearn_rules
+        other.rules = self.rules
         other.draws = self.draws
         other.count_forced = self.count_forced
+        other.with_blocks = self.with_blocks
         other.stop = self.stop
         other.attach()
         return other
@@ -153,10 +159,7 @@ cdef class Splitter:
         self.begin_node(node)
         self.scanner.node_stats(self.current_rows, node.end - node.start, node.stats)
         self.scanner.node_value(value.data())
-        if self.with_monotonic_cst:
-            value[0] = min(max(value[0], node.lower), node.upper)
-            if value.size() == 2:  # fractions of two classes
-                value[1] = 1.0 - value[0]
+        self.rules.clip(node, value)
         return 0
 
     cdef int find_split(self, Node& node, Split& best) except -1 nogil:
@@ -167,10 +170,12 @@ cdef class Splitter:
         self.begin_node(node)
         best.feature = NO_FEATURE
         best.score = -INFINITY
-        if self.partitioner.has_lists and not self.draws and not self.sklearn_rules:
+        if self.partitioner.has_lists and self.sampler.get().is_ascending():
             return self.find_listed(node, best)
         # In ascending order, no later feature can beat or tie-break a perfect split.
-        perfect = INFINITY if self.draws or self.sklearn_rules else self.scanner.perfect_score()
+        perfect = INFINITY
+        if self.sampler.get().is_ascending():
+            perfect = self.scanner.perfect_score(self.current_rows, node.size())
         self.sampler.get().begin(node.key, node.n_known)
         if not self.draws and node.table == NO_TABLE and self.tables.get().any(node.size()):
             node.table = self.tables.get().acquire()
@@ -239,6 +244,7 @@ cdef class Splitter:
             tables.subtract(larger.table, smaller.table, larger.size(), deref(self.sampler))
             if not with_smaller:
                 tables.release(smaller.table)
+                smaller.table = NO_TABLE
         else:
             tables.release(node.table)
         return 0
@@ -269,111 +275,67 @@ cdef class Splitter:
                     Node& right) except -1 nogil:
         """Split the node's rows; statistics, values, bounds and keys of its children."""
         cdef uint32_t middle = self.partitioner.split_rows(split, node)
-        cdef int constraint = 0
-        left = node
-        right = node
-        left.end = right.start = middle
-        left.depth = right.depth = node.depth + 1
-        left.key = mix(node.key, 0)
-        right.key = mix(node.key, 1)
-        left.table = right.table = NO_TABLE
-        if self.with_monotonic_cst:
-            constraint = self.monotonic_cst[split.feature]
-        if constraint > 0:
-            left.upper = right.lower = split.middle
-        elif constraint < 0:
-            left.lower = right.upper = split.middle
+        self.rules.make_children(node, split, middle, left, right)
         # Left last: it is searched next, and the scanner still holds it.
         self.node_stats(right, self.right_value)
         self.node_stats(left, self.left_value)
         return 0
 
-    cdef double improvement(self, const Node& node, const Node& left, const Node& right,
-                            double root_weight) noexcept nogil:
-        """Weighted decrease of impurity, as scikit-learn computes it."""
-        cdef double weight = node.stats.weight
-        return weight / root_weight * (
-            node.stats.impurity
-            - right.stats.weight / weight * right.stats.impurity
-            - left.stats.weight / weight * left.stats.impurity)
+    cdef void take_rules(self, const GrowthRules& rules) noexcept nogil:
+        """The builder's rules."""
+        self.rules = rules
 
-    cdef void limits_of(self, const Node& node, uint32_t feature, Limits& limits) noexcept nogil:
-        limits.min_samples_leaf = <uint32_t> self.min_samples_leaf
-        limits.min_weight_leaf = self.min_weight_leaf
-        limits.monotonic = self.monotonic_cst[feature] if self.with_monotonic_cst else 0
-        limits.lower = node.lower
-        limits.upper = node.upper
-        limits.sklearn_rules = limits.near_rule = self.sklearn_rules
+    cdef bint is_block(self, const Node& node) noexcept nogil:
+        return self.with_blocks and node.size() <= BLOCK_ROWS
 
-    cdef double bar(self, const Split& best, uint32_t feature) noexcept nogil:
-        """Score that a candidate of the feature must exceed: ties go to the lower feature, in
-        scikit-learn's stream to the one drawn first."""
-        if best.feature == NO_FEATURE or feature > best.feature or self.sklearn_rules:
-            return best.score
-        return nextafter(best.score, -INFINITY)
+    cdef int grow_block(self, NodeStore& store, const Node& node) except -1 nogil:
+        cdef Block* block
+        if not self.is_block(node):
+            return 0
+        block = self.partitioner.open_block(node.start, node.end)
+        if block == NULL:
+            return 0
+        self.poll(node.size())
+        self.scanner.grow_block(deref(block), self.rules, deref(self.sampler), store, node)
+        self.current_start = self.current_end = 0
+        return 1
 
 
 cdef class BestSplitter(Splitter):
     """Finds the best threshold of every feature looked at."""
 
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
-        cdef Limits limits
+        cdef Limits limits = self.rules.limits_of(node, feature)
         cdef Candidate candidate
         cdef Runs runs
         cdef Counts counts
         cdef Nonzeros nonzeros
-        self.limits_of(node, feature, limits)
-        candidate.score = self.bar(best, feature)
+        candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
         if self.partitioner.is_sparse:
             self.partitioner.nonzeros(feature, node, &nonzeros)
-            if nonzeros.is_constant(self.sklearn_rules):
+            if nonzeros.is_constant(self.rules.sklearn_rules):
                 return 1
-            if not self.scanner.scan_nonzeros(nonzeros, limits, candidate):
-                return 0
-            best.row_below = NO_ROW
-            best.threshold = INFINITY
-            if candidate.right < nonzeros.n_values():
-                best.row_below = nonzeros.row(candidate.left - 1)
-                best.row_above = nonzeros.row(candidate.right)
-            best.has_missing = nonzeros.n_missing > 0
-            best.n_values_left = candidate.left
-        elif self.tables.get().counts(feature, node.size()):
-            if node.table != NO_TABLE:
-                counts = self.node_tables.view(node.table, feature, node.size())
-            else:
-                if self.scratch_table == NO_TABLE:
-                    self.scratch_table = self.tables.get().acquire()
-                self.tables.get().fill_one(self.scratch_table, feature, node.start, node.end)
-                counts = self.tables.get().view(self.scratch_table, feature, node.size())
-            if self.scanner.is_constant(counts, self.sklearn_rules):
-                return 1
-            if not self.scanner.scan_counts(counts, limits, candidate):
-                return 0
-            best.row_below = NO_ROW
-            best.threshold = INFINITY
-            if candidate.right < counts.n_values:
-                best.threshold = midpoint(counts.values[candidate.left],
-                                          counts.values[candidate.right])
-            best.has_missing = counts.n_missing > 0
-        else:
+            if self.scanner.scan_nonzeros(nonzeros, limits, candidate):
+                take_nonzeros(nonzeros, candidate, feature, best)
+            return 0
+        if not self.tables.get().counts(feature, node.size()):
             self.partitioner.runs(feature, node.start, node.end, &runs)
-            if runs.is_constant(self.sklearn_rules):
+            if runs.is_constant(self.rules.sklearn_rules):
                 return 1
-            if not self.scanner.scan(runs, limits, candidate):
-                return 0
-            best.row_below = NO_ROW
-            best.threshold = INFINITY
-            if candidate.right < runs.n - runs.n_missing:
-                best.row_below = runs.entries[candidate.left - 1] & ROW
-                best.row_above = runs.entries[candidate.right] & ROW
-            best.has_missing = runs.n_missing > 0
-            best.n_values_left = candidate.left
-        best.score = candidate.score
-        best.feature = feature
-        best.n_left = candidate.n_left
-        best.missing_left = (candidate.missing_left if best.has_missing
-                             else candidate.n_left > node.size() - candidate.n_left)
-        best.middle = candidate.middle
+            if self.scanner.scan(runs, limits, candidate):
+                take_candidate(runs, candidate, feature, best)
+            return 0
+        if node.table != NO_TABLE:
+            counts = self.node_tables.view(node.table, feature, node.size())
+        else:
+            if self.scratch_table == NO_TABLE:
+                self.scratch_table = self.tables.get().acquire()
+            self.tables.get().fill_one(self.scratch_table, feature, node.start, node.end)
+            counts = self.tables.get().view(self.scratch_table, feature, node.size())
+        if self.scanner.is_constant(counts, self.rules.sklearn_rules):
+            return 1
+        if self.scanner.scan_counts(counts, limits, candidate):
+            take_counted(counts, candidate, feature, best)
         return 0
 
 
@@ -385,7 +347,7 @@ cdef class RandomSplitter(Splitter):
 
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
         cdef Extremes extremes
-        cdef Limits limits
+        cdef Limits limits = self.rules.limits_of(node, feature)
         cdef Candidate candidate
         cdef double threshold
         cdef bint missing_left = False
@@ -393,7 +355,7 @@ cdef class RandomSplitter(Splitter):
         cdef Nonzeros nonzeros
         if self.partitioner.is_sparse:
             self.partitioner.nonzeros(feature, node, &nonzeros)
-            if nonzeros.is_constant(self.sklearn_rules):
+            if nonzeros.is_constant(self.rules.sklearn_rules):
                 return 1
             extremes.low = nonzeros.value(0)
             extremes.high = nonzeros.value(nonzeros.n_values() - 1)
@@ -402,16 +364,15 @@ cdef class RandomSplitter(Splitter):
             extremes = self.extremes_of(node, feature)
         if extremes.n_missing == node.size() or (extremes.n_missing == 0 and (
                 extremes.low == extremes.high
-                or (self.sklearn_rules and extremes.high <= extremes.low + FEATURE_THRESHOLD))):
+                or (self.rules.sklearn_rules and extremes.high <= extremes.low + FEATURE_THRESHOLD))):
             return 1
         threshold = self.sampler.get().threshold(node.key, feature, extremes.low, extremes.high)
         if extremes.n_missing > 0:
             missing_left = self.sampler.get().missing_left(node.key, feature)
         if threshold == extremes.high:
             threshold = extremes.low
-        self.limits_of(node, feature, limits)
         limits.near_rule = False
-        candidate.score = self.bar(best, feature)
+        candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
         if self.partitioner.is_sparse:
             n_values_left = nonzeros.n_at_most(threshold)
             self.partitioner.listed_side(nonzeros, n_values_left, missing_left, &nonzeros)
@@ -447,9 +408,9 @@ cdef class RandomSplitter(Splitter):
             out.high = x if x > out.high else out.high
         return out
 
-    cdef bint scan_sides(self, const Node& node, uint32_t feature, double threshold,
-                         bint missing_left, const Limits& limits,
-                         Candidate& candidate) except -1 nogil:
+    cdef int scan_sides(self, const Node& node, uint32_t feature, double threshold,
+                        bint missing_left, const Limits& limits,
+                        Candidate& candidate) except -1 nogil:
         """Score one threshold of a dense column."""
         cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
         cdef uint32_t* entries = self.partitioner.scratch()
@@ -468,7 +429,7 @@ cdef class RandomSplitter(Splitter):
                 n_right += 1
                 entries[n - n_right] = rows[i]
         if n_left == 0 or n_right == 0:
-            return False
+            return 0
         entries[n_left] |= BOUNDARY
         runs.entries = entries
         runs.n = n
