@@ -17,7 +17,6 @@ import hypothesis  # noqa: E402
 import matplotlib  # noqa: E402
 import pytest  # noqa: E402
 from sklearn.conftest import pyplot  # noqa: E402, F401  (a fixture of scikit-learn's own tests)
-
 from sklearn_suite import Suite, retargeted  # noqa: E402, F401
 
 PLAIN_SHARE = 10

@@ -13,12 +13,12 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-import fasttree.tree
 import pytest
 import sklearn.ensemble._forest
 import sklearn.tree.tests
 
 import fasttree
+import fasttree.tree
 
 SOURCES = sorted(Path(sklearn.tree.tests.__file__).parent.glob("test_*.py"))
 OURS = "fasttree.tree"

@@ -5,7 +5,6 @@ Inputs are never changed. Where fasttree promises what scikit-learn does, scikit
 
 import copy
 
-import fasttree.tree
 import numpy as np
 import pytest
 import sklearn.tree
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
+import fasttree.tree
 from reference.problems import random_problem
 from reference.trees import assert_same
 

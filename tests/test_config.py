@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -164,7 +165,7 @@ def test_source_folder_is_recognised(tmp_path):
     package.mkdir()
     for name in ["__init__.py", "_config.py"]:
         source = fasttree.__file__.replace("__init__.py", name)
-        package.joinpath(name).write_text(open(source).read())
+        package.joinpath(name).write_text(Path(source).read_text())
     package.joinpath("meson.build").touch()
     package.joinpath("utils").mkdir()
     package.joinpath("utils", "__init__.py").touch()

@@ -1,16 +1,17 @@
 """scikit-learn's estimator checks, no failure expected."""
 
 import pytest
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    parametrize_with_checks,
+)
+
 from fasttree.tree import (
     DecisionTree,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
     ExtraTreeRegressor,
-)
-from sklearn.utils.estimator_checks import (
-    check_sample_weight_equivalence_on_dense_data,
-    parametrize_with_checks,
 )
 
 ESTIMATORS = [

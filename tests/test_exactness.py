@@ -1,10 +1,10 @@
 """Default mode: every split is the best split, ties follow the rule, limits only cut the tree."""
 
-import fasttree.tree
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import fasttree.tree
 from reference.grow import grow
 from reference.judge import judge
 from reference.problems import random_problem

@@ -5,12 +5,12 @@ scikit-learn's sums decides near ties, so there the best split is judged, and th
 together until the first near tie.
 """
 
-import fasttree.tree
 import numpy as np
 import pytest
 import sklearn.tree
 
 import fasttree
+import fasttree.tree
 from reference.judge import judge
 from reference.problems import random_problem
 from reference.trees import assert_same

@@ -3,12 +3,12 @@
 And nothing is lost: the replay of scikit-learn and the naive judge hold under each of them.
 """
 
-import fasttree.tree
 import numpy as np
 import pytest
 import sklearn.tree
 
 import fasttree
+import fasttree.tree
 from reference.judge import judge
 from reference.problems import random_problem
 from reference.trees import assert_same

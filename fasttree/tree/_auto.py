@@ -54,6 +54,8 @@ def infer_task(y):
         return "classification"
     if kind not in "iuf" or (kind == "f" and not np.array_equal(y, np.floor(y))):
         return "regression"
+    if y.size == 0:
+        raise ValueError("y holds no samples: at least one target is required.")
     columns = y.reshape(len(y), -1).T if y.ndim else y.reshape(1, 1)
     n_distinct = max((len(np.unique(column)) for column in columns), default=0)
     if n_distinct <= MAX_INTEGER_CLASSES:

@@ -26,7 +26,8 @@ struct BlockOrder {
 };
 
 // Order of n codes, equal ones by place. `missing` is the code of missing values.
-inline void order_codes_portable(const uint8_t* codes, uint32_t n, uint32_t missing, BlockOrder& out) {
+inline void order_codes_portable(const uint8_t* codes, uint32_t n, uint32_t missing,
+                                 BlockOrder& out) {
     uint16_t items[BLOCK_ROWS];
     for (uint32_t i = 0; i < n; ++i) items[i] = static_cast<uint16_t>(codes[i] << 8 | i);
     std::sort(items, items + n);
@@ -78,8 +79,8 @@ FASTTREE_AVX512 inline uint32_t pick_avx512(const BlockOrder& feature, uint64_t 
                                             const uint32_t* rows, uint32_t* entries) {
     const uint64_t all = n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0};
     const __m512i order = _mm512_loadu_si512(feature.order);
-    const uint64_t kept =
-        _mm512_mask_bitshuffle_epi64_mask(all, _mm512_set1_epi64(static_cast<long long>(members)), order);
+    const uint64_t kept = _mm512_mask_bitshuffle_epi64_mask(
+        all, _mm512_set1_epi64(static_cast<long long>(members)), order);
     // A run of dropped positions that holds a boundary carries it to the kept one above.
     const uint64_t dropped = all & ~kept;
     const uint64_t flags = (dropped + (feature.boundaries & dropped)) | feature.boundaries;
@@ -99,7 +100,8 @@ FASTTREE_AVX512 inline uint32_t pick_avx512(const BlockOrder& feature, uint64_t 
 }
 #endif
 
-inline void order_codes(Simd simd, const uint8_t* codes, uint32_t n, uint32_t missing, BlockOrder& out) {
+inline void order_codes(Simd simd, const uint8_t* codes, uint32_t n, uint32_t missing,
+                        BlockOrder& out) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return order_codes_avx512(codes, n, missing, out);
 #endif

@@ -158,7 +158,8 @@ struct ClassWeights {
         return sum / outputs();
     }
     void node_value(double* value) const {
-        for (size_t i = 0; i < total.size(); ++i) value[i] = to_double(total[i]) / to_double(w_total);
+        for (size_t i = 0; i < total.size(); ++i)
+            value[i] = to_double(total[i]) / to_double(w_total);
     }
 
     void reset_weights() {

@@ -32,7 +32,7 @@ enum Storage : uint8_t { RAW, SORTED, COUNTED, WIDE };
 struct Column {
     Storage storage = RAW;
     uint32_t slot = 0;               // of a COUNTED or WIDE column in its code matrix
-    std::vector<float> values;       // COUNTED, WIDE: distinct, ascending; missing has the code after
+    std::vector<float> values;  // COUNTED, WIDE: distinct, ascending; missing has the code after
     bool has_missing = false;        // COUNTED, WIDE, SORTED
     std::vector<uint32_t> list;      // SORTED
     std::vector<uint8_t> narrow;     // codes of data.rows, until they are interleaved
@@ -93,8 +93,10 @@ public:
         for (size_t start = 0; start < rows.size(); start += BLOCK) {
             const size_t end = std::min(start + BLOCK, rows.size());
             for (const Column& col : columns) {
-                if (col.storage == COUNTED) scatter(col.narrow, col.slot, n_counted, start, end, codes);
-                if (col.storage == WIDE) scatter(col.wide, col.slot, n_wide, start, end, wide_codes);
+                if (col.storage == COUNTED)
+                    scatter(col.narrow, col.slot, n_counted, start, end, codes);
+                if (col.storage == WIDE)
+                    scatter(col.wide, col.slot, n_wide, start, end, wide_codes);
             }
         }
         for (Column& col : columns) col.narrow = {}, col.wide = {};
@@ -120,14 +122,16 @@ private:
             for (size_t i = 0; i < n; ++i) {
                 const float* x = X + static_cast<ptrdiff_t>(rows[i]) * row_stride;
                 for (uint32_t f = first; f < last; ++f) {
-                    keys[(f - first) * n + i] = float_key(x[static_cast<ptrdiff_t>(f) * column_stride]);
+                    keys[(f - first) * n + i] =
+                        float_key(x[static_cast<ptrdiff_t>(f) * column_stride]);
                 }
             }
         } else {
             for (uint32_t f = first; f < last; ++f) {
                 const float* x = column(f);
                 for (size_t i = 0; i < n; ++i) {
-                    keys[(f - first) * n + i] = float_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride]);
+                    keys[(f - first) * n + i] =
+                        float_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride]);
                 }
             }
         }
@@ -286,7 +290,8 @@ public:
             const Runs list = runs(feature, block.start, block.end);
             block.take_entries(list.entries, list.n_missing, out);
         } else {
-            const uint32_t n_missing = data.sort_rows(feature, block.rows, n, buffers, scratch.data());
+            const uint32_t n_missing =
+                data.sort_rows(feature, block.rows, n, buffers, scratch.data());
             block.take_entries(scratch.data(), n_missing, out);
         }
     }

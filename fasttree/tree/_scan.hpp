@@ -194,7 +194,8 @@ private:
         if (best.feature == NO_FEATURE) return false;
         if (best.row_below != NO_ROW) {
             const Runs column = block.values_of(best.feature);
-            best.threshold = midpoint(column.value_of(best.row_below), column.value_of(best.row_above));
+            best.threshold =
+                midpoint(column.value_of(best.row_below), column.value_of(best.row_above));
         }
         return true;
     }
@@ -222,7 +223,8 @@ private:
         bool found = pass<checked>(shape, false, limits, best);
         if (shape.n_missing == 0) return found;
         Candidate other = best;
-        if (found && !limits.sklearn_rules) other.score = std::nextafter(best.score, MINUS_INFINITY);
+        if (found && !limits.sklearn_rules)
+            other.score = std::nextafter(best.score, MINUS_INFINITY);
         const bool better = pass<checked>(shape, true, limits, other)
                             && (!found || other.score > best.score || other.left < best.left);
         if (better) best = other;
@@ -265,7 +267,8 @@ private:
         if (checked && limits.sklearn_rules) {
             while (p < last) {
                 acc_.add(runs.entries[p++] & ROW);
-                if (!(runs.entries[p] & BOUNDARY) || (limits.near_rule && runs.is_near(p))) continue;
+                if (!(runs.entries[p] & BOUNDARY) || (limits.near_rule && runs.is_near(p)))
+                    continue;
                 found |= consider<checked>(p, p, base + p, missing_left, limits, best);
             }
         } else {
@@ -294,7 +297,7 @@ private:
                 bool admissible = true;
                 if constexpr (checked) {
                     admissible = !limits.near_rule
-                                 || counts.values[value] > counts.values[before] + FEATURE_THRESHOLD;
+                        || counts.values[value] > counts.values[before] + FEATURE_THRESHOLD;
                 }
                 if (admissible) {
                     found |= consider<checked>(before, value, n_left, missing_left, limits, best);

@@ -23,7 +23,8 @@ public:
     virtual void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) = 0;
     virtual void node_value(double* value) const = 0;
 
-    // A score that no split of the node begun last exceeds, in doubles; infinity where none is known.
+    // A score that no split of the node begun last exceeds, in doubles; infinity where none is
+    // known.
     virtual double perfect_score(const uint32_t* rows, uint32_t n) = 0;
 
     // Fewest rows that a split must part from the others to score at least `score`; half the

@@ -71,8 +71,13 @@ def missing_mask(estimator, X, n_threads):
     ValueError
         If X holds infinities, or missing values that the estimator does not take.
     """
-    if not issparse(X) and value_kind(X, n_threads) == ALL_FINITE:
-        return None
+    if not issparse(X):
+        kind = value_kind(X, n_threads)
+        if kind == ALL_FINITE:
+            return None
+        if kind == SOME_MISSING and estimator._support_missing_values(X):
+            return np.isnan(X).any(axis=0)
+        X = np.array(X)  # scikit-learn's check, for its message, wants a writable array
     return estimator._compute_missing_values_in_feature_mask(X)
 
 
