@@ -24,7 +24,8 @@ struct SparseView {
 
     float value(uint32_t row) const {
         const int32_t* found = std::lower_bound(rows, rows + n, static_cast<int32_t>(row));
-        return found != rows + n && *found == static_cast<int32_t>(row) ? values[found - rows] : 0.0f;
+        return found != rows + n && *found == static_cast<int32_t>(row) ? values[found - rows]
+                                                                        : 0.0f;
     }
 };
 

@@ -412,7 +412,8 @@ private:
     }
     // First of entries [low, high) whose value is not of a kind that comes first.
     template <class IsKind>
-    static uint32_t first_not(const Nonzeros& nonzeros, uint32_t low, uint32_t high, IsKind is_kind) {
+    static uint32_t first_not(const Nonzeros& nonzeros, uint32_t low, uint32_t high,
+                              IsKind is_kind) {
         while (low < high) {
             const uint32_t middle = low + (high - low) / 2;
             if (is_kind(nonzeros.column.value(nonzeros.entries[middle] & ROW))) low = middle + 1;
@@ -421,11 +422,13 @@ private:
         return low;
     }
     bool find_column(uint32_t feature, const Node& node) {
-        const auto after = std::upper_bound(data.part_first.begin(), data.part_first.end() - 1, feature);
+        const auto after =
+            std::upper_bound(data.part_first.begin(), data.part_first.end() - 1, feature);
         ListPart& part = data.lists[node.start]->parts[after - data.part_first.begin() - 1];
-        const auto found = std::lower_bound(
-            part.columns.begin(), part.columns.end(), feature,
-            [](const ListedColumn& column, uint32_t f) { return (column.feature & ~CONSTANT) < f; });
+        const auto found = std::lower_bound(part.columns.begin(), part.columns.end(), feature,
+                                            [](const ListedColumn& column, uint32_t f) {
+                                                return (column.feature & ~CONSTANT) < f;
+                                            });
         part_ = nullptr;
         if (found == part.columns.end() || found->feature != feature) return false;
         part_ = &part;
@@ -443,7 +446,8 @@ private:
         const uint32_t n_left = split.n_values_left;
         const bool zeros_left = n_left > nz.n_negative;
         for (uint32_t i = 0; i < nz.n; ++i) put_bit(sides, rows[i], zeros_left);
-        for (uint32_t i = 0; i < nz.n_negative; ++i) put_bit(sides, nz.entries[i] & ROW, i < n_left);
+        for (uint32_t i = 0; i < nz.n_negative; ++i)
+            put_bit(sides, nz.entries[i] & ROW, i < n_left);
         for (uint32_t i = 0; i < nz.n_missing; ++i) {
             put_bit(sides, nz.missing()[i] & ROW, split.missing_left);
         }
@@ -496,7 +500,8 @@ private:
             const uint32_t n_kept = keep_left ? n_left : n - n_left;
             const uint32_t* first = entries + (keep_left ? 0 : n_left);
             if (with_moved) {
-                std::memcpy(moved, entries + (keep_left ? n_left : 0), (n - n_kept) * sizeof(uint32_t));
+                std::memcpy(moved, entries + (keep_left ? n_left : 0),
+                            (n - n_kept) * sizeof(uint32_t));
             }
             std::memmove(kept, first, n_kept * sizeof(uint32_t));
             return n_kept;
