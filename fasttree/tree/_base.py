@@ -13,7 +13,7 @@ import sklearn.tree
 from scipy.sparse import issparse
 from sklearn import clone
 from sklearn.base import ClassifierMixin
-from sklearn.utils import Bunch, compute_sample_weight
+from sklearn.utils import Bunch, assert_all_finite, compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._config import get_config
@@ -56,7 +56,7 @@ CRITERIA_REG = {
     "poisson": _criterion.Poisson,
 }
 DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSplitter}
-SPARSE_SPLITTERS = {}
+SPARSE_SPLITTERS = DENSE_SPLITTERS  # they find out how X is stored
 
 
 class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
@@ -167,13 +167,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
 
-        splitters = SPARSE_SPLITTERS if issparse(X) else DENSE_SPLITTERS
-        if self.splitter not in splitters:
-            raise ValueError(
-                "Sparse X is not supported by fasttree's trees; pass a dense array, such as "
-                "X.toarray()."
-            )
-        splitter = splitters[self.splitter](
+        splitter = DENSE_SPLITTERS[self.splitter](
             self._make_criterion(n_samples),
             self.max_features_,
             min_samples_leaf,
@@ -354,10 +348,23 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         check_is_fitted(self)
         return to_sklearn(self)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = bool(SPARSE_SPLITTERS)
-        return tags
+    # ---- missing values
+
+    def _support_missing_values(self, X):
+        """Whether X may hold NaN: sparse or not."""
+        return self.__sklearn_tags__().input_tags.allow_nan
+
+    def _compute_missing_values_in_feature_mask(self, X, estimator_name=None):
+        """Check the values of X; of a sparse X no mask is needed."""
+        if not issparse(X):
+            return super()._compute_missing_values_in_feature_mask(X, estimator_name)
+        assert_all_finite(
+            X.data,
+            allow_nan=self._support_missing_values(X),
+            estimator_name=estimator_name or type(self).__name__,
+            input_name="X",
+        )
+        return None
 
 
 def _check_poisson_target(y):
