@@ -35,6 +35,8 @@ class SlackTable {
     bool is_used_ = false;
 };
 
+constexpr int64_t kPenaltyScale = 1 << 20;
+
 struct Node {
     int depth = 0;
     BudgetRange range{0, 0};
@@ -56,7 +58,7 @@ struct Node {
     std::vector<int32_t> limit;
     std::vector<int32_t> sibling_lower;  // bounds of the other child, behind `limit`
     std::atomic<int64_t> parent_version{0};  // of the parent's incumbent, when limit was set
-    int32_t leaf_penalty = 0;            // at the root: makes budgets compete
+    int64_t leaf_penalty = 0;  // at the root, in 1 / kPenaltyScale of a weight: budgets compete
 
     SlackTable own;    // rows of sets X & h, unless the parent's pairs hold them
     SlackTable pairs;  // rows of sets X & g & h
@@ -102,17 +104,22 @@ struct Node {
         return true;
     }
 
-    // Budgets of the root compete once leaves cost something: n nodes can only win if n + 1
-    // penalties and their errors undercut the best sum.
+    int64_t objective(int64_t error, int n) const {
+        return error * kPenaltyScale + leaf_penalty * (n + 1);
+    }
+
+    // Budgets of the root compete once leaves cost something: n nodes can only win with an error
+    // whose objective undercuts the best one.
     void apply_penalty() {
         if (leaf_penalty == 0) return;
         int64_t best = INT64_MAX;
         for (int n = range.low; n <= range.high; ++n)
-            best = std::min(best, solution.upper[n - range.low] +
-                                      static_cast<int64_t>(leaf_penalty) * (n + 1));
-        for (int n = range.low; n <= range.high; ++n)
-            limit[n - range.low] = static_cast<int32_t>(
-                std::max<int64_t>(0, best - static_cast<int64_t>(leaf_penalty) * (n + 1)));
+            best = std::min(best, objective(solution.upper[n - range.low], n));
+        for (int n = range.low; n <= range.high; ++n) {
+            const int64_t left = std::max<int64_t>(0, best - leaf_penalty * (n + 1));
+            limit[n - range.low] =
+                static_cast<int32_t>((left + kPenaltyScale - 1) / kPenaltyScale);
+        }
     }
 
     // Counters for a set of this weight: class differences stay within the classes, class weights
@@ -163,7 +170,7 @@ struct Node {
             totals[m] = from.total_of(static_cast<int>(m), literal);
     }
 
-    void become_root(const Problem& problem, int depth_, int32_t leaf_penalty_) {
+    void become_root(const Problem& problem, int depth_, int64_t leaf_penalty_) {
         depth = depth_;
         parent = nullptr;
         leaf_penalty = leaf_penalty_;

@@ -145,11 +145,11 @@ Progress progress_of(const Problem& problem, const Node& root, double elapsed, i
     Progress progress{elapsed, n_nodes, INT64_MAX, INT64_MAX};
     for (int n = root.range.low; n <= root.range.high; ++n) {
         const int k = n - root.range.low;
-        const int64_t penalty = static_cast<int64_t>(root.leaf_penalty) * (n + 1);
-        progress.lower = std::min(progress.lower,
-                                  root.solution.lower[k] + penalty + problem.constant_error);
-        progress.upper = std::min(progress.upper,
-                                  root.solution.upper[k] + penalty + problem.constant_error);
+        const int64_t constant = problem.constant_error;
+        progress.lower =
+            std::min(progress.lower, root.objective(root.solution.lower[k] + constant, n));
+        progress.upper =
+            std::min(progress.upper, root.objective(root.solution.upper[k] + constant, n));
     }
     return progress;
 }
@@ -206,7 +206,7 @@ void run_team(Team& team, std::vector<std::unique_ptr<Worker>>& workers, Node& r
 
 Result solve(const Input& input, const Task& task, const SearchOptions& options,
              const std::string& instruction_set, bool with_front_trees,
-             const std::function<bool(const Progress&)>& poll) {
+             Poll poll) {
     const Kernels* table = find_kernels(instruction_set);
     if (!table) throw std::invalid_argument("instruction set not available: " + instruction_set);
     const Problem problem(input, task.min_leaf);
@@ -215,8 +215,8 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
     std::vector<std::unique_ptr<Worker>> workers;
     Team* team_ptr = nullptr;
     auto report = [&] {
-        return poll(progress_of(problem, root, team_ptr->elapsed(),
-                                workers[0]->statistics.n_nodes));
+        return poll.call(poll.context, progress_of(problem, root, team_ptr->elapsed(),
+                                                   workers[0]->statistics.n_nodes));
     };
     Team team(problem, table, options, budget_ranges(depth, task.nodes), report);
     team_ptr = &team;
@@ -252,15 +252,15 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
     result.n_entries = problem.n_entries();
     result.is_stopped = team.is_stopped();
     for (const auto& worker : workers) result.statistics.add(worker->statistics);
-    int64_t best = INT64_MAX;
+    result.lower = result.upper = INT64_MAX;
     for (int n = task.nodes.low; n <= task.nodes.high; ++n) {
         const int k = n - task.nodes.low;
         result.front.lower.push_back(root.solution.lower[k] + problem.constant_error);
         result.front.upper.push_back(root.solution.upper[k] + problem.constant_error);
-        const int64_t objective =
-            result.front.upper[k] + static_cast<int64_t>(task.leaf_penalty) * (n + 1);
-        if (objective < best) {
-            best = objective;
+        result.lower = std::min(result.lower, root.objective(result.front.lower[k], n));
+        const int64_t objective = root.objective(result.front.upper[k], n);
+        if (objective < result.upper) {
+            result.upper = objective;
             result.chosen = n;
         }
     }

@@ -1,7 +1,6 @@
 // Entry point of the engine: from 0/1 columns to a proven tree.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,7 @@ struct Task {
     int depth;
     BudgetRange nodes;     // numbers of inner nodes wanted; {m, m} for one budget
     int32_t min_leaf = 1;
-    int32_t leaf_penalty = 0;
+    int64_t leaf_penalty = 0;  // in 1 / kPenaltyScale of a weight
 };
 
 // A decision node asks for `column` of the input; leaves have column -1.
@@ -28,6 +27,7 @@ struct Front {
 struct Result {
     Front front;
     int chosen = 0;              // budget of the returned tree
+    int64_t lower = 0, upper = 0;  // of the objective, in 1 / kPenaltyScale of a weight
     std::vector<OutNode> tree;   // in pre-order
     std::vector<std::vector<OutNode>> front_trees;  // per budget, when asked for
     Statistics statistics;
@@ -40,15 +40,20 @@ struct Result {
 struct Progress {
     double elapsed;
     int64_t n_nodes;
-    int64_t lower, upper;  // of the objective
+    int64_t lower, upper;  // of the objective, in 1 / kPenaltyScale of a weight
+};
+
+// Called about every 50 ms on the thread that called solve; false stops the search.
+struct Poll {
+    bool (*call)(void* context, const Progress& progress);
+    void* context;
 };
 
 // Best instruction set of this machine, or the named one; null if it cannot run here.
 const Kernels* find_kernels(const std::string& instruction_set);
 
-// `poll` returns false to stop the search.
 Result solve(const Input& input, const Task& task, const SearchOptions& options,
              const std::string& instruction_set, bool with_front_trees,
-             const std::function<bool(const Progress&)>& poll);
+             Poll poll);
 
 }  // namespace fasttree::optimal
