@@ -1,0 +1,365 @@
+"""Tree builders: depth-first and best-first growth.
+
+Threads work in two phases. While nodes are large, all threads search and partition one node,
+feature by feature; below a size (`subtree_size`) each subtree is one thread's work. Nodes are
+numbered depth-first at the end, so a tree does not show how it was grown.
+"""
+import numpy as np
+
+from cython.operator cimport dereference as deref
+from cython.parallel cimport prange, threadid
+from libc.math cimport INFINITY
+from libcpp.algorithm cimport sort
+from libcpp.pair cimport pair
+
+from fasttree.tree._engine cimport (
+    NO_FEATURE, NO_TABLE, SERIAL_VALUES, Frontier, NodeRecord, count_nodes, mix, subtree_size,
+    write_nodes
+)
+from fasttree.utils._typedefs cimport int8_t, uint8_t
+
+from fasttree.tree._tree import NODE_DTYPE
+
+# Slack of scikit-learn's comparisons with zero impurity and the least improvement.
+cdef double EPSILON = np.finfo(np.float64).eps
+
+
+cdef class TreeBuilder:
+    """Grows a tree (abstract)."""
+
+    def build(self, tree, X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight=None,
+              missing_values_in_feature_mask=None, *, int n_threads=1, str strategy="auto",
+              bint sklearn_stream=False):
+        """Grow `tree` on the training data.
+
+        Parameters
+        ----------
+        tree : Tree
+            Empty; gets the nodes.
+        X : ndarray of shape (n_rows, n_features), float32
+        y : ndarray of shape (n_rows, n_outputs), float64
+            Targets, or class codes.
+        sample_weight : ndarray of shape (n_rows,), float64, or None
+        missing_values_in_feature_mask : ignored
+            Missing values are found while columns are encoded.
+        n_threads : int
+        strategy : {"auto", "presort", "count", "sort"}
+        sklearn_stream : bool
+            Use scikit-learn's random draws, tie rules and scores.
+        """
+        cdef Splitter splitter = self.splitter
+        cdef size_t n_nodes
+        cdef int8_t[::1] buffer
+        cdef double[::1] values
+        if sklearn_stream or X.shape[0] * <double> X.shape[1] < SERIAL_VALUES:
+            n_threads = 1
+        self.n_threads = n_threads
+        splitter.init(X, y, sample_weight, strategy, sklearn_stream, n_threads)
+        self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
+        self.workers.clear()
+        for worker in self.crew:
+            self.workers.push_back(<void*> worker)
+        self.store = NodeStore()
+        self.store.value_size = splitter.criterion.value_size
+        self.subtrees.clear()
+        self.grow()
+
+        n_nodes = count_nodes(self.store, self.subtrees)
+        nodes = np.empty(n_nodes, dtype=NODE_DTYPE)
+        shape = (n_nodes, tree.n_outputs, tree.max_n_classes)
+        values_array = np.empty(shape, dtype=np.float64)
+        buffer = nodes.view(np.int8)
+        values = values_array.reshape(-1)
+        max_depth = write_nodes(self.store, self.subtrees, self.as_grown(),
+                                <NodeRecord*> &buffer[0], &values[0])
+        tree.set_nodes(nodes, values_array, max_depth)
+        self.store = NodeStore()
+        self.subtrees.clear()
+        self.crew = []
+
+    cdef int grow(self) except -1:
+        raise TypeError(f"{type(self).__name__} is abstract")
+
+    cdef bint as_grown(self):
+        """Whether nodes keep the numbers in which they were grown."""
+        return False
+
+    cdef bint is_terminal(self, const Node& node) noexcept nogil:
+        """Whether the node's own statistics make it a leaf."""
+        if (<intp_t> node.depth >= self.max_depth or <intp_t> node.size() < self.min_samples_split
+                or <intp_t> node.size() < 2 * self.min_samples_leaf
+                or node.stats.weight < 2 * self.min_weight_leaf):
+            return True
+        return node.stats.impurity <= EPSILON if self.splitter.sklearn_rules else node.stats.pure
+
+    cdef int make_root(self, Node& root) except -1 nogil:
+        """Record the root."""
+        root.start = 0
+        root.end = self.splitter.partitioner.n_rows
+        root.depth = 0
+        root.key = mix(self.splitter.seed, 0)
+        root.n_known = 0
+        root.table = NO_TABLE
+        root.lower = -INFINITY
+        root.upper = INFINITY
+        self.splitter.node_stats(root, self.splitter.left_value)
+        self.root_weight = root.stats.weight
+        root.record = self.store.append(root, self.splitter.left_value)
+        return 0
+
+    cdef int search(self, Splitter splitter, Node& node, Split& split, Node& left,
+                    Node& right, double* improvement) except -1 nogil:
+        """Find and make the node's best split; 0 if it stays a leaf."""
+        cdef bint found
+        if self.n_threads > 1 and node.size() > subtree_size(
+                self.splitter.partitioner.n_rows, self.n_threads) and not splitter.draws:
+            found = self.find_in_parallel(node, split)
+        else:
+            found = splitter.find_split(node, split)
+        if not found:
+            return 0
+        splitter.divide(node, split, left, right)
+        improvement[0] = splitter.improvement(node, left, right, self.root_weight)
+        return not improvement[0] + EPSILON < self.min_impurity_decrease
+
+    cdef int evaluate(self, int thread, const Node& node, uint32_t feature, Split& best,
+                      char* is_constant) except -1 nogil:
+        """One thread's look at one feature of a large node."""
+        cdef void* worker = self.workers[thread]
+        (<Splitter> worker).share_tables(self.splitter.tables.get())
+        (<Splitter> worker).begin_node(node)
+        (<Splitter> worker).poll(node.size())
+        is_constant[0] = (<Splitter> worker).evaluate(node, feature, best)
+        return 0
+
+    cdef int find_in_parallel(self, Node& node, Split& best) except -1 nogil:
+        """`find_split` on all threads: shares of the count tables, then single features."""
+        cdef int t, f, n_features = <int> self.splitter.partitioner.n_features
+        cdef uint32_t feature
+        cdef vector[Split] best_of = vector[Split](self.n_threads)
+        cdef vector[char] is_constant = vector[char](n_features)
+        cdef uint32_t start = node.start, end = node.end
+        self.splitter.sampler.get().begin(node.key, node.n_known)
+        for t in range(self.n_threads):
+            best_of[t].score = -INFINITY
+            best_of[t].feature = NO_FEATURE
+        if node.table == NO_TABLE and self.splitter.tables.get().any(node.size()):
+            node.table = self.splitter.tables.get().acquire()
+            for t in prange(self.n_threads, num_threads=self.n_threads, schedule="static"):
+                self.splitter.tables.get().fill(node.table, start, end, deref(self.splitter.sampler),
+                                                end - start, t, self.n_threads)
+        for f in prange(n_features, num_threads=self.n_threads, schedule="dynamic"):
+            if not self.splitter.sampler.get().is_known_constant(f):
+                self.evaluate(threadid(), node, f, best_of[threadid()], &is_constant[f])
+        best = best_of[0]
+        for t in range(1, self.n_threads):
+            if best_of[t].score > best.score or (
+                    best_of[t].score == best.score and best_of[t].feature < best.feature):
+                best = best_of[t]
+        while True:
+            feature = self.splitter.sampler.get().next()
+            if feature == NO_FEATURE:
+                break
+            if is_constant[feature]:
+                self.splitter.sampler.get().found_constant()
+        node.n_known = self.splitter.sampler.get().end()
+        return best.feature != NO_FEATURE
+
+    cdef int split_lists(self, Splitter splitter, const Node& node, const Node& left,
+                         const Node& right, int n_threads) except -1 nogil:
+        """Split the sorted lists for the children that will be searched."""
+        cdef bint with_left = not self.is_terminal(left), with_right = not self.is_terminal(right)
+        cdef const uint8_t* sides = splitter.partitioner.sides()
+        cdef uint32_t start = node.start, middle = right.start, end = node.end
+        cdef int f, n_features = <int> splitter.partitioner.n_features
+        if not with_left and not with_right:
+            return 0
+        if n_threads == 1:
+            for f in range(n_features):
+                if not splitter.sampler.get().is_known_constant(f):
+                    splitter.partitioner.split_feature(f, start, middle, end, with_left,
+                                                       with_right, sides)
+        else:
+            for f in prange(n_features, num_threads=n_threads, schedule="dynamic"):
+                if not splitter.sampler.get().is_known_constant(f):
+                    (<Splitter> self.workers[threadid()]).partitioner.split_feature(
+                        f, start, middle, end, with_left, with_right, sides)
+        return 0
+
+
+cdef class DepthFirstTreeBuilder(TreeBuilder):
+    """Grows depth-first, without a budget.
+
+    Parameters
+    ----------
+    splitter : Splitter
+    min_samples_split : int
+    min_samples_leaf : int
+    min_weight_leaf : float
+        Sum of weights.
+    max_depth : int
+    min_impurity_decrease : float
+    """
+
+    def __init__(self, Splitter splitter, min_samples_split, min_samples_leaf, min_weight_leaf,
+                 max_depth, min_impurity_decrease):
+        self.splitter = splitter
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.max_depth = max_depth
+        self.min_impurity_decrease = min_impurity_decrease
+
+    cdef int grow(self) except -1:
+        cdef Node root
+        cdef vector[Node] deferred
+        cdef vector[vector[uint32_t]] known
+        cdef vector[pair[uint32_t, int]] order
+        cdef uint32_t defer_below = 0
+        cdef int i, n_subtrees
+        with nogil:
+            self.make_root(root)
+            if self.n_threads > 1:
+                defer_below = subtree_size(root.size(), self.n_threads)
+            if not self.is_terminal(root):
+                self.grow_subtree(self.splitter, self.store, root, defer_below, deferred, known)
+            n_subtrees = <int> deferred.size()
+            self.subtrees.resize(n_subtrees)
+            for i in range(n_subtrees):
+                self.store.set_subtree(deferred[i].record, i)
+                order.push_back(pair[uint32_t, int](~deferred[i].size(), i))
+            sort(order.begin(), order.end())  # largest first
+            for i in prange(n_subtrees, num_threads=self.n_threads, schedule="dynamic"):
+                self.grow_deferred(threadid(), deferred[order[i].second],
+                                   known[order[i].second], order[i].second)
+        return 0
+
+    cdef int grow_deferred(self, int thread, Node node, const vector[uint32_t]& known,
+                           int subtree) except -1 nogil:
+        """Grow a subtree on one thread."""
+        cdef void* worker = self.workers[thread]
+        cdef vector[Node] none
+        cdef vector[vector[uint32_t]] nothing
+        (<Splitter> worker).share_tables((<Splitter> worker).tables.get())
+        (<Splitter> worker).sampler.get().assume_known(known)
+        self.subtrees[subtree].begin_subtree(self.store, node.record)
+        node.record = 0
+        return self.grow_subtree(<Splitter> worker, self.subtrees[subtree], node, 0, none, nothing)
+
+    cdef int grow_subtree(self, Splitter splitter, NodeStore& store, Node root,
+                          uint32_t defer_below, vector[Node]& deferred,
+                          vector[vector[uint32_t]]& known) except -1 nogil:
+        """Grow what is below `root`; nodes of few rows are deferred instead."""
+        cdef vector[Node] stack
+        cdef Node node, left, right
+        cdef Split split
+        cdef double improvement
+        cdef bint with_left, with_right
+        stack.push_back(root)
+        while not stack.empty():
+            node = stack.back()
+            stack.pop_back()
+            if node.size() <= defer_below:
+                splitter.tables.get().release(node.table)
+                node.table = NO_TABLE
+                deferred.push_back(node)
+                known.push_back(splitter.sampler.get().known(node.n_known))
+                continue
+            if not self.search(splitter, node, split, left, right, &improvement):
+                splitter.tables.get().release(node.table)
+                continue
+            left.n_known = right.n_known = node.n_known
+            left.record = store.append(left, splitter.left_value)
+            right.record = store.append(right, splitter.right_value)
+            store.set_split(node.record, split, left.record, right.record)
+            self.split_lists(splitter, node, left, right, self.n_threads if defer_below else 1)
+            with_left = not self.is_terminal(left)
+            with_right = not self.is_terminal(right)
+            splitter.pass_tables(node, left, right, with_left, with_right)
+            if with_right:
+                stack.push_back(right)
+            if with_left:
+                stack.push_back(left)
+        return 0
+
+
+cdef class BestFirstTreeBuilder(TreeBuilder):
+    """Grows the node of largest improvement first, up to a number of leaves.
+
+    Parameters
+    ----------
+    splitter : Splitter
+    min_samples_split : int
+    min_samples_leaf : int
+    min_weight_leaf : float
+        Sum of weights.
+    max_depth : int
+    max_leaf_nodes : int
+    min_impurity_decrease : float
+    """
+
+    def __init__(self, Splitter splitter, min_samples_split, min_samples_leaf, min_weight_leaf,
+                 max_depth, max_leaf_nodes, min_impurity_decrease):
+        self.splitter = splitter
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+
+    cdef bint as_grown(self):
+        return self.splitter.sklearn_rules
+
+    cdef int open_node(self, Node& node, Open& out) except -1 nogil:
+        """Find and make the split of a node, whose lists follow if it is expanded."""
+        node.n_known = 0
+        out.improvement = 0.0
+        out.is_leaf = self.is_terminal(node) or not self.search(
+            self.splitter, node, out.split, out.left, out.right, &out.improvement)
+        self.splitter.tables.get().release(node.table)
+        node.table = NO_TABLE
+        if out.is_leaf:
+            out.improvement = 0.0
+        out.node = node
+        out.left_value = self.splitter.left_value
+        out.right_value = self.splitter.right_value
+        return 0
+
+    cdef int grow(self) except -1:
+        cdef Frontier* frontier = new Frontier(self.store, self.splitter.sklearn_rules)
+        cdef Node root
+        cdef Open opened, expanded
+        cdef intp_t budget = self.max_leaf_nodes - 1
+        cdef int side
+        try:
+            with nogil:
+                self.make_root(root)
+                self.open_node(root, opened)
+                frontier.push(opened)
+                while not frontier.empty():
+                    expanded = frontier.pop()
+                    if expanded.is_leaf:
+                        continue
+                    if budget <= 0:
+                        if self.splitter.sklearn_rules:
+                            self.store.set_missing_side(expanded.node.record,
+                                                        expanded.split.missing_left)
+                        continue
+                    budget -= 1
+                    expanded.left.record = self.store.append(expanded.left, expanded.left_value)
+                    expanded.right.record = self.store.append(expanded.right, expanded.right_value)
+                    self.store.set_split(expanded.node.record, expanded.split,
+                                         expanded.left.record, expanded.right.record)
+                    self.splitter.sampler.get().begin(expanded.node.key, 0)
+                    self.splitter.partitioner.restore_sides(
+                        expanded.node.start, expanded.right.start, expanded.node.end)
+                    self.split_lists(self.splitter, expanded.node, expanded.left, expanded.right,
+                                     self.n_threads)
+                    self.open_node(expanded.left, opened)
+                    frontier.push(opened)
+                    self.open_node(expanded.right, opened)
+                    frontier.push(opened)
+        finally:
+            del frontier
+        return 0

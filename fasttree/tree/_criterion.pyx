@@ -1,0 +1,231 @@
+"""Criteria of classification and regression.
+
+Constructors take what scikit-learn's take, so that `criterion=` accepts an instance. Per-fit work
+is here; the formulas are in `_impurity.hpp`, the per-sample loops in `_classification.hpp`,
+`_regression.hpp` and `_absolute_error.hpp`.
+"""
+import numpy as np
+
+from libcpp.memory cimport unique_ptr
+from libcpp.utility cimport move
+
+
+cdef extern from "_grid.hpp" namespace "fasttree" nogil:
+    cdef cppclass Grid:
+        double centre
+        double unit
+    double weight_grid(const double* w, size_t n, int64_t* out)
+    Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
+                     const int64_t* weights, double weight_unit, cbool centred,
+                     cbool allow_lattice, int64_t* out)
+
+
+cdef extern from "_scanners.hpp" namespace "fasttree":
+    unique_ptr[Scanner] make_gini(const Targets&) except +
+    unique_ptr[Scanner] make_entropy(const Targets&) except +
+    unique_ptr[Scanner] make_squared_error(const Targets&) except +
+    unique_ptr[Scanner] make_poisson(const Targets&) except +
+    unique_ptr[Scanner] make_absolute_error(const Targets&) except +
+
+
+cdef class Criterion:
+    """Impurity criterion (abstract).
+
+    After `init`, `scanner` finds best splits for any node of the rows given.
+    """
+
+    cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
+                  bint sklearn_formulas) except -1:
+        """Take the targets, shape (n_rows, n_outputs), and weights, shape (n_rows,) or None."""
+        cdef int64_t[::1] weights
+        cdef double unit
+        self.arrays = [y, sample_weight]
+        self.targets = Targets()
+        self.targets.n_rows = <uint32_t> y.shape[0]
+        self.targets.n_outputs = <int> self.n_outputs
+        self.targets.max_n_classes = 1
+        self.targets.weight_unit = 1.0
+        self.targets.sklearn_formulas = sklearn_formulas
+        self.targets.y = &y[0, 0]
+        if sample_weight is not None:
+            weights = np.empty(y.shape[0], dtype=np.int64)
+            unit = weight_grid(&sample_weight[0], sample_weight.shape[0], &weights[0])
+            self.arrays.append(weights)
+            self.targets.w = &sample_weight[0]
+            self.targets.weights = &weights[0]
+            self.targets.weight_unit = unit
+        self.init_targets(y, sample_weight)
+        self.make_scanner()
+        return 0
+
+    cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
+        raise TypeError(f"{type(self).__name__} is abstract")
+
+    cdef void make_scanner(self) except *:
+        raise TypeError(f"{type(self).__name__} is abstract")
+
+    cdef Criterion clone(self):
+        """A criterion on the same targets with a scanner of its own, for another thread."""
+        cdef Criterion other = self.__copy__()
+        other.targets = self.targets
+        other.arrays = self.arrays
+        other.make_scanner()
+        return other
+
+    def __copy__(self):
+        cls, args = self.__reduce__()[:2]
+        return cls(*args)
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+
+cdef class ClassificationCriterion(Criterion):
+    """Criterion on class labels (abstract).
+
+    Parameters
+    ----------
+    n_outputs : int
+        Number of targets.
+    n_classes : ndarray of shape (n_outputs,)
+        Number of classes of each target.
+    """
+
+    def __init__(self, n_outputs, n_classes):
+        self.n_outputs = n_outputs
+        self.n_classes = np.asarray(n_classes, dtype=np.int64)
+        self.value_size = n_outputs * int(self.n_classes.max())
+
+    def __reduce__(self):
+        return type(self), (self.n_outputs, self.n_classes), {}
+
+    def __setstate__(self, state):
+        pass
+
+    cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
+        cdef int64_t[::1] n_classes = self.n_classes
+        cdef int64_t max_n_classes = self.n_classes.max()
+        cdef uint8_t[::1] narrow
+        cdef uint32_t[::1] wide
+        cdef const double* labels = &y[0, 0]
+        cdef size_t i, size = y.shape[0] * y.shape[1]
+        self.targets.n_classes = &n_classes[0]
+        self.targets.max_n_classes = <int> max_n_classes
+        if self.n_outputs == 1 and max_n_classes <= 256:
+            narrow = np.empty(size, dtype=np.uint8)
+            for i in range(size):
+                narrow[i] = <uint8_t> labels[i]
+            self.targets.classes = &narrow[0]
+            self.arrays.append(narrow)
+        else:
+            wide = np.empty(size, dtype=np.uint32)
+            for i in range(size):
+                wide[i] = <uint32_t> labels[i]
+            self.targets.classes = &wide[0]
+            self.arrays.append(wide)
+        return 0
+
+
+cdef class Gini(ClassificationCriterion):
+    """Gini impurity: 1 - sum over classes of p_c squared, mean over outputs."""
+
+    cdef void make_scanner(self) except *:
+        self.scanner = move(make_gini(self.targets))
+
+
+cdef class Entropy(ClassificationCriterion):
+    """Shannon entropy in bits: -sum over classes of p_c log2 p_c, mean over outputs."""
+
+    cdef void make_scanner(self) except *:
+        self.scanner = move(make_entropy(self.targets))
+
+
+cdef class RegressionCriterion(Criterion):
+    """Criterion on numbers (abstract).
+
+    Parameters
+    ----------
+    n_outputs : int
+        Number of targets.
+    n_samples : int
+        Number of rows of the fit.
+    """
+
+    def __init__(self, n_outputs, n_samples):
+        self.n_outputs = n_outputs
+        self.n_samples = n_samples
+        self.value_size = n_outputs
+
+    def __reduce__(self):
+        return type(self), (self.n_outputs, self.n_samples), {}
+
+    def __setstate__(self, state):
+        pass
+
+    cdef int init_sums(self, const float64_t[:, ::1] y, const float64_t[::1] w,
+                       bint centred) except -1:
+        """Put the targets on their grids; centred sums lose nothing to a large mean."""
+        cdef intp_t k
+        cdef size_t n = y.shape[0]
+        cdef int64_t[:, ::1] sums = np.empty((n, self.n_outputs), dtype=np.int64)
+        cdef double[:, ::1] grids = np.empty((2, self.n_outputs))
+        cdef Grid grid
+        cdef const double* weights = NULL
+        if w is not None:
+            weights = &w[0]
+        for k in range(self.n_outputs):
+            grid = target_grid(&y[0, k], n, self.n_outputs, weights,
+                               self.targets.weights, self.targets.weight_unit, centred,
+                               not self.targets.sklearn_formulas, &sums[0, k])
+            grids[0, k] = grid.centre
+            grids[1, k] = grid.unit
+        self.targets.sums = &sums[0, 0]
+        self.targets.centre = &grids[0, 0]
+        self.targets.sum_unit = &grids[1, 0]
+        self.arrays += [sums, grids]
+        return 0
+
+
+cdef class MSE(RegressionCriterion):
+    """Mean squared error about the node's mean, mean over outputs."""
+
+    cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
+        return self.init_sums(y, w, True)
+
+    cdef void make_scanner(self) except *:
+        self.scanner = move(make_squared_error(self.targets))
+
+
+cdef class Poisson(RegressionCriterion):
+    """Half Poisson deviance from the node's mean, mean over outputs. Targets are >= 0."""
+
+    cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
+        return self.init_sums(y, w, False)
+
+    cdef void make_scanner(self) except *:
+        self.scanner = move(make_poisson(self.targets))
+
+
+cdef class MAE(RegressionCriterion):
+    """Mean absolute error about the node's median, mean over outputs."""
+
+    cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
+        cdef intp_t k
+        cdef int64_t[:, ::1] levels
+        cdef uint32_t[:, ::1] rank
+        cdef const int64_t* weights = self.targets.weights
+        self.targets.weights = NULL  # levels are unweighted
+        self.init_sums(y, None, True)
+        self.targets.weights = weights
+        levels = np.ascontiguousarray(np.asarray(self.arrays[len(self.arrays) - 2]).T)
+        rank = np.empty((self.n_outputs, y.shape[0]), dtype=np.uint32)
+        for k in range(self.n_outputs):
+            order = np.argsort(np.asarray(y)[:, k], kind="stable")
+            np.asarray(rank)[k, order] = np.arange(y.shape[0], dtype=np.uint32)
+        self.targets.levels = &levels[0, 0]
+        self.targets.order_rank = &rank[0, 0]
+        self.arrays += [levels, rank]
+        return 0
+
+    cdef void make_scanner(self) except *:
+        self.scanner = move(make_absolute_error(self.targets))

@@ -1,0 +1,305 @@
+// Dense columns of one fit, encoded once, and what a thread needs to walk them.
+//
+// Each column is stored in the way its search strategy reads it:
+//   COUNTED  few distinct values: uint8 codes, row-major over all such columns, so that one
+//            cache line serves a row; counts per value, or a counting sort in small nodes;
+//   WIDE     the same with uint32 codes and counts only, for strategy="count";
+//   SORTED   many: a list of the fit's rows in ascending order, partitioned stably at each
+//            split, so that every node owns the slice [start, end) of every list;
+//   RAW      nothing kept: values are gathered and sorted in the node (low memory; few
+//            candidate features).
+// Invariant: rows[start:end] are the node's rows in ascending order, and the same slice of each
+// list holds the same rows in ascending order of the column, missing values last.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "../utils/_sorting.hpp"
+#include "_partition.hpp"
+#include "_runs.hpp"
+#include "_split.hpp"
+
+namespace fasttree {
+
+constexpr uint32_t MAX_COUNTED = 256;  // codes of a COUNTED column, missing included
+
+enum Storage : uint8_t { RAW, SORTED, COUNTED, WIDE };
+
+struct Column {
+    Storage storage = RAW;
+    uint32_t slot = 0;               // of a COUNTED or WIDE column in its code matrix
+    std::vector<float> values;       // COUNTED, WIDE: distinct, ascending; missing has the code after
+    bool has_missing = false;        // COUNTED, WIDE, SORTED
+    std::vector<uint32_t> list;      // SORTED
+};
+
+class DenseData {
+public:
+    const float* X;
+    ptrdiff_t row_stride, column_stride;  // in elements
+    uint32_t n_rows;                      // of X
+    std::vector<uint32_t> rows;           // of positive weight
+    std::vector<Column> columns;
+    std::vector<uint8_t> codes;           // [n_rows, n_counted]
+    std::vector<uint32_t> wide_codes;     // [n_rows, n_wide]
+    uint32_t n_counted = 0, n_wide = 0;
+
+    DenseData(const float* X_, ptrdiff_t row_stride_, ptrdiff_t column_stride_, uint32_t n_rows_,
+              uint32_t n_features)
+        : X(X_), row_stride(row_stride_), column_stride(column_stride_), n_rows(n_rows_),
+          columns(n_features) {}
+
+    float value(uint32_t row, uint32_t feature) const {
+        return column(feature)[static_cast<ptrdiff_t>(row) * row_stride];
+    }
+    const float* column(uint32_t feature) const {
+        return X + static_cast<ptrdiff_t>(feature) * column_stride;
+    }
+    const uint8_t* code(uint32_t row, uint32_t slot) const {
+        return codes.data() + static_cast<size_t>(row) * n_counted + slot;
+    }
+
+    // Makes the column COUNTED if its values are few; decided in one hashing pass that stops
+    // at the first value too many.
+    void find_distinct(uint32_t feature) {
+        constexpr uint32_t SLOTS = 4 * MAX_COUNTED;
+        uint32_t keys[SLOTS];
+        std::fill(keys, keys + SLOTS, MISSING_KEY);
+        Column& col = columns[feature];
+        std::vector<float> values;
+        uint32_t previous = MISSING_KEY;
+        for (uint32_t row : rows) {
+            const float x = value(row, feature);
+            const uint32_t key = float_key(x);
+            if (key == previous) {
+                col.has_missing |= key == MISSING_KEY;
+                continue;
+            }
+            previous = key;
+            if (key == MISSING_KEY) {
+                col.has_missing = true;
+                continue;
+            }
+            uint32_t slot = key * 0x9e3779b1u >> 22;  // top 10 bits
+            while (keys[slot] != key && keys[slot] != MISSING_KEY) slot = (slot + 1) % SLOTS;
+            if (keys[slot] == key) continue;
+            if (values.size() + 1 >= MAX_COUNTED) return;  // one code is kept for missing
+            keys[slot] = key;
+            values.push_back(x + 0.0f);
+        }
+        std::sort(values.begin(), values.end());
+        col.values = std::move(values);
+        col.storage = COUNTED;
+    }
+
+    // Gives the COUNTED and WIDE columns their slots and makes room for their codes.
+    void allocate_codes() {
+        for (Column& col : columns) {
+            if (col.storage == COUNTED) col.slot = n_counted++;
+            if (col.storage == WIDE) col.slot = n_wide++;
+        }
+        codes.resize(static_cast<size_t>(n_rows) * n_counted);
+        wide_codes.resize(static_cast<size_t>(n_rows) * n_wide);
+    }
+    // Writes the codes of a COUNTED or WIDE column.
+    void encode(uint32_t feature) {
+        const uint32_t slot = columns[feature].slot;
+        if (columns[feature].storage == COUNTED) encode_to(feature, codes.data() + slot, n_counted);
+        if (columns[feature].storage == WIDE) encode_to(feature, wide_codes.data() + slot, n_wide);
+    }
+
+    // Makes a SORTED column WIDE.
+    void widen(uint32_t feature) {
+        Column& col = columns[feature];
+        for (size_t i = 0; i < col.list.size(); ++i) {
+            const float x = value(col.list[i] & ROW, feature) + 0.0f;
+            if (x == x && (i == 0 || col.list[i] & BOUNDARY)) col.values.push_back(x);
+        }
+        col.list = {};
+        col.storage = WIDE;
+    }
+
+    // Makes the column SORTED. `items` and `scratch` hold rows.size() items.
+    void sort(uint32_t feature, uint64_t* items, uint64_t* scratch) {
+        Column& col = columns[feature];
+        col.list.resize(rows.size());
+        col.has_missing = sort_rows(feature, rows.data(), static_cast<uint32_t>(rows.size()),
+                                    items, scratch, col.list.data()) > 0;
+        col.storage = SORTED;
+    }
+
+    // Entries of the given rows in ascending order of the feature; returns the number missing.
+    uint32_t sort_rows(uint32_t feature, const uint32_t* node_rows, uint32_t n, uint64_t* items,
+                       uint64_t* scratch, uint32_t* entries) const {
+        const float* x = column(feature);
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t row = node_rows[i];
+            items[i] = pack(float_key(x[static_cast<ptrdiff_t>(row) * row_stride]), row);
+        }
+        const uint64_t* sorted = sort_by_key(items, scratch, n);
+        uint32_t previous = key_of(sorted[0]), n_missing = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t key = key_of(sorted[i]);
+            entries[i] = payload_of(sorted[i]) | (key != previous ? BOUNDARY : 0);
+            n_missing += key == MISSING_KEY;
+            previous = key;
+        }
+        return n_missing;
+    }
+
+private:
+    template <class Code>
+    void encode_to(uint32_t feature, Code* out, uint32_t stride) const {
+        const std::vector<float>& values = columns[feature].values;
+        float previous = std::numeric_limits<float>::quiet_NaN();
+        Code code = 0;
+        for (uint32_t row : rows) {
+            const float x = value(row, feature);
+            if (!(x == previous)) {
+                const auto found = x != x ? values.end()
+                                          : std::lower_bound(values.begin(), values.end(), x);
+                code = static_cast<Code>(found - values.begin());
+                previous = x;
+            }
+            out[static_cast<size_t>(row) * stride] = code;
+        }
+    }
+};
+
+// Scratch of one thread.
+class DenseWorkspace {
+public:
+    DenseData& data;
+    std::vector<uint8_t> go_left;        // [n_rows]
+    std::vector<uint32_t> scratch;       // [n_rows] entries
+    std::vector<uint64_t> items[2];      // for sorting in the node
+
+    explicit DenseWorkspace(DenseData& data_)
+        : data(data_), go_left(data_.n_rows), scratch(data_.rows.size()) {}
+
+    // A feature of the node in ascending order.
+    Runs runs(uint32_t feature, uint32_t start, uint32_t end) {
+        const Column& col = data.columns[feature];
+        Runs out;
+        out.n = end - start;
+        out.column = data.column(feature);
+        out.stride = data.row_stride;
+        out.entries = scratch.data();
+        if (col.storage == SORTED) {
+            out.entries = col.list.data() + start;
+            out.n_missing = col.has_missing ? count_missing(out) : 0;
+        } else if (col.storage == COUNTED) {
+            out.n_missing = counting_sort(col, start, end);
+        } else {
+            items[0].resize(std::max<size_t>(items[0].size(), out.n));
+            items[1].resize(items[0].size());
+            out.n_missing = data.sort_rows(feature, data.rows.data() + start, out.n,
+                                           items[0].data(), items[1].data(), scratch.data());
+        }
+        return out;
+    }
+
+    // Sets go_left of the node's rows and partitions them; returns the first position that is
+    // right.
+    uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) {
+        mark(split, start, end);
+        uint32_t* node_rows = data.rows.data() + start;
+        return start + partition_rows(node_rows, end - start, go_left.data(), scratch.data());
+    }
+    // Partitions the feature's list by `go_left` of the given workspace, for the children that
+    // will be searched.
+    void split_list(uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
+                    bool with_left, bool with_right, const uint8_t* left) {
+        uint32_t* entries = data.columns[feature].list.data() + start;
+        const uint32_t n = end - start, n_left = middle - start;
+        if (with_left && with_right) {
+            partition_entries<true, true>(entries, n, n_left, left, scratch.data());
+        } else if (with_left) {
+            partition_entries<true, false>(entries, n, n_left, left, scratch.data());
+        } else {
+            partition_entries<false, true>(entries, n, n_left, left, scratch.data());
+        }
+    }
+    // Restores go_left of a node whose rows have been partitioned at `middle`.
+    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) {
+        for (uint32_t i = start; i < end; ++i) go_left[data.rows[i]] = i < middle;
+    }
+
+private:
+    static uint32_t count_missing(const Runs& runs) {
+        uint32_t low = 0, high = runs.n;  // values before low, missing from high on
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            const float x = runs.value(middle);
+            if (x != x) high = middle;
+            else low = middle + 1;
+        }
+        return runs.n - low;
+    }
+
+    // The node's rows by code into `scratch`; O(n), whatever the number of codes.
+    uint32_t counting_sort(const Column& col, uint32_t start, uint32_t end) {
+        uint32_t counts[MAX_COUNTED];
+        uint64_t seen[MAX_COUNTED / 64] = {};
+        const uint32_t* node_rows = data.rows.data();
+        for (uint32_t i = start; i < end; ++i) {
+            const uint8_t code = *data.code(node_rows[i], col.slot);
+            uint64_t& word = seen[code / 64];
+            const uint64_t bit = uint64_t{1} << code % 64;
+            if (!(word & bit)) counts[code] = 0;
+            word |= bit;
+            ++counts[code];
+        }
+        uint32_t sum = 0;
+        for (uint32_t word = 0; word < MAX_COUNTED / 64; ++word) {
+            for (uint64_t bits = seen[word]; bits != 0; bits &= bits - 1) {
+                const uint32_t code = word * 64 + __builtin_ctzll(bits);
+                const uint32_t count = counts[code];
+                counts[code] = sum;
+                sum += count;
+            }
+        }
+        const uint32_t n_values = static_cast<uint32_t>(col.values.size());
+        const bool missing = seen[n_values / 64] >> n_values % 64 & 1;
+        const uint32_t n_missing = missing ? sum - counts[n_values] : 0;
+        for (uint32_t i = start; i < end; ++i) {
+            const uint8_t code = *data.code(node_rows[i], col.slot);
+            uint64_t& word = seen[code / 64];
+            const uint64_t bit = uint64_t{1} << code % 64;
+            scratch[counts[code]++] = node_rows[i] | (word & bit ? BOUNDARY : 0);
+            word &= ~bit;  // the first of its run only
+        }
+        return n_missing;
+    }
+
+    void mark(const Split& split, uint32_t start, uint32_t end) {
+        const Column& col = data.columns[split.feature];
+        const uint32_t* node_rows = data.rows.data();
+        if (col.storage == COUNTED) {
+            uint8_t left[MAX_COUNTED];
+            const size_t n_values = col.values.size();
+            for (size_t c = 0; c < n_values; ++c) left[c] = col.values[c] <= split.threshold;
+            left[n_values] = split.missing_left;
+            for (uint32_t i = start; i < end; ++i) {
+                go_left[node_rows[i]] = left[*data.code(node_rows[i], col.slot)];
+            }
+        } else if (col.storage == SORTED) {
+            const uint32_t n_missing = split.has_missing && split.missing_left
+                                           ? split.n_left - split.n_values_left : 0;
+            for (uint32_t i = start; i < end; ++i) {
+                const uint32_t p = i - start;
+                go_left[col.list[i] & ROW] = p < split.n_values_left || end - i <= n_missing;
+            }
+        } else {
+            for (uint32_t i = start; i < end; ++i) {
+                const float x = data.value(node_rows[i], split.feature);
+                go_left[node_rows[i]] = x != x ? split.missing_left : x <= split.threshold;
+            }
+        }
+    }
+};
+
+}  // namespace fasttree

@@ -1,0 +1,143 @@
+"""Partitioner of dense columns; `_dense.hpp` holds the loops.
+
+Encoding costs O(n) for a column of few distinct values and a radix sort for others; splitting a
+node costs O(n) per list kept.
+"""
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from cython.operator cimport dereference as deref
+from cython.parallel cimport prange, threadid
+from libcpp.vector cimport vector
+
+from fasttree.tree._engine cimport COUNTED, RAW, SORTED, WIDE
+from fasttree.utils._typedefs cimport uint64_t
+
+
+cdef class Partitioner:
+    """Rows of the nodes (abstract)."""
+
+    cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
+                  bint with_lists, int n_threads) except -1:
+        raise TypeError(f"{type(self).__name__} is abstract")
+
+    cdef Partitioner clone(self):
+        raise TypeError(f"{type(self).__name__} is abstract")
+
+    cdef const uint32_t* rows(self) noexcept nogil:
+        return NULL
+
+    cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
+        return 0.0
+
+    cdef uint32_t* scratch(self) noexcept nogil:
+        return NULL
+
+    cdef const uint8_t* sides(self) noexcept nogil:
+        return NULL
+
+    cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
+        return 0
+
+    cdef uint32_t split_rows(self, const Split& split, uint32_t start, uint32_t end) noexcept nogil:
+        return start
+
+    cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
+        pass
+
+    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
+                            bint with_left, bint with_right,
+                            const uint8_t* sides) noexcept nogil:
+        pass
+
+
+cdef class DensePartitioner(Partitioner):
+    """Partitioner of a dense matrix, of any memory order."""
+
+    cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
+                  bint with_lists, int n_threads) except -1:
+        cdef uint32_t i
+        cdef DenseData* data
+        if X.strides[0] % 4 or X.strides[1] % 4:
+            X = np.ascontiguousarray(X)
+        self.X = X
+        self.n_features = <uint32_t> X.shape[1]
+        data = new DenseData(&self.X[0, 0], X.strides[0] // 4, X.strides[1] // 4,
+                             <uint32_t> X.shape[0], self.n_features)
+        self.data.reset(data)
+        data.rows.reserve(X.shape[0])
+        for i in range(<uint32_t> X.shape[0]):
+            if sample_weight is None or sample_weight[i] != 0.0:
+                data.rows.push_back(i)
+        self.n_rows = <uint32_t> data.rows.size()
+        self.encode(strategy, with_lists, n_threads)
+        self.workspace.reset(new DenseWorkspace(deref(data)))
+        return 0
+
+    cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1:
+        """Store every column in the way its search reads it."""
+        cdef DenseData* data = self.data.get()
+        cdef bint counted = strategy in ("auto", "count")
+        cdef bint forced = strategy == "count"
+        cdef bint sorted = forced or strategy == "presort" or (strategy == "auto" and with_lists)
+        cdef vector[vector[uint64_t]] items
+        cdef int first, f, n_features = <int> self.n_features
+        cdef int last, block = 4 * n_threads
+        if strategy == "sort":
+            return 0
+        items.resize(2 * n_threads)
+        for first in range(0, n_features, block):
+            last = min(first + block, n_features)
+            for f in prange(first, last, nogil=True,
+                            num_threads=n_threads, schedule="dynamic"):
+                if counted:
+                    data.find_distinct(f)
+                if sorted and data.columns[f].storage == RAW:
+                    items[2 * threadid()].resize(data.rows.size())
+                    items[2 * threadid() + 1].resize(data.rows.size())
+                    data.sort(f, items[2 * threadid()].data(), items[2 * threadid() + 1].data())
+                    if forced:
+                        data.widen(f)
+            PyErr_CheckSignals()
+        data.allocate_codes()
+        for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="dynamic"):
+            data.encode(f)
+        return 0
+
+    cdef Partitioner clone(self):
+        cdef DensePartitioner other = DensePartitioner()
+        other.X = self.X
+        other.n_features = self.n_features
+        other.n_rows = self.n_rows
+        other.data = self.data
+        other.workspace.reset(new DenseWorkspace(deref(self.data.get())))
+        return other
+
+    cdef const uint32_t* rows(self) noexcept nogil:
+        return self.data.get().rows.data()
+
+    cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
+        return self.data.get().value(row, feature)
+
+    cdef uint32_t* scratch(self) noexcept nogil:
+        return self.workspace.get().scratch.data()
+
+    cdef const uint8_t* sides(self) noexcept nogil:
+        return self.workspace.get().go_left.data()
+
+    cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
+        out[0] = self.workspace.get().runs(feature, start, end)
+        return 0
+
+    cdef uint32_t split_rows(self, const Split& split, uint32_t start, uint32_t end) noexcept nogil:
+        return self.workspace.get().split_rows(split, start, end)
+
+    cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
+        self.workspace.get().mark_halves(start, middle, end)
+
+    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
+                            bint with_left, bint with_right,
+                            const uint8_t* sides) noexcept nogil:
+        if self.data.get().columns[feature].storage == SORTED:
+            self.workspace.get().split_list(feature, start, middle, end, with_left, with_right,
+                                            sides)

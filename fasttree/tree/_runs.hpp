@@ -1,0 +1,70 @@
+// Runs: the one shape in which every search strategy hands a feature to the scan.
+//
+// A node's rows in ascending order of one feature, equal values forming a run, missing values
+// last as a run of their own. `Runs` lists rows, `Counts` holds one cell of statistics per
+// distinct value (superfast selection, Wang & Gupta 2024).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace fasttree {
+
+// An entry is a row number; its top bit says that the value differs from the entry before.
+constexpr uint32_t BOUNDARY = 0x80000000u;
+constexpr uint32_t ROW = 0x7fffffffu;
+
+// scikit-learn's rule for values too close to be told apart (replay only).
+constexpr float FEATURE_THRESHOLD = 1e-7f;
+
+struct Runs {
+    const uint32_t* entries;  // [n], the last n_missing of them missing
+    uint32_t n;
+    uint32_t n_missing;
+    const float* column;      // value of row r: column[r * stride]
+    ptrdiff_t stride;         // in elements
+
+    // All values equal, or all missing (scikit-learn's rule: or too close to be told apart).
+    bool is_constant(bool sklearn_rules) const {
+        if (n_missing > 0) return n_missing == n;
+        return sklearn_rules ? value(n - 1) <= value(0) + FEATURE_THRESHOLD
+                             : value(n - 1) == value(0);
+    }
+    float value(uint32_t p) const {
+        return column[static_cast<ptrdiff_t>(entries[p] & ROW) * stride];
+    }
+    // True if scikit-learn would not put a threshold between entries p - 1 and p.
+    bool is_near(uint32_t p) const {
+        return p < n - n_missing && value(p) <= value(p - 1) + FEATURE_THRESHOLD;
+    }
+};
+
+struct Counts {
+    const void* cells;        // [n_values + 1] cells, the missing rows' cell last
+    const float* values;      // [n_values] ascending
+    uint32_t n_values;
+    uint32_t n;               // rows in the node
+    uint32_t n_missing;
+};
+
+// A candidate split of one feature.
+struct Candidate {
+    double score;
+    uint32_t left;            // Runs: number of values on the left. Counts: last value on the left
+    uint32_t right;           // Runs: the same number. Counts: first value on the right
+    uint32_t n_left;          // rows on the left, missing ones included
+    bool missing_left;
+    double middle;            // between the children's values, under monotonic constraints
+};
+
+// What makes a candidate admissible.
+struct Limits {
+    uint32_t min_samples_leaf;
+    double min_weight_leaf;
+    int monotonic;            // -1, 0, 1 for the feature being scanned
+    double lower, upper;      // bounds on the children's values
+    bool sklearn_rules;       // scikit-learn's score and candidate order
+    bool near_rule;           // scikit-learn's: no threshold between values too close
+    bool checked() const { return min_weight_leaf > 0.0 || sklearn_rules || monotonic != 0; }
+};
+
+}  // namespace fasttree

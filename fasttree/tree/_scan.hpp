@@ -1,0 +1,224 @@
+// The scan: one pass over a feature's runs finds its best split in a node.
+//
+// `ScannerOf` makes a Scanner of any accumulator. Adding a criterion is writing an accumulator.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "_impurity.hpp"
+#include "_runs.hpp"
+#include "_scanner.hpp"
+#include "_targets.hpp"
+
+namespace fasttree {
+
+// Accumulators whose pass starts from an empty left child, plus the missing rows if they go left.
+template <class Acc, class = void>
+struct has_begin_pass : std::false_type {};
+template <class Acc>
+struct has_begin_pass<Acc, std::void_t<decltype(&Acc::begin_pass)>> : std::true_type {};
+
+template <class Acc>
+class ScannerOf final : public Scanner {
+    using Cell = typename Acc::Cell;
+    Acc acc_;
+
+public:
+    explicit ScannerOf(const Targets& targets) : acc_(targets) {}
+
+    void begin_node(const uint32_t* rows, uint32_t n) override { acc_.begin_node(rows, n); }
+    void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) override {
+        acc_.node_stats(rows, n, out);
+    }
+    void node_value(double* value) const override { acc_.node_value(value); }
+
+    bool scan(const Runs& runs, const Limits& limits, Candidate& best) override {
+        return limits.checked() ? both_passes<true>(runs, limits, best)
+                                : both_passes<false>(runs, limits, best);
+    }
+    bool scan(const Counts& counts, const Limits& limits, Candidate& best) override {
+        if constexpr (Acc::has_cells) {
+            return limits.checked() ? both_passes<true>(counts, limits, best)
+                                    : both_passes<false>(counts, limits, best);
+        }
+        return false;
+    }
+
+    size_t cell_bytes() const override {
+        if constexpr (Acc::has_cells) return acc_.cell_size() * sizeof(Cell);
+        return 0;
+    }
+    void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
+              const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
+              char* cells) const override {
+        fill_tables(rows, n, codes, stride, slots, offsets, n_tables, cells);
+    }
+    void fill(const uint32_t* rows, uint32_t n, const uint32_t* codes, size_t stride,
+              const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
+              char* cells) const override {
+        fill_tables(rows, n, codes, stride, slots, offsets, n_tables, cells);
+    }
+    uint32_t cell_rows(const char* cell) const override {
+        if constexpr (Acc::has_cells) return acc_.cell_rows(reinterpret_cast<const Cell*>(cell));
+        return 0;
+    }
+    bool is_constant(const Counts& counts, bool sklearn_rules) const override {
+        if constexpr (Acc::has_cells) {
+            uint32_t first = counts.n_values, last = counts.n_values;
+            for (uint32_t value = 0; value < counts.n_values; ++value) {
+                if (acc_.cell_rows(cell(counts, value)) == 0) continue;
+                if (first == counts.n_values) first = value;
+                else if (!sklearn_rules) return false;
+                last = value;
+            }
+            if (first == counts.n_values) return true;  // missing only
+            if (counts.n_missing > 0) return false;
+            return first == last || counts.values[last] <= counts.values[first] + FEATURE_THRESHOLD;
+        }
+        return false;
+    }
+    void subtract(char* table, const char* other, size_t n_bytes) const override {
+        Cell* to = reinterpret_cast<Cell*>(table);
+        const Cell* from = reinterpret_cast<const Cell*>(other);
+        for (size_t i = 0; i < n_bytes / sizeof(Cell); ++i) to[i] -= from[i];
+    }
+
+private:
+    template <class Code>
+    void fill_tables(const uint32_t* rows, uint32_t n, const Code* codes, size_t stride,
+                     const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
+                     char* cells) const {
+        if constexpr (Acc::has_cells) {
+            const size_t bytes = cell_bytes();
+            for (uint32_t i = 0; i < n; ++i) {
+                const Code* row_codes = codes + rows[i] * stride;
+                for (uint32_t f = 0; f < n_tables; ++f) {
+                    char* cell = cells + offsets[f] + row_codes[slots[f]] * bytes;
+                    acc_.fill(reinterpret_cast<Cell*>(cell), rows[i]);
+                }
+            }
+        }
+    }
+
+    // Both sides for the missing rows. By default a pass with missing left wins a tie only at
+    // a lower threshold; scikit-learn lets the first pass win all ties.
+    template <bool checked, class Shape>
+    bool both_passes(const Shape& shape, const Limits& limits, Candidate& best) {
+        bool found = pass<checked>(shape, false, limits, best);
+        if (shape.n_missing == 0) return found;
+        Candidate other = best;
+        if (found && !limits.sklearn_rules) other.score = std::nextafter(best.score, MINUS_INFINITY);
+        const bool better = pass<checked>(shape, true, limits, other)
+                            && (!found || other.score > best.score || other.left < best.left);
+        if (better) best = other;
+        return found || better;
+    }
+
+    const Cell* cell(const Counts& counts, uint32_t value) const {
+        return static_cast<const Cell*>(counts.cells) + value * acc_.cell_size();
+    }
+
+    void begin_pass(const Runs& runs, bool missing_left) {
+        if constexpr (has_begin_pass<Acc>::value) {
+            acc_.begin_pass(runs, missing_left);
+        } else {
+            acc_.reset();
+            if (missing_left) {
+                for (uint32_t p = runs.n - runs.n_missing; p < runs.n; ++p) {
+                    acc_.add(runs.entries[p] & ROW);
+                }
+            }
+        }
+    }
+
+    template <bool checked>
+    bool pass(const Runs& runs, bool missing_left, const Limits& limits, Candidate& best) {
+        const uint32_t n_values = runs.n - runs.n_missing;
+        const uint32_t base = missing_left ? runs.n_missing : 0;
+        const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
+        if (runs.n < base + leaf) return false;
+        // Candidates have p values on the left, first <= p <= last.
+        const uint32_t first = leaf > base ? leaf - base : 1;
+        uint32_t last = std::min(runs.n - base - leaf, n_values);
+        if (last == n_values && (missing_left || runs.n_missing == 0)) last -= last > 0;
+        if (first > last) return false;
+        begin_pass(runs, missing_left);
+        bool found = false;
+        uint32_t p = 0;
+        while (p + 1 < first) acc_.add(runs.entries[p++] & ROW);
+        // Loop invariant: the accumulator holds the first p values (and the missing rows, if left).
+        while (p < last) {
+            acc_.add(runs.entries[p++] & ROW);
+            if (!(runs.entries[p] & BOUNDARY)) continue;
+            if constexpr (checked) {
+                if (limits.near_rule && runs.is_near(p)) continue;
+            }
+            found |= consider<checked>(p, p, base + p, missing_left, limits, best);
+        }
+        return found;
+    }
+
+    template <bool checked>
+    bool pass(const Counts& counts, bool missing_left, const Limits& limits, Candidate& best) {
+        const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
+        const size_t step = acc_.cell_size();
+        acc_.reset();
+        if (missing_left) acc_.add_cell(cell(counts, counts.n_values));
+        bool found = false;
+        uint32_t n_left = missing_left ? counts.n_missing : 0;
+        uint32_t before = counts.n_values;  // last value moved left, n_values: none yet
+        const Cell* current = cell(counts, 0);
+        // Loop invariant: the accumulator holds the cells of all values below `value`, n_left rows.
+        for (uint32_t value = 0; value < counts.n_values; ++value, current += step) {
+            const uint32_t rows = acc_.cell_rows(current);
+            if (rows == 0) continue;
+            if (before < counts.n_values && n_left >= leaf && counts.n - n_left >= leaf) {
+                bool admissible = true;
+                if constexpr (checked) {
+                    admissible = !limits.near_rule
+                                 || counts.values[value] > counts.values[before] + FEATURE_THRESHOLD;
+                }
+                if (admissible) {
+                    found |= consider<checked>(before, value, n_left, missing_left, limits, best);
+                }
+            }
+            acc_.add_cell(current);
+            n_left += rows;
+            before = value;
+            if (counts.n - n_left < leaf) return found;
+        }
+        // All values on the left, missing rows on the right.
+        if (!missing_left && counts.n_missing > 0 && before < counts.n_values && n_left >= leaf) {
+            found |= consider<checked>(before, counts.n_values, n_left, false, limits, best);
+        }
+        return found;
+    }
+
+    // Takes the accumulator's position as the new best, if it is admissible and scores more.
+    template <bool checked>
+    bool consider(uint32_t left, uint32_t right, uint32_t n_left, bool missing_left,
+                  const Limits& limits, Candidate& best) {
+        if (!(checked && limits.sklearn_rules) && !acc_.may_beat(best.score)) return false;
+        const double score = checked && limits.sklearn_rules ? acc_.sklearn_score() : acc_.score();
+        if (!(score > best.score)) return false;
+        double middle = 0.0;
+        if constexpr (checked) {
+            if (!is_admissible(limits, middle)) return false;
+        }
+        best = {score, left, right, n_left, missing_left, middle};
+        return true;
+    }
+
+    bool is_admissible(const Limits& limits, double& middle) const {
+        if (acc_.weight_left() < limits.min_weight_leaf
+            || acc_.weight_right() < limits.min_weight_leaf) return false;
+        if (limits.monotonic == 0) return true;
+        const double l = acc_.value_left(), r = acc_.value_right();
+        middle = l / 2 + r / 2;
+        return l >= limits.lower && l <= limits.upper && r >= limits.lower && r <= limits.upper
+               && (l - r) * limits.monotonic <= 0;
+    }
+};
+
+}  // namespace fasttree

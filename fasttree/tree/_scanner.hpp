@@ -1,0 +1,44 @@
+// The interface that splitters call once per (node, feature); _scan.hpp implements it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "_runs.hpp"
+#include "_targets.hpp"
+
+namespace fasttree {
+
+class Scanner {
+public:
+    virtual ~Scanner() = default;
+
+    // Takes the node's rows; totals for the scans that follow.
+    virtual void begin_node(const uint32_t* rows, uint32_t n) = 0;
+    // Of the node begun last, same rows.
+    virtual void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) = 0;
+    virtual void node_value(double* value) const = 0;
+
+    // Replaces `best` by the feature's best admissible candidate and returns true, if its
+    // score is larger than best.score. Ties: lower threshold, then missing right.
+    virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
+    virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
+
+    // Superfast selection's tables. Bytes of a distinct value's cell; 0: runs only.
+    virtual size_t cell_bytes() const = 0;
+    // Adds rows to tables: table f starts at cells + offsets[f], and row r falls in its cell
+    // number codes[r * stride + slots[f]].
+    virtual void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
+                      const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
+                      char* cells) const = 0;
+    virtual void fill(const uint32_t* rows, uint32_t n, const uint32_t* codes, size_t stride,
+                      const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
+                      char* cells) const = 0;
+    virtual uint32_t cell_rows(const char* cell) const = 0;
+    // True if the rows of the node all have one value, or none (scikit-learn's rule: or values
+    // too close to be told apart).
+    virtual bool is_constant(const Counts&, bool sklearn_rules) const = 0;
+    // table -= other, both of n_bytes.
+    virtual void subtract(char* table, const char* other, size_t n_bytes) const = 0;
+};
+
+}  // namespace fasttree

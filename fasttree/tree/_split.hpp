@@ -1,0 +1,42 @@
+// Nodes while they grow, and their splits.
+#pragma once
+#include <cstdint>
+#include <limits>
+
+#include "_targets.hpp"
+
+namespace fasttree {
+
+constexpr int NO_TABLE = -1;
+
+struct Node {
+    uint32_t start, end;       // its rows: positions in the partitioner
+    uint32_t depth;
+    uint32_t record;           // in the node store
+    uint64_t key;              // of its random draws: hash of random_state and path
+    uint32_t n_known;          // features known to be constant
+    int table;                 // count table, or NO_TABLE
+    double lower, upper;       // bounds of its value under monotonic constraints
+    NodeStats stats;
+
+    uint32_t size() const { return end - start; }
+};
+
+// Split of a node on one feature.
+struct Split {
+    double score;
+    double threshold;                // <= goes left; +inf: all values left, missing right
+    uint32_t feature;
+    uint32_t n_left;                 // rows on the left
+    uint32_t n_values_left;          // SORTED columns: rows on the left that are not missing
+    bool missing_left;               // side of missing values seen in the node
+    bool has_missing;                // the node has missing values in the feature
+    double middle;
+};
+
+// Halfway between two neighbouring values, as scikit-learn computes it.
+inline double midpoint(float below, float above) {
+    return static_cast<double>(below) / 2 + static_cast<double>(above) / 2;
+}
+
+}  // namespace fasttree

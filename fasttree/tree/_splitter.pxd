@@ -1,0 +1,70 @@
+"""Splitter: the search for a node's best split.
+
+One splitter serves one thread: it owns a criterion (a clone of the fit's), a partitioner view and
+a sampler. `find_split` looks at the features the sampler names, one scan per feature.
+"""
+from libcpp cimport bool as cbool
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
+
+from fasttree.tree._criterion cimport Candidate, Criterion, Limits, Scanner
+from fasttree.tree._engine cimport CountTables, FeatureSampler, Node, Split
+from fasttree.tree._partitioner cimport DensePartitioner, Partitioner
+from fasttree.utils._typedefs cimport float64_t, int8_t, intp_t, uint8_t, uint32_t, uint64_t
+
+
+cdef class Splitter:
+    cdef readonly Criterion criterion
+    cdef readonly intp_t max_features
+    cdef readonly intp_t min_samples_leaf
+    cdef readonly float64_t min_weight_leaf
+    cdef readonly object random_state
+    cdef const int8_t[::1] monotonic_cst
+    cdef readonly bint with_monotonic_cst
+
+    cdef Partitioner partitioner
+    cdef Scanner* scanner
+    cdef unique_ptr[FeatureSampler] sampler
+    cdef unique_ptr[CountTables] tables      # dense columns only
+    cdef CountTables* node_tables            # where the node's table is: own, or the master's
+    cdef int scratch_table
+    cdef bint draws                          # nodes look at some of the features only
+    cdef bint sklearn_rules
+    cdef bint count_forced
+    cdef uint64_t seed
+    cdef uint32_t current_start, current_end     # node the scanner holds
+    cdef uint64_t work                       # rows looked at since the last poll
+    cdef int stop_flag
+    cdef int* stop                           # the master's flag: all threads give up
+    cdef bint polls_signals
+    cdef vector[double] left_value, right_value  # of the children of the node split last
+
+    cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
+                  str strategy, bint sklearn_rules, int n_threads) except -1
+    cdef int attach(self) except -1
+    cdef Splitter clone(self)
+    cdef void share_tables(self, CountTables* tables) noexcept nogil
+    cdef bint searches_lists(self)
+
+    cdef int begin_node(self, const Node& node) except -1 nogil
+    cdef int node_stats(self, Node& node, vector[double]& value) except -1 nogil
+    cdef int find_split(self, Node& node, Split& best) except -1 nogil
+    cdef int pass_tables(self, Node& node, Node& left, Node& right, bint with_left,
+                         bint with_right) except -1 nogil
+    cdef int poll(self, uint32_t work) except -1 nogil
+    # Looks at one feature; 1 if it is constant in the node.
+    cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil
+    cdef int divide(self, const Node& node, const Split& split, Node& left,
+                    Node& right) except -1 nogil
+    cdef double improvement(self, const Node& node, const Node& left, const Node& right,
+                            double root_weight) noexcept nogil
+    cdef void limits_of(self, const Node& node, uint32_t feature, Limits& limits) noexcept nogil
+    cdef double bar(self, const Split& best, uint32_t feature) noexcept nogil
+
+
+cdef class BestSplitter(Splitter):
+    pass
+
+
+cdef class RandomSplitter(Splitter):
+    pass

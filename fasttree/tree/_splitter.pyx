@@ -1,0 +1,363 @@
+"""Splitters: best thresholds, or random ones.
+
+The loop over features is written once; the two splitters differ in how they evaluate a feature.
+A best search costs O(rows) per presorted feature, O(rows + distinct values) per counted one; a
+random one O(rows).
+"""
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from cython.operator cimport dereference as deref
+from libc.math cimport INFINITY, isnan, nextafter
+from libcpp.utility cimport move
+
+from fasttree.tree._criterion cimport BOUNDARY, Counts, Runs
+from fasttree.tree._engine cimport (
+    COUNTED, NO_FEATURE, NO_TABLE, KeyedSampler, SklearnSampler, lists_pay, midpoint, mix
+)
+
+cdef extern from "_runs.hpp" namespace "fasttree" nogil:
+    const float FEATURE_THRESHOLD
+
+
+cdef uint64_t POLL_WORK = 4_000_000
+
+
+cdef class Splitter:
+    """Search for the best split of a node (abstract).
+
+    Parameters
+    ----------
+    criterion : Criterion
+    max_features : int
+        Features a node looks at.
+    min_samples_leaf : int
+    min_weight_leaf : float
+        Smallest sum of weights in a child.
+    random_state : RandomState or int
+        Draws the seed of the fit, or is it.
+    monotonic_cst : ndarray of shape (n_features,), int8, or None
+    """
+
+    def __init__(self, Criterion criterion, max_features, min_samples_leaf, min_weight_leaf,
+                 random_state, monotonic_cst):
+        self.criterion = criterion
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.random_state = random_state
+        self.monotonic_cst = monotonic_cst
+        self.with_monotonic_cst = monotonic_cst is not None
+
+    def __reduce__(self):
+        cst = np.asarray(self.monotonic_cst) if self.with_monotonic_cst else None
+        return type(self), (self.criterion, self.max_features, self.min_samples_leaf,
+                            self.min_weight_leaf, self.random_state, cst)
+
+    cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
+                  str strategy, bint sklearn_rules, int n_threads) except -1:
+        cdef uint32_t n_features = <uint32_t> X.shape[1]
+        cdef uint32_t max_features = <uint32_t> min(self.max_features, X.shape[1])
+        if hasattr(self.random_state, "randint"):
+            self.seed = self.random_state.randint(0, 2147483647)
+        else:
+            self.seed = self.random_state
+        self.sklearn_rules = sklearn_rules
+        self.draws = max_features < n_features
+        self.stop = &self.stop_flag
+        self.stop_flag = 0
+        self.polls_signals = True
+        self.count_forced = strategy == "count"
+        self.criterion.init(y, sample_weight, sklearn_rules)
+        self.partitioner = DensePartitioner()
+        if self.searches_lists():
+            self.partitioner.init(X, sample_weight, strategy,
+                                  lists_pay(n_features, max_features), n_threads)
+        else:
+            self.partitioner.init(X, sample_weight, "sort", False, n_threads)
+        if sklearn_rules:
+            self.sampler.reset(new SklearnSampler(n_features, max_features, <uint32_t> self.seed))
+        else:
+            self.sampler.reset(new KeyedSampler(n_features, max_features))
+        return self.attach()
+
+    cdef bint searches_lists(self):
+        """Whether features are read in ascending order."""
+        return True
+
+    cdef int attach(self) except -1:
+        """What a thread owns, once criterion and partitioner are there."""
+        self.scanner = self.criterion.scanner.get()
+        self.current_start = self.current_end = 0
+        self.left_value.resize(self.criterion.value_size)
+        self.right_value.resize(self.criterion.value_size)
+        self.scratch_table = NO_TABLE
+        self.tables.reset(new CountTables(
+            deref((<DensePartitioner> self.partitioner).data.get()), deref(self.scanner),
+            self.count_forced))
+        self.node_tables = self.tables.get()
+        return 0
+
+    cdef Splitter clone(self):
+        """A splitter of the same fit for another thread."""
+        cdef Splitter other = type(self)(
+            self.criterion.clone(), self.max_features, self.min_samples_leaf,
+            self.min_weight_leaf, self.random_state,
+            np.asarray(self.monotonic_cst) if self.with_monotonic_cst else None)
+        other.partitioner = self.partitioner.clone()
+        other.sampler = move(self.sampler.get().clone())
+        other.seed = self.seed
+        other.sklearn_rules = self.sklearn_rules
+        other.draws = self.draws
+        other.count_forced = self.count_forced
+        other.stop = self.stop
+        other.attach()
+        return other
+
+    cdef void share_tables(self, CountTables* tables) noexcept nogil:
+        """Read nodes' count tables from another splitter's, or one's own."""
+        self.node_tables = tables
+
+    cdef int begin_node(self, const Node& node) except -1 nogil:
+        """Take the node's rows, unless the scanner holds them already."""
+        if node.start != self.current_start or node.end != self.current_end:
+            self.scanner.begin_node(self.partitioner.rows() + node.start, node.end - node.start)
+            self.current_start = node.start
+            self.current_end = node.end
+        return 0
+
+    cdef int node_stats(self, Node& node, vector[double]& value) except -1 nogil:
+        """Statistics and value of a node."""
+        self.begin_node(node)
+        self.scanner.node_stats(self.partitioner.rows() + node.start, node.end - node.start,
+                                node.stats)
+        self.scanner.node_value(value.data())
+        if self.with_monotonic_cst:
+            value[0] = min(max(value[0], node.lower), node.upper)
+            if value.size() == 2:  # fractions of two classes
+                value[1] = 1.0 - value[0]
+        return 0
+
+    cdef int find_split(self, Node& node, Split& best) except -1 nogil:
+        """Best split of the features the sampler names; 0 if there is none."""
+        cdef uint32_t feature
+        cdef int is_constant
+        self.begin_node(node)
+        best.feature = NO_FEATURE
+        best.score = -INFINITY
+        self.sampler.get().begin(node.key, node.n_known)
+        if not self.draws and node.table == NO_TABLE and self.tables.get().any(node.size()):
+            node.table = self.tables.get().acquire()
+            self.tables.get().fill(node.table, node.start, node.end, deref(self.sampler),
+                                   node.size(), 0, 1)
+        while True:
+            feature = self.sampler.get().next()
+            if feature == NO_FEATURE:
+                break
+            self.poll(node.size())
+            is_constant = self.evaluate(node, feature, best)
+            if is_constant:
+                self.sampler.get().found_constant()
+        node.n_known = self.sampler.get().end()
+        return best.feature != NO_FEATURE
+
+    cdef int pass_tables(self, Node& node, Node& left, Node& right, bint with_left,
+                         bint with_right) except -1 nogil:
+        """The node's count table becomes its larger child's, less the smaller child's, where
+        that is cheaper than counting."""
+        cdef CountTables* tables = self.tables.get()
+        cdef bint left_is_larger = left.size() >= right.size()
+        cdef Node* larger = &left if left_is_larger else &right
+        cdef Node* smaller = &right if left_is_larger else &left
+        cdef bint with_larger = with_left if left_is_larger else with_right
+        cdef bint with_smaller = with_right if left_is_larger else with_left
+        if node.table == NO_TABLE:
+            return 0
+        if with_larger and tables.subtraction_pays(larger.size(), smaller.size(), with_smaller):
+            smaller.table = tables.acquire()
+            tables.fill(smaller.table, smaller.start, smaller.end, deref(self.sampler),
+                        larger.size(), 0, 1)
+            larger.table = node.table
+            tables.subtract(larger.table, smaller.table, larger.size(), deref(self.sampler))
+            if not with_smaller:
+                tables.release(smaller.table)
+        else:
+            tables.release(node.table)
+        return 0
+
+    cdef int poll(self, uint32_t work) except -1 nogil:
+        """Every few million rows: give way to a stop, and to signals on the main thread."""
+        self.work += work
+        if self.work < POLL_WORK:
+            return 0
+        self.work = 0
+        if self.stop[0]:
+            with gil:
+                raise KeyboardInterrupt
+        if self.polls_signals:
+            with gil:
+                try:
+                    PyErr_CheckSignals()
+                except BaseException:
+                    self.stop[0] = 1
+                    raise
+        return 0
+
+    cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
+        with gil:
+            raise TypeError(f"{type(self).__name__} is abstract")
+
+    cdef int divide(self, const Node& node, const Split& split, Node& left,
+                    Node& right) except -1 nogil:
+        """Split the node's rows; statistics, values, bounds and keys of its children."""
+        cdef uint32_t middle = self.partitioner.split_rows(split, node.start, node.end)
+        cdef int constraint = 0
+        left = node
+        right = node
+        left.end = right.start = middle
+        left.depth = right.depth = node.depth + 1
+        left.key = mix(node.key, 0)
+        right.key = mix(node.key, 1)
+        left.table = right.table = NO_TABLE
+        if self.with_monotonic_cst:
+            constraint = self.monotonic_cst[split.feature]
+        if constraint > 0:
+            left.upper = right.lower = split.middle
+        elif constraint < 0:
+            left.lower = right.upper = split.middle
+        # Left last: it is searched next, and the scanner still holds it.
+        self.node_stats(right, self.right_value)
+        self.node_stats(left, self.left_value)
+        return 0
+
+    cdef double improvement(self, const Node& node, const Node& left, const Node& right,
+                            double root_weight) noexcept nogil:
+        """Weighted decrease of impurity, as scikit-learn computes it."""
+        cdef double weight = node.stats.weight
+        return weight / root_weight * (
+            node.stats.impurity
+            - right.stats.weight / weight * right.stats.impurity
+            - left.stats.weight / weight * left.stats.impurity)
+
+    cdef void limits_of(self, const Node& node, uint32_t feature, Limits& limits) noexcept nogil:
+        limits.min_samples_leaf = <uint32_t> self.min_samples_leaf
+        limits.min_weight_leaf = self.min_weight_leaf
+        limits.monotonic = self.monotonic_cst[feature] if self.with_monotonic_cst else 0
+        limits.lower = node.lower
+        limits.upper = node.upper
+        limits.sklearn_rules = limits.near_rule = self.sklearn_rules
+
+    cdef double bar(self, const Split& best, uint32_t feature) noexcept nogil:
+        """Score that a candidate of the feature must exceed: ties go to the lower feature, in
+        scikit-learn's stream to the one drawn first."""
+        if best.feature == NO_FEATURE or feature > best.feature or self.sklearn_rules:
+            return best.score
+        return nextafter(best.score, -INFINITY)
+
+
+cdef class BestSplitter(Splitter):
+    """Finds the best threshold of every feature looked at."""
+
+    cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
+        cdef Limits limits
+        cdef Candidate candidate
+        cdef Runs runs
+        cdef Counts counts
+        self.limits_of(node, feature, limits)
+        candidate.score = self.bar(best, feature)
+        if self.tables.get().counts(feature, node.size()):
+            if node.table != NO_TABLE:
+                counts = self.node_tables.view(node.table, feature, node.size())
+            else:
+                if self.scratch_table == NO_TABLE:
+                    self.scratch_table = self.tables.get().acquire()
+                self.tables.get().fill_one(self.scratch_table, feature, node.start, node.end)
+                counts = self.tables.get().view(self.scratch_table, feature, node.size())
+            if self.scanner.is_constant(counts, self.sklearn_rules):
+                return 1
+            if not self.scanner.scan_counts(counts, limits, candidate):
+                return 0
+            best.threshold = INFINITY
+            if candidate.right < counts.n_values:
+                best.threshold = midpoint(counts.values[candidate.left],
+                                          counts.values[candidate.right])
+            best.has_missing = counts.n_missing > 0
+        else:
+            self.partitioner.runs(feature, node.start, node.end, &runs)
+            if runs.is_constant(self.sklearn_rules):
+                return 1
+            if not self.scanner.scan(runs, limits, candidate):
+                return 0
+            best.threshold = INFINITY
+            if candidate.right < runs.n - runs.n_missing:
+                best.threshold = midpoint(runs.value(candidate.left - 1),
+                                          runs.value(candidate.right))
+            best.has_missing = runs.n_missing > 0
+            best.n_values_left = candidate.left
+        best.score = candidate.score
+        best.feature = feature
+        best.n_left = candidate.n_left
+        best.missing_left = (candidate.missing_left if best.has_missing
+                             else candidate.n_left > node.size() - candidate.n_left)
+        best.middle = candidate.middle
+        return 0
+
+
+cdef class RandomSplitter(Splitter):
+    """Tries one random threshold, between the node's extremes, of every feature looked at."""
+
+    cdef bint searches_lists(self):
+        return False
+
+    cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
+        cdef Limits limits
+        cdef Candidate candidate
+        cdef Runs runs
+        cdef const uint32_t* rows = self.partitioner.rows() + node.start
+        cdef uint32_t* entries = self.partitioner.scratch()
+        cdef uint32_t i, n = node.size(), n_missing = 0, n_left = 0, n_right = 0
+        cdef float x, low = INFINITY, high = -INFINITY
+        cdef double threshold
+        cdef bint missing_left = False, left
+        for i in range(n):
+            x = self.partitioner.value(rows[i], feature)
+            n_missing += isnan(x)
+            low = x if x < low else low
+            high = x if x > high else high
+        if n_missing == n or (n_missing == 0 and (
+                low == high or (self.sklearn_rules and high <= low + FEATURE_THRESHOLD))):
+            return 1
+        threshold = self.sampler.get().threshold(low, high)
+        if n_missing > 0:
+            missing_left = self.sampler.get().missing_left()
+        if threshold == high:
+            threshold = low
+        # Left rows from the front, right rows from the back: one run each.
+        for i in range(n):
+            x = self.partitioner.value(rows[i], feature)
+            left = missing_left if isnan(x) else x <= threshold
+            if left:
+                entries[n_left] = rows[i]
+                n_left += 1
+            else:
+                n_right += 1
+                entries[n - n_right] = rows[i]
+        if n_left == 0 or n_right == 0:
+            return 0
+        entries[n_left] |= BOUNDARY
+        runs.entries = entries
+        runs.n = n
+        runs.n_missing = 0
+        self.limits_of(node, feature, limits)
+        limits.near_rule = False
+        candidate.score = self.bar(best, feature)
+        if not self.scanner.scan(runs, limits, candidate):
+            return 0
+        best.score = candidate.score
+        best.feature = feature
+        best.threshold = threshold
+        best.n_left = n_left
+        best.has_missing = n_missing > 0
+        best.missing_left = missing_left if n_missing > 0 else n_left > n_right
+        best.middle = candidate.middle
+        return 0

@@ -1,0 +1,148 @@
+// Count tables of nodes (superfast selection, Wang & Gupta 2024, Algorithm 2).
+//
+// A table holds one cell of statistics per distinct value of every counted feature. It costs one
+// pass over the node's rows, or, next to a sibling, a subtraction from the parent's table.
+// Invariant: in a node's table exactly the features that `counts` chooses for the node's size,
+// and that were not known to be constant at its parent, hold valid cells.
+#pragma once
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "_cost_model.hpp"
+#include "_dense.hpp"
+#include "_sampler.hpp"
+#include "_scanner.hpp"
+
+namespace fasttree {
+
+class CountTables {
+    const DenseData& data_;
+    const Scanner& scanner_;
+    const bool forced_;
+    std::vector<size_t> offsets_;                 // of a feature's cells in a table
+    size_t bytes_ = 0, cell_ = 0;
+    std::vector<std::unique_ptr<char[]>> pool_;
+    std::vector<int> free_;
+    std::vector<uint32_t> narrow_, wide_;         // counted features
+
+public:
+    CountTables(const DenseData& data, const Scanner& scanner, bool forced)
+        : data_(data), scanner_(scanner), forced_(forced), offsets_(data.columns.size()),
+          cell_(scanner.cell_bytes()) {
+        for (uint32_t f = 0; f < data.columns.size() && cell_ > 0; ++f) {
+            const Storage storage = data.columns[f].storage;
+            if (storage != COUNTED && storage != WIDE) continue;
+            offsets_[f] = bytes_;
+            bytes_ += feature_bytes(f);
+            (storage == WIDE ? wide_ : narrow_).push_back(f);
+        }
+    }
+
+    size_t feature_bytes(uint32_t f) const { return (data_.columns[f].values.size() + 1) * cell_; }
+
+    // Whether a node of n rows searches the feature by counts.
+    bool counts(uint32_t f, uint32_t n) const {
+        const Column& col = data_.columns[f];
+        if (cell_ == 0 || (col.storage != COUNTED && col.storage != WIDE)) return false;
+        return forced_ || counts_pay(n, static_cast<uint32_t>(col.values.size()), cell_);
+    }
+    bool any(uint32_t n) const {
+        for (uint32_t f : narrow_) if (counts(f, n)) return true;
+        for (uint32_t f : wide_) if (counts(f, n)) return true;
+        return false;
+    }
+
+    int acquire() {
+        if (free_.empty()) {
+            pool_.emplace_back(new char[bytes_]);
+            free_.push_back(static_cast<int>(pool_.size()) - 1);
+        }
+        const int table = free_.back();
+        free_.pop_back();
+        return table;
+    }
+    void release(int table) {
+        if (table != NO_TABLE) free_.push_back(table);
+    }
+
+    // Counts the node's rows for the features that `counts` chooses for n_chosen rows: the node's
+    // size, or its larger sibling's. Threads take shares of the features.
+    void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
+              uint32_t n_chosen, uint32_t share, uint32_t n_shares) {
+        fill_kind(narrow_, data_.codes.data(), data_.n_counted, table, start, end, sampler,
+                  n_chosen, share, n_shares);
+        fill_kind(wide_, data_.wide_codes.data(), data_.n_wide, table, start, end, sampler,
+                  n_chosen, share, n_shares);
+    }
+    // One feature only, for nodes that look at few.
+    void fill_one(int table, uint32_t f, uint32_t start, uint32_t end) {
+        char* cells = pool_[table].get();
+        const Column& col = data_.columns[f];
+        std::memset(cells + offsets_[f], 0, feature_bytes(f));
+        const uint32_t* rows = data_.rows.data() + start;
+        if (col.storage == WIDE) {
+            scanner_.fill(rows, end - start, data_.wide_codes.data(), data_.n_wide, &col.slot,
+                          &offsets_[f], 1, cells);
+        } else {
+            scanner_.fill(rows, end - start, data_.codes.data(), data_.n_counted, &col.slot,
+                          &offsets_[f], 1, cells);
+        }
+    }
+    // Whether the larger child is cheaper derived from its parent and sibling than counted;
+    // `both` children need tables, or the larger alone.
+    bool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, bool both) const {
+        size_t bytes = 0;
+        uint32_t n_features = 0;
+        for (const std::vector<uint32_t>* kind : {&narrow_, &wide_}) {
+            for (uint32_t f : *kind) {
+                if (counts(f, n_larger)) bytes += feature_bytes(f), ++n_features;
+            }
+        }
+        const uint32_t n_saved = both ? n_larger : n_larger - n_smaller;
+        return n_features > 0 && subtraction_is_cheaper(n_saved, n_features, bytes);
+    }
+    // The parent's table becomes that of its child of n rows, whose sibling's table is given.
+    void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler) {
+        for (const std::vector<uint32_t>* kind : {&narrow_, &wide_}) {
+            for (uint32_t f : *kind) {
+                if (!counts(f, n) || sampler.is_known_constant(f)) continue;
+                scanner_.subtract(pool_[table].get() + offsets_[f],
+                                  pool_[sibling].get() + offsets_[f], feature_bytes(f));
+            }
+        }
+    }
+
+    // A feature of a node as the scan reads it.
+    Counts view(int table, uint32_t f, uint32_t n) const {
+        const Column& col = data_.columns[f];
+        const char* cells = pool_[table].get() + offsets_[f];
+        const uint32_t n_values = static_cast<uint32_t>(col.values.size());
+        return {cells, col.values.data(), n_values, n,
+                col.has_missing ? scanner_.cell_rows(cells + n_values * cell_) : 0};
+    }
+
+private:
+    template <class Code>
+    void fill_kind(const std::vector<uint32_t>& features, const Code* codes, size_t stride,
+                   int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
+                   uint32_t n_chosen, uint32_t share, uint32_t n_shares) {
+        char* cells = pool_[table].get();
+        std::vector<uint32_t> slots;
+        std::vector<size_t> offsets;
+        const size_t first = features.size() * share / n_shares;
+        const size_t last = features.size() * (share + 1) / n_shares;
+        for (size_t i = first; i < last; ++i) {
+            const uint32_t f = features[i];
+            if (!counts(f, n_chosen) || sampler.is_known_constant(f)) continue;
+            std::memset(cells + offsets_[f], 0, feature_bytes(f));
+            slots.push_back(data_.columns[f].slot);
+            offsets.push_back(offsets_[f]);
+        }
+        if (slots.empty()) return;
+        scanner_.fill(data_.rows.data() + start, end - start, codes, stride, slots.data(),
+                      offsets.data(), static_cast<uint32_t>(slots.size()), cells);
+    }
+};
+
+}  // namespace fasttree

@@ -1,0 +1,73 @@
+// Sorting by value without comparing floats.
+//
+// A float32 becomes a 32-bit key of the same order (-0 equals +0, NaN comes last); keys travel
+// with a 32-bit payload in one 64-bit word and are radix sorted, stably, in O(n) passes over
+// the bytes that differ.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace fasttree {
+
+constexpr uint32_t MISSING_KEY = 0xffffffffu;
+
+inline uint32_t float_key(float x) {
+    if (x != x) return MISSING_KEY;
+    x += 0.0f;  // -0 becomes +0
+    uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+inline uint64_t pack(uint32_t key, uint32_t payload) {
+    return static_cast<uint64_t>(key) << 32 | payload;
+}
+inline uint32_t key_of(uint64_t item) { return static_cast<uint32_t>(item >> 32); }
+inline uint32_t payload_of(uint64_t item) { return static_cast<uint32_t>(item); }
+
+inline void insertion_sort(uint64_t* items, size_t n) {
+    for (size_t i = 1; i < n; ++i) {
+        const uint64_t item = items[i];
+        size_t j = i;
+        for (; j > 0 && items[j - 1] > item; --j) items[j] = items[j - 1];
+        items[j] = item;
+    }
+}
+
+// Sorts items by key; equal keys keep their order, which is that of ascending payloads.
+// Returns the sorted array, `items` or `scratch`, each of n items.
+inline uint64_t* sort_by_key(uint64_t* items, uint64_t* scratch, size_t n) {
+    constexpr size_t SMALL = 24;  // below, insertion is quicker than counting
+    if (n <= SMALL) {
+        insertion_sort(items, n);
+        return items;
+    }
+    if (n <= 256) {
+        std::sort(items, items + n);
+        return items;
+    }
+    constexpr int BITS = 11, PASSES = 3;
+    constexpr uint32_t BUCKETS = 1u << BITS;
+    uint32_t counts[PASSES][BUCKETS] = {};
+    for (size_t i = 0; i < n; ++i) {
+        const uint32_t key = key_of(items[i]);
+        for (int pass = 0; pass < PASSES; ++pass) ++counts[pass][key >> (BITS * pass) & (BUCKETS - 1)];
+    }
+    for (int pass = 0; pass < PASSES; ++pass) {
+        uint32_t* start = counts[pass];
+        const int shift = 32 + BITS * pass;
+        if (start[items[0] >> shift & (BUCKETS - 1)] == n) continue;  // all alike
+        uint32_t sum = 0;
+        for (uint32_t b = 0; b < BUCKETS; ++b) {
+            const uint32_t count = start[b];
+            start[b] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; ++i) scratch[start[items[i] >> shift & (BUCKETS - 1)]++] = items[i];
+        std::swap(items, scratch);
+    }
+    return items;
+}
+
+}  // namespace fasttree
