@@ -116,12 +116,10 @@ cdef class _Listener:
     cdef bint hear(self, double elapsed, int64_t n_nodes, int64_t lower, int64_t upper) noexcept:
         try:
             PyErr_CheckSignals()
-            if self.callback is not None:
-                self.callback(elapsed, n_nodes, lower, upper)
+            return self.callback is None or not self.callback(elapsed, n_nodes, lower, upper)
         except BaseException as error:
             self.error = error
             return False
-        return True
 
 
 cdef cbool _poll(void* context, const Progress& progress) noexcept nogil:
@@ -179,7 +177,7 @@ def solve(
     options : dict
         Fields of the engine's ``SearchOptions``.
     callback : callable, default=None
-        Called with (elapsed, n_nodes, lower, upper).
+        Called with (elapsed, n_nodes, lower, upper); a true result stops the search.
 
     Returns
     -------

@@ -47,14 +47,12 @@ inline void count_rows(const typename V::Counter* planes, ptrdiff_t stride, cons
     for (; vector + N <= n_vectors; vector += N)
         count_tile<V, R, N>(planes + i, planes + vector * L, stride, steps, n_steps,
                             out + vector * L);
-    if (N > 2 && vector + 2 <= n_vectors) {
-        count_tile<V, R, 2>(planes + i, planes + vector * L, stride, steps, n_steps,
-                            out + vector * L);
-        vector += 2;
-    }
-    if (vector < n_vectors)
-        count_tile<V, R, 1>(planes + i, planes + vector * L, stride, steps, n_steps,
-                            out + vector * L);
+    const int left = n_vectors - vector;
+    const auto* columns = planes + vector * L;
+    out += vector * L;
+    if (left == 3) count_tile<V, R, 3>(planes + i, columns, stride, steps, n_steps, out);
+    if (left == 2) count_tile<V, R, 2>(planes + i, columns, stride, steps, n_steps, out);
+    if (left == 1) count_tile<V, R, 1>(planes + i, columns, stride, steps, n_steps, out);
 }
 
 template <class V>
@@ -65,16 +63,17 @@ void count(const void* planes_, ptrdiff_t stride, const Step* steps, int n_steps
     T* matrix = static_cast<T*>(matrix_);
     ptrdiff_t n_chunks = 0;
     for (int s = 0; s < n_steps; ++s) n_chunks += steps[s].end - steps[s].begin;
-    const bool with_mirror = n_chunks * V::kLanes > 600;
+    // The diagonal vectors hold both orders of their pairs; the rest is mirrored where counting it
+    // again would take longer.
+    const bool with_mirror = n_chunks >= V::kMirrorChunks;
     const int n_vectors = (n_features + V::kLanes - 1) / V::kLanes;
     for (int i = 0; i < n_features; i += V::kTileRows)
         count_rows<V>(planes, stride, steps, n_steps, i, with_mirror ? i / V::kLanes : 0,
                       n_vectors, matrix);
     if (!with_mirror) return;
-    for (int i = 0; i < n_features; ++i) {
-        const int first = (i / V::kLanes + 1) * V::kLanes;
-        for (int j = first; j < n_features; ++j) matrix[j * stride + i] = matrix[i * stride + j];
-    }
+    for (int i = 0; i < n_features; i += 8)
+        for (int j = (i / V::kLanes + 1) * V::kLanes; j < n_features; j += 8)
+            transpose_block(matrix + i * stride + j, matrix + j * stride + i, stride);
 }
 
 template <class V>

@@ -148,7 +148,7 @@ class SampleSet {
 
   private:
     static constexpr int kSpare = 32;    // room for whole vectors written by select
-    static constexpr int kSpareRows = 4;  // counting works on tiles of up to four rows
+    static constexpr int kSpareRows = 8;  // counting and mirroring work on blocks of up to eight rows
 
     static ptrdiff_t matrix_rows(const Problem& problem) {
         return problem.n_features + kSpareRows;

@@ -73,13 +73,13 @@ class Team {
     using Clock = std::chrono::steady_clock;
 
     Team(const Problem& problem, const Kernels* table, const SearchOptions& options,
-         std::vector<BudgetRange> ranges, std::function<bool()> poll)
+         std::vector<BudgetRange> ranges, Clock::time_point start, std::function<bool()> poll)
         : problem(problem),
           table(table),
           options(options),
           ranges(std::move(ranges)),
           poll_(std::move(poll)),
-          start_(Clock::now()) {
+          start_(start) {
         const int depth = static_cast<int>(this->ranges.size()) - 1;
         caches = std::vector<Cache>(depth + 1);
         // The sets two below a node are all different in the node's children, so only sets three

@@ -29,7 +29,9 @@ inline void Worker::unshare(Node& node) {
             lock.lock();
         } else {
             team_.changed.wait_for(lock, std::chrono::milliseconds(20));
+            lock.unlock();  // a poll may wait for the interpreter
             team_.check(with_poll_);
+            lock.lock();
         }
     }
     node.is_shared = false;

@@ -15,6 +15,7 @@ struct Vec {
     static constexpr int kLanes = 32 / sizeof(T);
     static constexpr int kTileRows = 2;
     static constexpr int kTileVectors = 4;
+    static constexpr int kMirrorChunks = kLanes / 8;
     static constexpr int kRootVectors = 2;
 
     static Reg load(const T* p) { return _mm256_load_si256(reinterpret_cast<const Reg*>(p)); }
@@ -73,5 +74,6 @@ struct Vec {
 };
 
 #include "simd_scalar_parts.hpp"
+#include "simd_x86_blocks.hpp"
 
 }  // namespace fasttree::optimal::avx2

@@ -15,6 +15,7 @@ struct Vec {
     static constexpr int kLanes = 64 / sizeof(T);
     static constexpr int kTileRows = 4;
     static constexpr int kTileVectors = 4;
+    static constexpr int kMirrorChunks = kLanes / 3;
     static constexpr int kRootVectors = 4;
 
     static Reg load(const T* p) { return _mm512_load_si512(p); }
@@ -86,5 +87,7 @@ inline ptrdiff_t compress16(const uint32_t* entries, uint32_t mask, uint32_t* ou
     _mm512_storeu_si512(out, packed);
     return _mm_popcnt_u32(mask);
 }
+
+#include "simd_x86_blocks.hpp"
 
 }  // namespace fasttree::optimal::avx512

@@ -14,6 +14,7 @@ struct Vec {
     static constexpr int kLanes = 16 / sizeof(T);
     static constexpr int kTileRows = 2;
     static constexpr int kTileVectors = 2;
+    static constexpr int kMirrorChunks = 8;
     static constexpr int kRootVectors = 1;
     struct Reg {
         alignas(16) T lane[kLanes];
@@ -82,5 +83,6 @@ struct Vec {
 };
 
 #include "simd_scalar_parts.hpp"
+#include "simd_scalar_blocks.hpp"
 
 }  // namespace fasttree::optimal::portable

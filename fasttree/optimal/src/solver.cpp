@@ -141,7 +141,8 @@ class Reconstruction {
 };
 
 // Bounds of the objective at the root, over all budgets.
-Progress progress_of(const Problem& problem, const Node& root, double elapsed, int64_t n_nodes) {
+Progress progress_of(const Problem& problem, Node& root, double elapsed, int64_t n_nodes) {
+    std::lock_guard<std::mutex> lock(root.mutex);
     Progress progress{elapsed, n_nodes, INT64_MAX, INT64_MAX};
     for (int n = root.range.low; n <= root.range.high; ++n) {
         const int k = n - root.range.low;
@@ -209,6 +210,7 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
              Poll poll) {
     const Kernels* table = find_kernels(instruction_set);
     if (!table) throw std::invalid_argument("instruction set not available: " + instruction_set);
+    const auto start = Team::Clock::now();
     const Problem problem(input, task.min_leaf);
     const int depth = task.depth;
     Node root;
@@ -218,7 +220,7 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
         return poll.call(poll.context, progress_of(problem, root, team_ptr->elapsed(),
                                                    workers[0]->statistics.n_nodes));
     };
-    Team team(problem, table, options, budget_ranges(depth, task.nodes), report);
+    Team team(problem, table, options, budget_ranges(depth, task.nodes), start, report);
     team_ptr = &team;
     for (int t = 0; t < std::max(1, options.n_threads); ++t)
         workers.push_back(std::make_unique<Worker>(team, t == 0));
