@@ -1,14 +1,14 @@
 // Solutions and bounds of subproblems met before, by 128-bit hash of their row set (dataset
 // caching) or of their literals (branch caching).
 //
-// A lossy table of fixed size: four slots per bucket, an entry is only ever replaced by another. 64 locks guard it. The hash sums one random 128-bit
-// key per row, so two of N sets collide with a probability below N^2 / 2^129.
+// 64 shards, each a table of four-slot buckets with its own lock, which doubles while its share of
+// the memory lasts; after that a new entry replaces another. The hash sums one random 128-bit key
+// per row, so two of N sets collide with a probability below N^2 / 2^129.
 #pragma once
 
 #include <array>
-#include <cstdlib>
-#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "plan.hpp"
 #include "problem.hpp"
@@ -17,84 +17,121 @@ namespace fasttree::optimal {
 
 class Cache {
   public:
-    // The largest power of two of buckets that fits; pages are touched only when used.
-    void open(size_t bytes, int depth, BudgetRange range) {
+    void open(size_t bytes, int depth, BudgetRange range, bool is_locked) {
         n_budgets_ = range.size();
-        n_plan_ = n_budgets_ * plan_size(depth);
-        slot_words_ = kHeader + n_budgets_ + (n_plan_ * sizeof(PlanNode) + 7) / 8;
-        size_t n_buckets = 1;
-        while (2 * n_buckets * kWays * slot_words_ * 8 <= bytes) n_buckets *= 2;
-        if (n_buckets * kWays * slot_words_ * 8 > bytes) return;
-        mask_ = n_buckets - 1;
-        memory_.reset(static_cast<uint64_t*>(std::calloc(n_buckets * kWays * slot_words_, 8)));
-        if (!memory_) throw std::bad_alloc();
+        per_budget_ = plan_size(depth);
+        is_locked_ = is_locked;
+        slot_words_ = kHeader + n_budgets_ + n_budgets_ * per_budget_;
+        max_buckets_ = kFirstBuckets;
+        while (2 * max_buckets_ * kWays * slot_words_ * 8 * kShards <= bytes) max_buckets_ *= 2;
+        if (max_buckets_ * kWays * slot_words_ * 8 * kShards > bytes) max_buckets_ = 0;
     }
-    bool is_open() const { return memory_ != nullptr; }
+    bool is_open() const { return max_buckets_ > 0; }
 
     // Tighten `solution` by what is known of a set; false if nothing is.
     bool load(Key key, Solution& solution) {
-        std::lock_guard<std::mutex> lock(mutex_of(key));
-        const uint64_t* slot = find(key);
+        Shard& shard = shard_of(key);
+        const auto lock = guard(shard);
+        const uint64_t* slot = find(shard, key);
         if (!slot) return false;
-        const auto* bounds = reinterpret_cast<const int32_t*>(slot + kHeader);
-        const auto* plan = reinterpret_cast<const PlanNode*>(slot + kHeader + n_budgets_);
-        const int per_budget = n_plan_ / n_budgets_;
+        const int32_t* bounds = bounds_of(slot);
         for (int k = 0; k < n_budgets_; ++k) {
             solution.lower[k] = std::max(solution.lower[k], bounds[2 * k]);
             if (bounds[2 * k + 1] >= solution.upper[k]) continue;
             solution.upper[k] = bounds[2 * k + 1];
-            std::copy_n(plan + k * per_budget, per_budget, &solution.plan[k * per_budget]);
+            std::copy_n(plan_of(slot) + k * per_budget_, per_budget_,
+                        solution.plan.data() + k * per_budget_);
         }
         return true;
     }
 
     void store(Key key, const Solution& solution) {
-        std::lock_guard<std::mutex> lock(mutex_of(key));
-        uint64_t* slot = find(key);
+        Shard& shard = shard_of(key);
+        const auto lock = guard(shard);
+        uint64_t* slot = find(shard, key);
         const bool is_new = !slot;
-        if (is_new) {
-            slot = bucket(key) + ((key.high >> 60) % kWays) * slot_words_;
-            for (int way = 0; way < kWays; ++way)
-                if (uint64_t* candidate = bucket(key) + way * slot_words_; !candidate[2]) {
-                    slot = candidate;
-                    break;
-                }
-            slot[0] = key.low;
-            slot[1] = key.high;
-            slot[2] = 1;
-        }
-        auto* bounds = reinterpret_cast<int32_t*>(slot + kHeader);
-        auto* plan = reinterpret_cast<PlanNode*>(slot + kHeader + n_budgets_);
-        const int per_budget = n_plan_ / n_budgets_;
+        if (is_new) slot = claim(shard, key);
+        int32_t* bounds = bounds_of(slot);
         for (int k = 0; k < n_budgets_; ++k) {
             if (is_new || solution.lower[k] > bounds[2 * k]) bounds[2 * k] = solution.lower[k];
             if (!is_new && solution.upper[k] >= bounds[2 * k + 1]) continue;
             bounds[2 * k + 1] = solution.upper[k];
-            std::copy_n(&solution.plan[k * per_budget], per_budget, plan + k * per_budget);
+            std::copy_n(solution.plan.data() + k * per_budget_, per_budget_,
+                        plan_of(slot) + k * per_budget_);
         }
     }
 
   private:
-    static constexpr int kWays = 4;
-    static constexpr int kHeader = 3;  // words: key, in use
-    struct Free {
-        void operator()(uint64_t* p) const { std::free(p); }
+    static constexpr size_t kShards = 64, kWays = 4, kFirstBuckets = 4;
+    static constexpr size_t kHeader = 2;  // words of a slot before its bounds: the key
+
+    struct Shard {
+        std::mutex mutex;
+        std::vector<uint64_t> slots;  // a zero key marks a free one
+        size_t n_buckets = 0;
     };
 
-    std::mutex& mutex_of(Key key) { return mutexes_[(key.low & mask_) % mutexes_.size()]; }
-    uint64_t* bucket(Key key) { return memory_.get() + (key.low & mask_) * kWays * slot_words_; }
-    uint64_t* find(Key key) {
-        for (int way = 0; way < kWays; ++way) {
-            uint64_t* slot = bucket(key) + way * slot_words_;
-            if (slot[2] && slot[0] == key.low && slot[1] == key.high) return slot;
-        }
+    Shard& shard_of(Key key) { return shards_[key.high % kShards]; }
+    std::unique_lock<std::mutex> guard(Shard& shard) const {
+        return is_locked_ ? std::unique_lock<std::mutex>(shard.mutex)
+                          : std::unique_lock<std::mutex>();
+    }
+    uint64_t* bucket(Shard& shard, uint64_t low) const {
+        return shard.slots.data() + (low & (shard.n_buckets - 1)) * kWays * slot_words_;
+    }
+    uint64_t* find(Shard& shard, Key key) const {
+        if (shard.n_buckets == 0) return nullptr;
+        uint64_t* slot = bucket(shard, key.low);
+        for (size_t way = 0; way < kWays; ++way, slot += slot_words_)
+            if (slot[0] == key.low && slot[1] == key.high) return slot;
         return nullptr;
     }
+    // A slot for a new key: a free one, in a larger table if need be, or one taken by chance.
+    uint64_t* claim(Shard& shard, Key key) const {
+        for (;;) {
+            if (shard.n_buckets > 0) {
+                uint64_t* slot = bucket(shard, key.low);
+                for (size_t way = 0; way < kWays; ++way, slot += slot_words_)
+                    if (!(slot[0] | slot[1])) return take(slot, key);
+            }
+            if (shard.n_buckets >= max_buckets_) break;
+            grow(shard);
+        }
+        const size_t way = (key.high >> 60) % kWays;
+        return take(bucket(shard, key.low) + way * slot_words_, key);
+    }
+    static uint64_t* take(uint64_t* slot, Key key) {
+        slot[0] = key.low;
+        slot[1] = key.high;
+        return slot;
+    }
+    // Every bucket's entries go to one of two, so all of them find room.
+    void grow(Shard& shard) const {
+        const std::vector<uint64_t> old = std::move(shard.slots);
+        shard.n_buckets = shard.n_buckets ? 2 * shard.n_buckets : kFirstBuckets;
+        shard.slots.assign(shard.n_buckets * kWays * slot_words_, 0);
+        for (size_t at = 0; at < old.size(); at += slot_words_)
+            if (old[at] | old[at + 1])
+                std::copy_n(&old[at], slot_words_, claim(shard, {old[at], old[at + 1]}));
+    }
 
-    std::unique_ptr<uint64_t, Free> memory_;
-    std::array<std::mutex, 64> mutexes_;
-    size_t mask_ = 0, slot_words_ = 0;
-    int n_budgets_ = 0, n_plan_ = 0;
+    int32_t* bounds_of(uint64_t* slot) const {
+        return reinterpret_cast<int32_t*>(slot + kHeader);
+    }
+    const int32_t* bounds_of(const uint64_t* slot) const {
+        return reinterpret_cast<const int32_t*>(slot + kHeader);
+    }
+    PlanNode* plan_of(uint64_t* slot) const {
+        return reinterpret_cast<PlanNode*>(slot + kHeader + n_budgets_);
+    }
+    const PlanNode* plan_of(const uint64_t* slot) const {
+        return reinterpret_cast<const PlanNode*>(slot + kHeader + n_budgets_);
+    }
+
+    std::array<Shard, kShards> shards_;
+    size_t max_buckets_ = 0, slot_words_ = 0;
+    int n_budgets_ = 0, per_budget_ = 0;
+    bool is_locked_ = false;
 };
 
 }  // namespace fasttree::optimal

@@ -36,7 +36,7 @@ struct Key {
         high += other.high;
         return *this;
     }
-    bool operator==(const Key& other) const { return low == other.low && high == other.high; }
+    Key operator-(const Key& other) const { return {low - other.low, high - other.high}; }
 };
 
 // splitmix64: a bijection of 64-bit words whose outputs look independent.

@@ -82,11 +82,12 @@ class Team {
           start_(start) {
         const int depth = static_cast<int>(this->ranges.size()) - 1;
         caches = std::vector<Cache>(depth + 1);
-        // The sets two below a node are all different in the node's children, so only sets three
-        // or more levels apart from the root can be met twice.
-        if (options.cache_key != kNoCache)
-            for (int k = 3; k <= depth - 2; ++k)
-                caches[k].open(options.cache_bytes / (depth - 4), k, this->ranges[k]);
+        // Children of the root all differ, and a node's pair table remembers its grandchildren:
+        // only sets three or more levels down are worth a place.
+        if (options.cache_key != kNoCache && depth >= 5)
+            for (int k = 2; k <= depth - 2; ++k)
+                caches[k].open(options.cache_bytes / (depth - 3), k, this->ranges[k],
+                               options.n_threads > 1);
     }
 
     const Problem& problem;
@@ -169,9 +170,13 @@ class Worker {
     void open_tables(Node& node);
     void work_on(Node& node, int beam);
     void process(Node& node, int feature, int beam);
+    void evaluate_sides(Node& node, int feature, Solution* sides);
+    void search_sides(Node& node, int feature, int beam, Solution* sides);
     bool bound_sides(Node& node, int feature, Solution* sides);
-    void evaluate_side(Node& node, Literal literal, bool is_counted_side, Solution& side);
+    void evaluate_side(Node& node, Literal literal, bool is_counted, Solution& side);
     void search_side(Node& node, Literal literal, int beam, Solution* sides);
+    bool recall(Node& node, Literal literal, Key key, Solution& side);
+    Key child_key(const Node& node, Literal literal, const SampleSet& set) const;
     void record(Node& node, Literal literal, const Solution& side);
     bool can_improve(Node& node, const Solution* sides);
     void combine(Node& node, int feature, const Solution* sides);
@@ -328,22 +333,10 @@ inline void Worker::process(Node& node, int feature, int beam) {
         return close_feature(node, sides);
     }
     if (team_.is_stopped()) return close_feature(node, sides);
-    const bool heavier = 2 * node.weight[feature] > node.total_weight;
-    const bool is_terminal = node.depth == 3;
-    for (int turn = 0; turn < 2; ++turn) {
-        const bool side = turn == 0 ? heavier : !heavier;
-        const Literal literal{feature, side};
-        if (is_terminal)
-            evaluate_side(node, literal, turn == 0, sides[side]);
-        else
-            search_side(node, literal, beam, sides);
-        record(node, literal, sides[side]);
-        if (turn == 0 && !can_improve(node, sides)) {
-            ++statistics.n_bounded_children;
-            break;
-        }
-        if (team_.is_stopped()) break;
-    }
+    if (node.depth == 3)
+        evaluate_sides(node, feature, sides);
+    else
+        search_sides(node, feature, beam, sides);
     combine(node, feature, sides);
     close_feature(node, sides);
 }
@@ -396,45 +389,79 @@ inline bool Worker::bound_sides(Node& node, int feature, Solution* sides) {
     return can_improve(node, sides);
 }
 
-// A child of depth two. The first call counts the lighter side; the heavier is what it leaves.
-inline void Worker::evaluate_side(Node& node, Literal literal, bool is_first, Solution& side) {
-    ++statistics.n_terminal_calls;
-    const bool lighter = 2 * node.weight[literal.feature] <= node.total_weight;
-    if (is_first) {
-        terminal_.assign(problem_, node.set, {literal.feature, lighter});
-        terminal_.count(problem_, *node.set.kernels);
-        tick((terminal_.size() + 32) * problem_.stride * problem_.stride / 64);
+// Two children of depth two. Only the lighter one is ever counted; the heavier one, which is
+// evaluated first because it is more likely to cost too much, is what the lighter one leaves.
+inline void Worker::evaluate_sides(Node& node, int feature, Solution* sides) {
+    const bool light = 2 * node.weight[feature] <= node.total_weight;
+    terminal_.assign(problem_, node.set, {feature, light});
+    Cache& cache = team_.caches[2];
+    Key keys[2];
+    bool is_known[2] = {false, false};
+    if (cache.is_open()) {
+        const bool by_rows = team_.options.cache_key == kDataset;
+        keys[light] = child_key(node, {feature, light}, terminal_);
+        keys[!light] = by_rows ? node.key - keys[light]
+                               : child_key(node, {feature, !light}, terminal_);
+        for (bool side : {false, true})
+            is_known[side] = recall(node, {feature, side}, keys[side], sides[side]);
+        if ((is_known[0] || is_known[1]) && !can_improve(node, sides)) return;
     }
+    bool is_counted = false;
+    for (bool side : {!light, light}) {
+        if (is_known[side]) continue;
+        if (!is_counted) {
+            terminal_.count(problem_, *node.set.kernels);
+            tick((terminal_.size() + 32) * problem_.stride * problem_.stride / 64);
+            is_counted = true;
+        }
+        evaluate_side(node, {feature, side}, side == light, sides[side]);
+        record(node, {feature, side}, sides[side]);
+        if (cache.is_open()) cache.store(keys[side], sides[side]);
+        if (side != light && !can_improve(node, sides)) {
+            ++statistics.n_bounded_children;
+            return;
+        }
+    }
+}
+
+// The best trees of depth two of the set that was counted, or of what it leaves of the node.
+inline void Worker::evaluate_side(Node& node, Literal literal, bool is_counted, Solution& side) {
+    ++statistics.n_terminal_calls;
     terminal_totals_.resize(node.totals.size());
     for (size_t m = 0; m < node.totals.size(); ++m)
         terminal_totals_[m] = node.total_of(static_cast<int>(m), literal);
-    const SampleSet* whole = literal.side == lighter ? nullptr : &node.set;
-    const Gains gains = node.set.kernels->evaluate(
-        terminal_.pair_counts(problem_, terminal_totals_.data(), whole), nullptr, nullptr);
+    const PairCounts counts = terminal_.pair_counts(problem_, terminal_totals_.data(),
+                                                    is_counted ? nullptr : &node.set);
+    const Gains gains = node.set.kernels->evaluate(counts, nullptr, nullptr);
     const BudgetRange child = range(2);
     const int32_t base = node.base_of(literal);
     for (int n = child.low; n <= child.high; ++n)
         side.lower[n - child.low] = side.upper[n - child.low] = base - gains.of[n];
 }
 
-// A deeper child, on this worker's next level.
+// Two deeper children, searched one after the other, the heavier one first.
+inline void Worker::search_sides(Node& node, int feature, int beam, Solution* sides) {
+    const bool heavy = 2 * node.weight[feature] > node.total_weight;
+    for (bool side : {heavy, !heavy}) {
+        search_side(node, {feature, side}, beam, sides);
+        record(node, {feature, side}, sides[side]);
+        if (team_.is_stopped()) return;
+        if (side == heavy && !can_improve(node, sides)) {
+            ++statistics.n_bounded_children;
+            return;
+        }
+    }
+}
+
 inline void Worker::search_side(Node& node, Literal literal, int beam, Solution* sides) {
     Node& child = level(node.depth - 1).child;
     Solution& side = sides[literal.side];
     child.become_child(problem_, node, literal);
+    if (team_.options.cache_key != kNoCache) child.key = child_key(node, literal, child.set);
+    Cache& cache = team_.caches[child.depth];
+    if (cache.is_open()) recall(node, literal, child.key, side);
     set_limit(child, node, sides[!literal.side].lower);
     std::swap(child.solution, side);
-    Cache& cache = team_.caches[child.depth];
-    if (cache.is_open()) {
-        child.key = team_.options.cache_key == kDataset ? child.set.key(problem_) : node.key;
-        if (team_.options.cache_key == kBranch)
-            child.key += random_key(node.literal_row(problem_, literal));
-        ++(cache.load(child.key, child.solution) ? statistics.n_cache_hits
-                                                 : statistics.n_cache_misses);
-    } else if (team_.options.cache_key == kBranch) {
-        child.key = node.key;
-        child.key += random_key(node.literal_row(problem_, literal));
-    }
     child.range = range(child.depth);
     if (!child.is_closed()) {
         prepare(child, team_.options.order);
@@ -442,6 +469,21 @@ inline void Worker::search_side(Node& node, Literal literal, int beam, Solution*
         if (cache.is_open()) cache.store(child.key, child.solution);
     }
     std::swap(child.solution, side);
+}
+
+// Look a child up; what the cache knows tightens its bounds. True if it was solved.
+inline bool Worker::recall(Node& node, Literal literal, Key key, Solution& side) {
+    const bool is_hit = team_.caches[node.depth - 1].load(key, side);
+    ++(is_hit ? statistics.n_cache_hits : statistics.n_cache_misses);
+    if (is_hit) record(node, literal, side);
+    return is_hit && side.lower == side.upper;
+}
+
+inline Key Worker::child_key(const Node& node, Literal literal, const SampleSet& set) const {
+    if (team_.options.cache_key == kDataset) return set.key(problem_);
+    Key key = node.key;
+    key += random_key(node.literal_row(problem_, literal));
+    return key;
 }
 
 // Bounds of a child, for its later siblings and for the siblings of its parent.
