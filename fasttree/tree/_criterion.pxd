@@ -8,6 +8,7 @@ from libc.stddef cimport size_t
 from libcpp.memory cimport unique_ptr
 from libcpp cimport bool as cbool
 
+from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float64_t, int64_t, intp_t, uint8_t, uint32_t
 
 
@@ -24,6 +25,7 @@ cdef extern from "_targets.hpp" namespace "fasttree" nogil:
         int max_n_classes
         const int64_t* n_classes
         const void* classes
+        const uint32_t* class_bits
         const int64_t* weights
         double weight_unit
         const double* y
@@ -33,6 +35,7 @@ cdef extern from "_targets.hpp" namespace "fasttree" nogil:
         const double* centre
         const uint32_t* order_rank
         const int64_t* levels
+        Simd simd
         cbool sklearn_formulas
 
 
@@ -77,6 +80,7 @@ cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
         void begin_node(const uint32_t* rows, uint32_t n) except +
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out)
         void node_value(double* value)
+        double perfect_score()
         cbool scan(const Runs&, const Limits&, Candidate& best) except +
         cbool scan_counts "scan"(const Counts&, const Limits&, Candidate& best)
         size_t cell_bytes()
@@ -99,7 +103,7 @@ cdef class Criterion:
     cdef readonly intp_t value_size   # doubles in a node's value
 
     cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  bint sklearn_formulas) except -1
+                  bint sklearn_formulas, Simd simd) except -1
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1
     cdef void make_scanner(self) except *
     cdef Criterion clone(self)

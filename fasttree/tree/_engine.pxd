@@ -5,7 +5,8 @@ from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from fasttree.tree._criterion cimport Counts, NodeStats, Runs, Scanner
-from fasttree.utils._typedefs cimport uint8_t, uint32_t, uint64_t
+from fasttree.utils._simd cimport Simd
+from fasttree.utils._typedefs cimport uint32_t, uint64_t
 
 
 cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
@@ -14,6 +15,7 @@ cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
 
 cdef extern from "_split.hpp" namespace "fasttree" nogil:
     const int NO_TABLE
+    const uint32_t NO_ROW
 
     cdef cppclass Node:
         uint32_t start
@@ -31,6 +33,8 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
     cdef cppclass Split:
         double score
         double threshold
+        uint32_t row_below
+        uint32_t row_above
         uint32_t feature
         uint32_t n_left
         uint32_t n_values_left
@@ -53,8 +57,8 @@ cdef extern from "_sampler.hpp" namespace "fasttree" nogil:
         cbool is_known_constant(uint32_t feature)
         vector[uint32_t] known(uint32_t n_known) except +
         void assume_known(const vector[uint32_t]& constants) except +
-        double threshold(double low, double high)
-        cbool missing_left()
+        double threshold(uint64_t key, uint32_t feature, double low, double high)
+        cbool missing_left(uint64_t key, uint32_t feature)
 
     cdef cppclass KeyedSampler(FeatureSampler):
         KeyedSampler(uint32_t n_features, uint32_t max_features) except +
@@ -89,13 +93,13 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void widen(uint32_t feature) except +
 
     cdef cppclass DenseWorkspace:
-        vector[uint8_t] go_left
+        vector[uint32_t] go_left
         vector[uint32_t] scratch
-        DenseWorkspace(DenseData& data) except +
+        DenseWorkspace(DenseData& data, Simd simd) except +
         Runs runs(uint32_t feature, uint32_t start, uint32_t end)
         uint32_t split_rows(const Split& split, uint32_t start, uint32_t end)
-        void split_list(uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
-                        cbool with_left, cbool with_right, const uint8_t* left)
+        void split_list(uint32_t feature, uint32_t start, uint32_t end, cbool with_left,
+                        cbool with_right, const uint32_t* sides)
         void mark_halves(uint32_t start, uint32_t middle, uint32_t end)
 
 

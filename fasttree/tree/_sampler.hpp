@@ -31,9 +31,9 @@ public:
     // Features known to be constant where a subtree begins, to hand it to another thread.
     virtual std::vector<uint32_t> known(uint32_t n_known) const = 0;
     virtual void assume_known(const std::vector<uint32_t>& constants) = 0;
-    // Draws of the random splitter for the feature returned last.
-    virtual double threshold(double low, double high) = 0;
-    virtual bool missing_left() = 0;
+    // Draws of the random splitter.
+    virtual double threshold(uint64_t key, uint32_t feature, double low, double high) = 0;
+    virtual bool missing_left(uint64_t key, uint32_t feature) = 0;
 };
 
 // fasttree's draws: keyed by random_state and the node's path, so that they do not depend on
@@ -103,10 +103,12 @@ public:
         for (uint32_t f : constants_) is_constant_[f] = 1;
     }
 
-    double threshold(double low, double high) override {
-        return low + (high - low) * unit_interval(mix(mix(key_, ~uint64_t{current_}), 0));
+    double threshold(uint64_t key, uint32_t feature, double low, double high) override {
+        return low + (high - low) * unit_interval(mix(mix(key, ~uint64_t{feature}), 0));
     }
-    bool missing_left() override { return mix(mix(key_, ~uint64_t{current_}), 1) & 1; }
+    bool missing_left(uint64_t key, uint32_t feature) override {
+        return mix(mix(key, ~uint64_t{feature}), 1) & 1;
+    }
 };
 
 // scikit-learn's draws, in its order and from its stream: one permutation of the features that
@@ -171,8 +173,10 @@ public:
     }
     // Features that were not drawn may be constant too; nobody knows.
     bool is_known_constant(uint32_t) const override { return false; }
-    double threshold(double low, double high) override { return random_.uniform(low, high); }
-    bool missing_left() override { return random_.integer(0, 2) == 1; }
+    double threshold(uint64_t, uint32_t, double low, double high) override {
+        return random_.uniform(low, high);
+    }
+    bool missing_left(uint64_t, uint32_t) override { return random_.integer(0, 2) == 1; }
 
 private:
     void settle() {
