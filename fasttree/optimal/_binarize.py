@@ -41,7 +41,7 @@ class Splits:
     is_exhaustive: bool
 
 
-def binarize(X, n_thresholds):
+def binarize(X, n_thresholds, more_thresholds=None):
     """Return the candidate splits of a float32 matrix.
 
     Parameters
@@ -50,6 +50,8 @@ def binarize(X, n_thresholds):
         The rows; NaN is missing.
     n_thresholds : int
         Most thresholds per column.
+    more_thresholds : function of int, default=None
+        Gives thresholds of a column to add where not all gaps are taken.
 
     Returns
     -------
@@ -66,6 +68,8 @@ def binarize(X, n_thresholds):
         is_missing = np.isnan(column)
         thresholds, is_complete = _thresholds(np.sort(column[~is_missing]), n_thresholds)
         is_exhaustive &= is_complete
+        if not is_complete and more_thresholds is not None:
+            thresholds = np.union1d(thresholds, more_thresholds(feature))
         goes_right = column > thresholds[:, None]  # False for missing values
         if not is_missing.any():
             parts.append((feature, thresholds, False, goes_right))

@@ -9,12 +9,13 @@ from time import perf_counter
 import numpy as np
 import sklearn.tree
 from scipy.sparse import issparse
-from sklearn.utils import compute_sample_weight
+from sklearn.utils import column_or_1d, compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._sklearn_compat import Interval, RealNotInt, StrOptions
 from fasttree.optimal import _engine
 from fasttree.optimal._binarize import binarize
+from fasttree.optimal._greedy import GreedyRival
 from fasttree.optimal._growth import grow
 from fasttree.optimal._options import SearchOptions
 from fasttree.optimal._progress import Reporter
@@ -60,7 +61,8 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         tree may be another one with the same objective.
     n_thresholds : int, default=15
         Most thresholds tried per numeric column. Columns with at most this many gaps between
-        their values have all of them; others have those nearest to even quantiles.
+        their values have all of them; others have those nearest to even quantiles, and those of
+        the greedy tree within the same limits, which is therefore never better.
     cache_size : float, default=256
         Mebibytes that solved subproblems may take.
     pareto_front : bool, default=False
@@ -207,16 +209,18 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         self._validate_params()
         X, codes, weights = self._checked_data(X, y, sample_weight)
         integers, unit = integer_weights(weights)
-        splits = binarize(X, self.n_thresholds)
         total = int(integers.sum())
-        depth, budgets = self._limits(len(codes), total)
+        depth, budgets = self._limits(len(codes))
+        rival = GreedyRival(self, X, codes, weights, depth, budgets[1] + 1)
+        splits = binarize(X, self.n_thresholds, rival.thresholds)
         self._check_memory(splits.columns.shape, depth, budgets)
-        reporter = Reporter(
-            1 / (_engine.PENALTY_SCALE * total), self.callback, self.verbose
-        )
+        reporter = Reporter(1 / (_engine.PENALTY_SCALE * total), self.callback, self.verbose)
+        penalty = _scaled_penalty(self.complexity_penalty, total)
+        options = self.search_options or SearchOptions()
+        if self.time_limit is not None or self.callback is not None:
+            rival.grow()
         elapsed = perf_counter() - started
         limit = 0.0 if self.time_limit is None else max(1e-6, self.time_limit - elapsed)
-        options = self.search_options or SearchOptions()
         result = _engine.solve(
             splits.columns,
             codes,
@@ -225,7 +229,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             depth=depth,
             node_range=budgets,
             min_leaf=self._min_rows(len(codes)),
-            leaf_penalty=_scaled_penalty(self.complexity_penalty, total),
+            leaf_penalty=penalty,
             options=options.for_engine(
                 n_threads=effective_n_threads(self.n_jobs),
                 time_limit=limit,
@@ -235,13 +239,6 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             with_front_trees=self.pareto_front,
             callback=reporter if reporter.is_needed else None,
         )
-        end = reporter.progress(
-            perf_counter() - started,
-            result["statistics"]["n_nodes"],
-            result["lower"],
-            result["upper"],
-        )
-        reporter.print(end)
 
         def tree_of(nodes):
             return grow(
@@ -249,6 +246,18 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             )
 
         self.tree_ = tree_of(result["tree"])
+        if rival.tree is not None:
+            price = penalty * rival.tree.n_leaves
+            objective = rival.error(integers) * _engine.PENALTY_SCALE + price
+            if objective < result["upper"]:
+                self.tree_, result["upper"] = rival.tree, objective
+        end = reporter.progress(
+            perf_counter() - started,
+            result["statistics"]["n_nodes"],
+            result["lower"],
+            result["upper"],
+        )
+        reporter.print(end)
         self.objective_, self.lower_bound_, self.gap_ = end.objective, end.lower_bound, end.gap
         self.is_optimal_ = result["lower"] >= result["upper"]
         self.thresholds_are_exhaustive_ = splits.is_exhaustive
@@ -263,11 +272,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             X = X.toarray()
         self._compute_missing_values_in_feature_mask(X)  # refuses infinity
         self.n_features_in_ = X.shape[1]
-        y = np.asarray(y)
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = y[:, 0]
-        if y.ndim != 1:
-            raise ValueError(f"y must have one dimension, got an array of shape {y.shape}.")
+        y = column_or_1d(y, warn=True)
         if len(y) != len(X):
             raise ValueError(f"Number of labels={len(y)} does not match number of samples={len(X)}")
         weights = np.ones(len(X))
@@ -292,7 +297,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         limit = self.min_samples_leaf
         return limit if isinstance(limit, Integral) else ceil(limit * n_samples)
 
-    def _limits(self, n_samples, total):
+    def _limits(self, n_samples):
         """Return the depth and the range of numbers of inner nodes to solve for."""
         most = min(2**self.max_depth, n_samples)
         if self.max_leaf_nodes is not None:
