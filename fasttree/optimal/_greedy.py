@@ -15,7 +15,7 @@ class GreedyRival:
     Parameters
     ----------
     estimator : OptimalDecisionTreeClassifier
-        Its `min_samples_leaf` and `n_jobs` are used.
+        Its `min_samples_leaf` is used.
     X, codes, weights : ndarrays
         The training rows, classes and weights.
     max_depth, max_leaf_nodes : int
@@ -28,7 +28,6 @@ class GreedyRival:
             "max_depth": max(1, max_depth),
             "max_leaf_nodes": max_leaf_nodes if max_leaf_nodes < 2**max_depth else None,
             "min_samples_leaf": estimator.min_samples_leaf,
-            "n_jobs": estimator.n_jobs,
         }
         self.can_split = max_depth > 0 and max_leaf_nodes > 1
         self.tree = None

@@ -63,8 +63,9 @@ struct Node {
     SlackTable own;    // rows of sets X & h, unless the parent's pairs hold them
     SlackTable pairs;  // rows of sets X & g & h
     std::vector<int32_t> floor;  // least bound over the features dealt with so far
-    std::vector<int32_t> order;
-    std::atomic<int> next{0};
+    std::vector<int32_t> order;  // the features to try
+    std::atomic<int> next{0};    // position of the next one
+    int order_by = 0, beam = 0;  // its kind and length, for descendants too
 
     bool is_shared = false;
     int n_helpers = 0;  // guarded by the team's mutex

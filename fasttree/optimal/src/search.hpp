@@ -27,6 +27,7 @@
 namespace fasttree::optimal {
 
 constexpr int32_t kInfinite = std::numeric_limits<int32_t>::max();
+constexpr int kAllFeatures = std::numeric_limits<int>::max();
 
 enum Order { kLookAhead = 0, kGini = 1, kInOrder = 2, kRandom = 3 };
 enum CacheKey { kNoCache = 0, kDataset = 1, kBranch = 2 };
@@ -141,10 +142,10 @@ class Worker {
 
     Statistics statistics;
 
-    // Start a node whose set is assigned: count it, find its incumbents and order its features.
-    void prepare(Node& node, int order);
-    // Search the `beam` first features (all: to the end), sharing the node where that pays.
-    void search(Node& node, int beam);
+    // Start a node whose set is assigned: count it and find its first incumbents.
+    void prepare(Node& node);
+    // Try the `beam` first features in the given order, sharing the node where that pays.
+    void search(Node& node, int order, int beam);
     // Take features of open nodes until the team is done.
     void help_until_over();
 
@@ -168,13 +169,13 @@ class Worker {
 
     void order_features(Node& node, int order);
     void open_tables(Node& node);
-    void work_on(Node& node, int beam);
-    void process(Node& node, int feature, int beam);
+    void try_features(Node& node, bool may_share);
+    void process(Node& node, int feature);
     void evaluate_sides(Node& node, int feature, Solution* sides);
-    void search_sides(Node& node, int feature, int beam, Solution* sides);
+    void search_sides(Node& node, int feature, Solution* sides);
     bool bound_sides(Node& node, int feature, Solution* sides);
     void evaluate_side(Node& node, Literal literal, bool is_counted, Solution& side);
-    void search_side(Node& node, Literal literal, int beam, Solution* sides);
+    void search_side(Node& node, Literal literal, Solution* sides);
     bool recall(Node& node, Literal literal, Key key, Solution& side);
     Key child_key(const Node& node, Literal literal, const SampleSet& set) const;
     void record(Node& node, Literal literal, const Solution& side);
@@ -272,34 +273,37 @@ inline void Worker::open_tables(Node& node) {
         node.own.reset(range(node.depth - 1).size(), 1, row_size);
 }
 
-inline void Worker::prepare(Node& node, int order) {
+inline void Worker::prepare(Node& node) {
     node.describe(problem_, team_.table);
     tick(node.set.size() * problem_.stride * problem_.stride / 64);
     node.range = range(node.depth);
     node.is_shared = false;
-    node.next.store(0, std::memory_order_relaxed);
     for (int n = node.range.low; n <= node.range.high; ++n) {
         const int k = n - node.range.low;
         const int32_t shallow = node.total_base - node.gains.of[std::min(n, 3)];
         if (shallow < node.solution.upper[k]) {
             node.solution.upper[k] = shallow;
-            const int size = plan_size(node.depth);
-            if (size) node.solution.plan[k * size].feature = kTerminal;
+            node.solution.plan[k * plan_size(node.depth)].feature = kTerminal;
         }
         // Two nodes never reach below depth two.
         if (n <= 2) node.solution.lower[k] = node.solution.upper[k];
     }
     node.apply_penalty();
-    order_features(node, order);
     open_tables(node);
-    node.floor.assign(node.range.size(), kInfinite);
 }
 
-inline void Worker::search(Node& node, int beam) {
+inline void Worker::search(Node& node, int order, int beam) {
     if (node.is_closed()) return;
     ++statistics.n_nodes;
-    work_on(node, beam);
-    if (node.is_closed() || beam < static_cast<int>(node.order.size())) return;
+    order_features(node, order);
+    const bool is_complete = beam >= static_cast<int>(node.order.size());
+    if (!is_complete) node.order.resize(beam);
+    node.order_by = order;
+    node.beam = beam;
+    node.next.store(0, std::memory_order_relaxed);
+    node.floor.assign(node.range.size(), kInfinite);
+    try_features(node, true);
+    if (!is_complete || node.is_closed()) return;
     for (int k = 0; k < node.range.size(); ++k) {
         const int32_t proven = std::min(node.floor[k], node.solution.upper[k]);
         node.solution.lower[k] = std::max(node.solution.lower[k], proven);
@@ -308,15 +312,15 @@ inline void Worker::search(Node& node, int beam) {
 
 // The first feature alone brings an incumbent and siblings to bound the others by; then the node
 // is offered to idle threads. Returns when every feature is dealt with.
-inline void Worker::work_on(Node& node, int beam) {
-    const int n_features = std::min<int>(beam, static_cast<int>(node.order.size()));
+inline void Worker::try_features(Node& node, bool may_share) {
+    const int n_features = static_cast<int>(node.order.size());
     bool is_offered = false;
     for (;;) {
         const int t = node.next.fetch_add(1, std::memory_order_relaxed);
         if (t >= n_features) break;
-        process(node, node.order[t], beam);
+        process(node, node.order[t]);
         if (is_closed(node)) break;
-        if (!is_offered && beam == kInfinite && t + 1 < n_features && team_.wants_sharing(node)) {
+        if (may_share && !is_offered && t + 1 < n_features && team_.wants_sharing(node)) {
             is_offered = true;
             share(node);
         }
@@ -325,7 +329,7 @@ inline void Worker::work_on(Node& node, int beam) {
 }
 
 // One root feature: bound both children, search them if that can still pay, combine.
-inline void Worker::process(Node& node, int feature, int beam) {
+inline void Worker::process(Node& node, int feature) {
     Solution* sides = level(node.depth - 1).sides;
     if (node.parent) refresh_limit(node);
     if (!bound_sides(node, feature, sides)) {
@@ -336,7 +340,7 @@ inline void Worker::process(Node& node, int feature, int beam) {
     if (node.depth == 3)
         evaluate_sides(node, feature, sides);
     else
-        search_sides(node, feature, beam, sides);
+        search_sides(node, feature, sides);
     combine(node, feature, sides);
     close_feature(node, sides);
 }
@@ -440,10 +444,10 @@ inline void Worker::evaluate_side(Node& node, Literal literal, bool is_counted, 
 }
 
 // Two deeper children, searched one after the other, the heavier one first.
-inline void Worker::search_sides(Node& node, int feature, int beam, Solution* sides) {
+inline void Worker::search_sides(Node& node, int feature, Solution* sides) {
     const bool heavy = 2 * node.weight[feature] > node.total_weight;
     for (bool side : {heavy, !heavy}) {
-        search_side(node, {feature, side}, beam, sides);
+        search_side(node, {feature, side}, sides);
         record(node, {feature, side}, sides[side]);
         if (team_.is_stopped()) return;
         if (side == heavy && !can_improve(node, sides)) {
@@ -453,7 +457,7 @@ inline void Worker::search_sides(Node& node, int feature, int beam, Solution* si
     }
 }
 
-inline void Worker::search_side(Node& node, Literal literal, int beam, Solution* sides) {
+inline void Worker::search_side(Node& node, Literal literal, Solution* sides) {
     Node& child = level(node.depth - 1).child;
     Solution& side = sides[literal.side];
     child.become_child(problem_, node, literal);
@@ -464,8 +468,8 @@ inline void Worker::search_side(Node& node, Literal literal, int beam, Solution*
     std::swap(child.solution, side);
     child.range = range(child.depth);
     if (!child.is_closed()) {
-        prepare(child, team_.options.order);
-        search(child, beam);
+        prepare(child);
+        search(child, node.order_by, node.beam);
         if (cache.is_open()) cache.store(child.key, child.solution);
     }
     std::swap(child.solution, side);

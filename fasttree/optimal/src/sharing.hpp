@@ -54,13 +54,7 @@ inline Node* Worker::join_open_node(const Node* below) {
 }
 
 inline void Worker::help(Node& node) {
-    const int n_features = static_cast<int>(node.order.size());
-    for (;;) {
-        const int t = node.next.fetch_add(1, std::memory_order_relaxed);
-        if (t >= n_features) break;
-        process(node, node.order[t], kInfinite);
-        if (is_closed(node)) break;
-    }
+    try_features(node, false);
     {
         std::lock_guard<std::mutex> lock(team_.mutex);
         --node.n_helpers;

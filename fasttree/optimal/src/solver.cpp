@@ -155,16 +155,18 @@ Progress progress_of(const Problem& problem, Node& root, double elapsed, int64_t
     return progress;
 }
 
+// Incumbents first, by searches that try only the most promising features of every node, each
+// twice as many as the one before; then all features. What the first ones prove and solve stays
+// in the caches, so they cost the last one little.
 void search_root(Team& team, Worker& worker, Node& root) {
     const SearchOptions& options = team.options;
+    worker.prepare(root);
     if (root.depth >= 4 && options.with_greedy_start) {
-        for (int order : {options.order, static_cast<int>(kGini)}) {
-            worker.prepare(root, order);
-            worker.search(root, 1);
-        }
+        worker.search(root, kGini, 1);
+        for (int beam = 1; 4 * beam <= team.problem.n_features; beam *= 2)
+            worker.search(root, options.order, beam);
     }
-    worker.prepare(root, options.order);
-    worker.search(root, kInfinite);
+    worker.search(root, options.order, kAllFeatures);
 }
 
 // Run the search with helpers beside it; exceptions of any thread stop all and come out here.
