@@ -27,8 +27,8 @@ class Splits:
         Column of X that a split reads.
     threshold : ndarray of shape (n_splits,), dtype=float64
         Largest value that goes left.
-    missing_go_to_left : ndarray of shape (n_splits,), dtype=uint8
-        Whether missing values go left.
+    missing_go_to_left : ndarray of shape (n_splits,), dtype=int8
+        Whether missing values go left; -1 where the column has none.
     is_exhaustive : bool
         Whether every split that tells the rows apart is there, so that the best tree over the
         splits is the best tree over X.
@@ -58,12 +58,21 @@ def binarize(X, n_thresholds, more_thresholds=None):
     Splits
     """
     is_binary = ((X == 0) | (X == 1)).all(axis=0)
+    n_features = X.shape[1]
+    if is_binary.all():
+        return Splits(
+            columns=np.ascontiguousarray(X.T, dtype=np.uint8),
+            feature=np.arange(n_features),
+            threshold=np.full(n_features, 0.5),
+            missing_go_to_left=np.full(n_features, -1, dtype=np.int8),
+            is_exhaustive=True,
+        )
     parts = []
     is_exhaustive = True
-    for feature in range(X.shape[1]):
+    for feature in range(n_features):
         column = X[:, feature]
         if is_binary[feature]:
-            parts.append((feature, np.array([0.5]), False, column.astype(np.uint8)[None]))
+            parts.append((feature, np.array([0.5]), -1, column.astype(np.uint8)[None]))
             continue
         is_missing = np.isnan(column)
         thresholds, is_complete = _thresholds(np.sort(column[~is_missing]), n_thresholds)
@@ -72,11 +81,11 @@ def binarize(X, n_thresholds, more_thresholds=None):
             thresholds = np.union1d(thresholds, more_thresholds(feature))
         goes_right = column > thresholds[:, None]  # False for missing values
         if not is_missing.any():
-            parts.append((feature, thresholds, False, goes_right))
+            parts.append((feature, thresholds, -1, goes_right))
             continue
-        parts.append((feature, thresholds, True, goes_right))
-        parts.append((feature, thresholds, False, goes_right | is_missing))
-        parts.append((feature, np.array([np.inf]), False, is_missing[None]))
+        parts.append((feature, thresholds, 1, goes_right))
+        parts.append((feature, thresholds, 0, goes_right | is_missing))
+        parts.append((feature, np.array([np.inf]), 0, is_missing[None]))
     sizes = [len(thresholds) for _, thresholds, _, _ in parts]
 
     def stacked(values, dtype):
@@ -86,7 +95,7 @@ def binarize(X, n_thresholds, more_thresholds=None):
         columns=np.concatenate([columns for *_, columns in parts]).view(np.uint8),
         feature=stacked([feature for feature, *_ in parts], np.intp),
         threshold=np.concatenate([thresholds for _, thresholds, _, _ in parts]),
-        missing_go_to_left=stacked([left for _, _, left, _ in parts], np.uint8),
+        missing_go_to_left=stacked([left for _, _, left, _ in parts], np.int8),
         is_exhaustive=is_exhaustive,
     )
 

@@ -28,9 +28,7 @@ from fasttree.utils._threads import effective_n_threads
 __all__ = ["OptimalDecisionTreeClassifier"]
 
 MAX_DEPTH = 15
-FRONT_DTYPE = np.dtype(
-    [("n_leaves", np.intp), ("error", np.float64), ("lower_bound", np.float64)]
-)
+FRONT_DTYPE = np.dtype([("n_leaves", np.intp), ("error", np.float64), ("lower_bound", np.float64)])
 
 
 class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
@@ -214,7 +212,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         rival = GreedyRival(self, X, codes, weights, depth, budgets[1] + 1)
         splits = binarize(X, self.n_thresholds, rival.thresholds)
         self._check_memory(splits.columns.shape, depth, budgets)
-        reporter = Reporter(1 / (_engine.PENALTY_SCALE * total), self.callback, self.verbose)
+        reporter = Reporter(_engine.PENALTY_SCALE * total, self.callback, self.verbose)
         penalty = _scaled_penalty(self.complexity_penalty, total)
         options = self.search_options or SearchOptions()
         if self.time_limit is not None or self.callback is not None:
@@ -241,9 +239,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         )
 
         def tree_of(nodes):
-            return grow(
-                nodes, splits, codes, integers, unit, self.n_features_in_, self.n_classes_
-            )
+            return grow(nodes, splits, codes, integers, unit, self.n_features_in_, self.n_classes_)
 
         self.tree_ = tree_of(result["tree"])
         if rival.tree is not None:

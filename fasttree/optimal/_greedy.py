@@ -1,4 +1,4 @@
-"""The greedy tree within the same limits: its splits are candidates, its error is never undercut."""
+"""The greedy tree within the same limits: a source of candidate splits, and a mark to reach."""
 
 from functools import cached_property
 

@@ -51,8 +51,11 @@ def grow(solution, splits, codes, weights, unit, n_features, n_classes):
         node["left_child"], node["right_child"] = left, right
         node["feature"] = splits.feature[column]
         node["threshold"] = splits.threshold[column]
-        node["missing_go_to_left"] = splits.missing_go_to_left[column]
         goes_right = splits.columns[column, here].view(bool)
+        missing_left = splits.missing_go_to_left[column]
+        if missing_left < 0:  # none was seen: with the majority
+            missing_left = 2 * np.count_nonzero(goes_right) < len(here)
+        node["missing_go_to_left"] = missing_left
         rows[left], rows[right] = here[~goes_right], here[goes_right]
         depth[[left, right]] = depth[k] + 1
     tree = Tree(n_features, np.array([n_classes], dtype=np.intp), 1)

@@ -42,16 +42,16 @@ class Reporter:
 
     Parameters
     ----------
-    scale : float
-        Objective of one unit of the engine.
+    whole : int
+        What the engine counts for an objective of one.
     callback : callable or None
         Gets a `SearchProgress`; a true result stops the search.
     verbose : bool or int
         Seconds between printed lines shrink with it: 1 prints one line per second.
     """
 
-    def __init__(self, scale, callback, verbose):
-        self.scale = scale
+    def __init__(self, whole, callback, verbose):
+        self.whole = whole
         self.callback = callback
         self.interval = 1 / verbose if verbose else float("inf")
         self.next_line = 0.0
@@ -61,7 +61,7 @@ class Reporter:
         return self.callback is not None or self.interval < float("inf")
 
     def progress(self, elapsed, n_nodes, lower, upper):
-        lower, upper = lower * self.scale, upper * self.scale
+        lower, upper = lower / self.whole, upper / self.whole
         return SearchProgress(elapsed, n_nodes, upper, min(lower, upper), max(0.0, upper - lower))
 
     def __call__(self, elapsed, n_nodes, lower, upper):

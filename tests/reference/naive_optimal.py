@@ -3,7 +3,7 @@
 Sets of rows are integers, bit ``i`` for row ``i``, so that equal sets are met once.
 """
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def best_errors(X, y, weights, *, max_depth, max_nodes, min_samples_leaf=1):
         by_class = [_weight(rows & members, weights) for members, _ in classes]
         return sum(by_class) - max(by_class)
 
-    @lru_cache(maxsize=None)
+    @cache
     def solve(rows, depth):
         errors = np.full(max_nodes + 1, leaf_error(rows))
         if depth == 0:
