@@ -57,7 +57,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
     n_jobs : int, default=None
         Number of threads; None means one, -1 all. The objective does not depend on it; the
         tree may be another one with the same objective.
-    n_thresholds : int, default=15
+    n_thresholds : int, default=31
         Most thresholds tried per numeric column. Columns with at most this many gaps between
         their values have all of them; others have those nearest to even quantiles, and those of
         the greedy tree within the same limits, which is therefore never better.
@@ -164,7 +164,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         class_weight=None,
         time_limit=None,
         n_jobs=None,
-        n_thresholds=15,
+        n_thresholds=31,
         cache_size=256,
         pareto_front=False,
         callback=None,

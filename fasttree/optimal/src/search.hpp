@@ -101,11 +101,19 @@ class Team {
     std::condition_variable changed;
     std::vector<Node*> open;  // nodes whose features any thread may take
     bool is_over = false;
+    std::function<void()> start_helpers;  // called once, before a node is first shared
 
     double elapsed() const {
         return std::chrono::duration<double>(Clock::now() - start_).count();
     }
     bool is_stopped() const { return stopped_.load(std::memory_order_relaxed); }
+    void finish() {
+        {
+            std::lock_guard<std::mutex> lock(mutex);
+            is_over = true;
+        }
+        changed.notify_all();
+    }
     void stop() {
         stopped_.store(true, std::memory_order_relaxed);
         changed.notify_all();

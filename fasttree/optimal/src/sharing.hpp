@@ -5,6 +5,8 @@
 // two workers wait for each other.
 #pragma once
 
+#include <utility>
+
 #include "search.hpp"
 
 namespace fasttree::optimal {
@@ -12,6 +14,7 @@ namespace fasttree::optimal {
 inline void Worker::share(Node& node) {
     {
         std::lock_guard<std::mutex> lock(team_.mutex);
+        if (team_.start_helpers) std::exchange(team_.start_helpers, nullptr)();
         node.is_shared = true;
         node.n_helpers = 0;
         team_.open.push_back(&node);

@@ -1,10 +1,8 @@
 #include "solver.hpp"
 
 #include <memory>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include <system_error>
+#include <thread>
 
 namespace fasttree::optimal {
 
@@ -169,7 +167,9 @@ void search_root(Team& team, Worker& worker, Node& root) {
     worker.search(root, options.order, kAllFeatures);
 }
 
-// Run the search with helpers beside it; exceptions of any thread stop all and come out here.
+// Run the search; exceptions of any thread stop all and come out here. Helpers are started when a
+// node is first shared, so a search of a few milliseconds never pays for them. They are threads of
+// their own, not OpenMP's: its team would have to start and end together.
 void run_team(Team& team, std::vector<std::unique_ptr<Worker>>& workers, Node& root) {
     std::exception_ptr failure;
     auto guarded = [&](auto&& work) {
@@ -181,27 +181,20 @@ void run_team(Team& team, std::vector<std::unique_ptr<Worker>>& workers, Node& r
             team.stop();
         }
     };
-    auto lead = [&] {
-        guarded([&] { search_root(team, *workers[0], root); });
-        {
-            std::lock_guard<std::mutex> lock(team.mutex);
-            team.is_over = true;
+    std::vector<std::thread> helpers;
+    helpers.reserve(workers.size());
+    team.start_helpers = [&] {
+        try {
+            for (size_t id = 1; id < workers.size(); ++id)
+                helpers.emplace_back(
+                    [&, id] { guarded([&] { workers[id]->help_until_over(); }); });
+        } catch (const std::system_error&) {
+            // No more threads to be had: the search goes on with those there are.
         }
-        team.changed.notify_all();
     };
-#ifdef _OPENMP
-    const int n_threads = static_cast<int>(workers.size());
-#pragma omp parallel num_threads(n_threads) if (n_threads > 1)
-    {
-        const int id = omp_get_thread_num();
-        if (id == 0)
-            lead();
-        else
-            guarded([&] { workers[id]->help_until_over(); });
-    }
-#else
-    lead();
-#endif
+    guarded([&] { search_root(team, *workers[0], root); });
+    team.finish();
+    for (std::thread& helper : helpers) helper.join();
     if (failure) std::rethrow_exception(failure);
 }
 
