@@ -44,6 +44,7 @@ cdef extern from "src/solver.hpp" namespace "fasttree::optimal" nogil:
         cbool with_sibling_bound
         cbool with_cousin_bound
         cbool with_parent_bound
+        cbool with_conflict_bound
         cbool with_upper_bound
         cbool with_greedy_start
         uint64_t seed

@@ -33,6 +33,8 @@ class SearchOptions:
         Bound a subproblem by its similarity to others below siblings of its parent.
     parent_bound : bool, default=True
         Bound a subproblem by its similarity to the one it was split from.
+    conflict_bound : bool, default=True
+        Bound a subproblem by its equal rows of different classes (equivalent points).
     upper_bound : bool, default=True
         Tell a subproblem what its parent can still use.
     greedy_start : bool, default=True
@@ -51,6 +53,7 @@ class SearchOptions:
     sibling_bound: bool = True
     cousin_bound: bool = True
     parent_bound: bool = True
+    conflict_bound: bool = True
     upper_bound: bool = True
     greedy_start: bool = True
     instruction_set: str = "auto"
@@ -77,6 +80,7 @@ class SearchOptions:
             "with_sibling_bound": self.sibling_bound,
             "with_cousin_bound": self.cousin_bound,
             "with_parent_bound": self.parent_bound,
+            "with_conflict_bound": self.conflict_bound,
             "with_upper_bound": self.upper_bound,
             "with_greedy_start": self.greedy_start,
             "seed": self.seed,

@@ -37,6 +37,16 @@ class SlackTable {
 
 constexpr int64_t kPenaltyScale = 1 << 20;
 
+inline int lowest_bit(uint64_t bits) {
+#if defined(__GNUC__)
+    return __builtin_ctzll(bits);
+#else
+    int position = 0;
+    while (!(bits >> position & 1)) ++position;
+    return position;
+#endif
+}
+
 struct Node {
     int depth = 0;
     BudgetRange range{0, 0};
@@ -50,6 +60,8 @@ struct Node {
     std::vector<std::vector<int32_t>> diagonal;  // per matrix: features alone
     std::vector<int32_t> weight, base;           // of the samples with each feature
     Buffer weights;                              // pair weights
+    int32_t total_conflict = 0;                  // errors that no tree avoids
+    std::vector<int32_t> conflict;               // those of the samples with each feature
     Gains gains;
     std::vector<int32_t> stump_gain[2];          // of the best stump without and with a feature
 
@@ -84,6 +96,11 @@ struct Node {
     int32_t total_of(int matrix, Literal literal) const {
         const int32_t present = diagonal[matrix][literal.feature];
         return literal.side ? present : totals[matrix] - present;
+    }
+    int32_t conflict_of(Literal literal) const {
+        if (total_conflict == 0) return 0;
+        return literal.side ? conflict[literal.feature]
+                            : total_conflict - conflict[literal.feature];
     }
     int32_t leaf_error(const Problem& problem, Literal literal) const {
         int32_t gain = 0;
@@ -152,9 +169,26 @@ struct Node {
             for (int f = 0; f < problem.n_features; ++f)
                 diagonal[m][f] = set.kernels->read(set.matrix(problem, m), f * (stride + 1));
         }
+        find_conflicts(problem);
         for (auto& gain : stump_gain) gain.resize(stride);
         gains = set.kernels->evaluate(set.pair_counts(problem, totals.data()),
                                       stump_gain[0].data(), stump_gain[1].data());
+    }
+
+    void find_conflicts(const Problem& problem) {
+        total_conflict = 0;
+        if (problem.conflict.empty()) return;
+        conflict.assign(problem.stride, 0);
+        for (ptrdiff_t e = 0; e < set.size(); ++e) {
+            const uint32_t entry = set.entries[e];
+            const int32_t errors = problem.conflict[entry];
+            if (errors == 0) continue;
+            total_conflict += errors;
+            for (ptrdiff_t w = 0; w < problem.n_words; ++w)
+                for (uint64_t bits = problem.rows[entry * problem.n_words + w]; bits;
+                     bits &= bits - 1)
+                    conflict[64 * w + lowest_bit(bits)] += errors;
+        }
     }
 
     // Become the child of `from` on one side of a feature (without counting yet).

@@ -3,9 +3,10 @@
 // Features that are constant, equal or complementary to an earlier one are dropped; a feature true
 // in more than half of the samples is flipped. Equal rows are merged. Where rows equal in every
 // feature have different classes, weight common to all classes is cancelled: every tree errs on
-// it alike, so it only adds a constant to the objective (with two classes this is the whole
-// equivalent-points bound). It is kept when leaves have a minimum size, because similarity bounds
-// then need every row to have a weight.
+// it alike, so it only adds a constant to the objective. It is kept when leaves have a minimum
+// size, because similarity bounds then need every row to have a weight. The errors that every tree
+// makes on what is left of such rows (none, with two classes and cancellation) are the
+// equivalent-points bound.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernels.hpp"
@@ -73,6 +75,7 @@ class Problem {
     std::vector<Plane> planes;   // by matrix, then falling bit
     std::vector<int32_t> plane_start;
     std::vector<Key> keys;  // per entry
+    std::vector<int32_t> conflict;  // errors no tree avoids, on one entry of each row; or empty
     std::vector<int32_t> source;    // input column of a feature
     std::vector<uint8_t> flipped;   // whether it was complemented
 
@@ -87,10 +90,16 @@ class Problem {
         ptrdiff_t sample;
         std::vector<int32_t> class_weight;
         int32_t size;
+        int32_t conflict;
     };
     std::vector<uint64_t> choose_features(const Input& input);
+    static int32_t conflict_of(const Group& group) {
+        const auto& weight = group.class_weight;
+        return std::accumulate(weight.begin(), weight.end(), 0) -
+               *std::max_element(weight.begin(), weight.end());
+    }
     std::vector<Group> group_rows(const Input& input, const std::vector<uint64_t>& sample_rows);
-    void make_planes(const std::vector<Group>& groups, const std::vector<uint64_t>& sample_rows,
+    void make_planes(std::vector<Group> groups, const std::vector<uint64_t>& sample_rows,
                      int32_t n_classes);
 };
 
@@ -141,7 +150,7 @@ inline std::vector<Problem::Group> Problem::group_rows(const Input& input,
     for (ptrdiff_t s = 0; s < input.n_samples; ++s) {
         const auto [it, is_new] = index.emplace(as_bytes(&sample_rows[s * n_words], n_words),
                                                 static_cast<int>(groups.size()));
-        if (is_new) groups.push_back({s, std::vector<int32_t>(input.n_classes, 0), 0});
+        if (is_new) groups.push_back({s, std::vector<int32_t>(input.n_classes, 0), 0, 0});
         Group& group = groups[it->second];
         group.class_weight[input.classes[s]] += input.weights[s];
         group.size += 1;
@@ -156,15 +165,17 @@ inline std::vector<Problem::Group> Problem::group_rows(const Input& input,
     return groups;
 }
 
-inline void Problem::make_planes(const std::vector<Group>& groups,
+inline void Problem::make_planes(std::vector<Group> groups,
                                  const std::vector<uint64_t>& sample_rows, int32_t n_classes) {
+    std::vector<int32_t> conflicts;
     // Contributions of (matrix, class) as (group, value) pairs, cut into the bits of the values.
     auto add_planes = [&](int matrix, auto value_of, const std::vector<int>& classes) {
         for (int bit = 30; bit >= 0; --bit) {
             for (int c : classes) {
                 const ptrdiff_t before = static_cast<ptrdiff_t>(keys.size());
-                for (const Group& group : groups) {
+                for (Group& group : groups) {
                     if (!(value_of(group, c) >> bit & 1)) continue;
+                    conflicts.push_back(std::exchange(group.conflict, 0));
                     const uint64_t* row = &sample_rows[group.sample * n_words];
                     rows.insert(rows.end(), row, row + n_words);
                     keys.push_back(random_key(keys.size()));
@@ -179,6 +190,7 @@ inline void Problem::make_planes(const std::vector<Group>& groups,
         }
     };
     plane_start.assign(1, 0);
+    for (Group& group : groups) group.conflict = conflict_of(group);
     auto class_weight = [](const Group& group, int c) { return group.class_weight[c]; };
     if (n_matrices == 1) {
         add_planes(0, class_weight, {0, 1});
@@ -188,6 +200,8 @@ inline void Problem::make_planes(const std::vector<Group>& groups,
     if (is_sized) add_planes(n_matrices, [](const Group& g, int) { return g.size; }, {0});
     for (const Group& group : groups)
         total_weight += std::accumulate(group.class_weight.begin(), group.class_weight.end(), 0);
+    if (std::any_of(conflicts.begin(), conflicts.end(), [](int32_t c) { return c > 0; }))
+        conflict = std::move(conflicts);
 }
 
 inline Problem::Problem(const Input& input, int32_t min_leaf_)

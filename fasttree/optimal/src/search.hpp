@@ -40,6 +40,7 @@ struct SearchOptions {
     bool with_sibling_bound = true;  // similarity to sets of the same node
     bool with_cousin_bound = true;   // similarity to sets of its siblings
     bool with_parent_bound = true;   // similarity to the set that was split
+    bool with_conflict_bound = true; // equal rows of different classes
     bool with_upper_bound = true;    // children get what their parent can still use
     bool with_greedy_start = true;
     uint64_t seed = 0;
@@ -364,16 +365,17 @@ inline bool Worker::bound_sides(Node& node, int feature, Solution* sides) {
         const int32_t leaf = node.leaf_error(problem_, literal);
         const int32_t stump = std::min(leaf, node.stump_error(literal));
         const int32_t removed = node.total_weight - node.weight_of(literal);
+        const int32_t conflict = options.with_conflict_bound ? node.conflict_of(literal) : 0;
         for (int n = child.low; n <= child.high; ++n) {
             const int k = n - child.low;
             sides[side].upper[k] = n == 0 ? leaf : stump;
-            sides[side].lower[k] = n <= 1 ? sides[side].upper[k] : 0;
+            sides[side].lower[k] = n <= 1 ? sides[side].upper[k] : conflict;
             if (n == 2 && options.with_parent_bound) {
                 const int32_t whole = node.total_base - node.gains.of[2];
-                sides[side].lower[k] = std::max(0, whole - removed);
+                sides[side].lower[k] = std::max(conflict, whole - removed);
             } else if (n == 3 && node.depth == 3 && options.with_parent_bound) {
                 const int32_t whole = node.total_base - node.gains.of[3];
-                sides[side].lower[k] = std::max(0, whole - removed);
+                sides[side].lower[k] = std::max(conflict, whole - removed);
             }
             if (size) sides[side].plan[k * size].feature = kTerminal;
         }
