@@ -158,6 +158,40 @@ def test_each_switch_alone(switch, seed):
     check(random_problem(rng), rng, {switch: SWITCHES[switch]})
 
 
+def larger_problem(rng):
+    """Too large for brute force, and such that bounds are often met exactly: nested columns."""
+    n_samples, n_values = int(rng.integers(50, 200)), int(rng.integers(2, 6))
+    values = rng.integers(0, n_values + 1, (n_samples, 24 // n_values))
+    X = (values[:, :, None] >= np.arange(1, n_values + 1)).reshape(n_samples, -1)
+    n_classes = int(rng.choice([2, 2, 3]))
+    y = (values[:, 0] + values[:, 1] // 2 + values[:, -1]) % n_classes
+    y = np.where(rng.random(n_samples) < 0.7, y, rng.integers(0, n_classes, n_samples))
+    return {
+        "X": X,
+        "y": y.astype(np.int32),
+        "weights": rng.integers(1, rng.choice([2, 4]), n_samples).astype(np.int32),
+        "n_classes": n_classes,
+        "depth": int(rng.choice([3, 3, 4])),
+        "min_leaf": int(rng.choice([1, 1, 3])),
+    }
+
+
+@pytest.mark.cases(2000)
+def test_bounds_keep_the_optimum(seed):
+    """With all bounds and caches, with each alone, and with none."""
+    rng = np.random.default_rng([seed, 4])
+    problem = larger_problem(rng)
+    most = 2 ** problem["depth"] - 1
+    node_range = [(most, most), (most - 2, most - 2), (0, most)][int(rng.integers(0, 3))]
+    bare = solve(problem, node_range, **SWITCHES)
+    alone = str(rng.choice(list(SWITCHES)))
+    for settings in ({}, SWITCHES | {alone: DEFAULTS[alone]}):
+        result = solve(problem, node_range, **settings)
+        assert result["front_upper"].tolist() == bare["front_upper"].tolist()
+        assert result["front_lower"].tolist() == bare["front_upper"].tolist()
+    assert judge(result["tree"], problem, node_range[1]) == result["front_upper"][-1]
+
+
 @pytest.mark.parametrize("order", range(4))
 @pytest.mark.parametrize("cache_key", range(3))
 @pytest.mark.cases(20)
