@@ -78,8 +78,6 @@ cdef extern from "src/solver.hpp" namespace "fasttree::optimal" nogil:
         vector[OutNode] tree
         vector[vector[OutNode]] front_trees
         Statistics statistics
-        int n_features
-        Py_ssize_t n_entries
         cbool is_stopped
 
     struct Progress:
@@ -221,5 +219,4 @@ def solve(
         "n_nodes": result.chosen,
         "is_stopped": result.is_stopped,
         "statistics": result.statistics,
-        "n_binary_features": result.n_features,
     }

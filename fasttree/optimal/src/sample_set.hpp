@@ -148,7 +148,7 @@ class SampleSet {
 
   private:
     static constexpr int kSpare = 32;    // room for whole vectors written by select
-    static constexpr int kSpareRows = 8;  // counting and mirroring work on blocks of up to eight rows
+    static constexpr int kSpareRows = 8;  // tiles have up to eight rows
 
     static ptrdiff_t matrix_rows(const Problem& problem) {
         return problem.n_features + kSpareRows;
@@ -157,7 +157,8 @@ class SampleSet {
         return problem.n_matrices + problem.is_sized;
     }
     ptrdiff_t matrix_bytes(const Problem& problem) const {
-        return matrix_rows(problem) * problem.stride * static_cast<ptrdiff_t>(kernels->element_size);
+        return matrix_rows(problem) * problem.stride *
+               static_cast<ptrdiff_t>(kernels->element_size);
     }
     int n_steps() const { return static_cast<int>(steps_.size()); }
 

@@ -58,12 +58,13 @@ struct Vec {
     static Reg popcount(const Reg& a) {
         using U = std::make_unsigned_t<T>;
         constexpr U ones = static_cast<U>(~U{0});
+        constexpr U pairs = ones / 3, quads = ones / 5, bytes = ones / 17;
         Reg out;
         for (int k = 0; k < kLanes; ++k) {
             U x = static_cast<U>(a.lane[k]);
-            x = static_cast<U>(x - ((x >> 1) & static_cast<U>(ones / 3)));
-            x = static_cast<U>((x & static_cast<U>(ones / 5)) + ((x >> 2) & static_cast<U>(ones / 5)));
-            x = static_cast<U>((x + (x >> 4)) & static_cast<U>(ones / 17));
+            x = static_cast<U>(x - ((x >> 1) & pairs));
+            x = static_cast<U>((x & quads) + ((x >> 2) & quads));
+            x = static_cast<U>((x + (x >> 4)) & bytes);
             if constexpr (sizeof(T) >= 2) x = static_cast<U>(x + (x >> 8));
             if constexpr (sizeof(T) == 4) x = static_cast<U>(x + (x >> 16));
             out.lane[k] = static_cast<T>(x & 63);

@@ -245,8 +245,6 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
     }
 
     Result result;
-    result.n_features = problem.n_features;
-    result.n_entries = problem.n_entries();
     result.is_stopped = team.is_stopped();
     for (const auto& worker : workers) result.statistics.add(worker->statistics);
     result.lower = result.upper = INT64_MAX;

@@ -31,8 +31,6 @@ struct Result {
     std::vector<OutNode> tree;   // in pre-order
     std::vector<std::vector<OutNode>> front_trees;  // per budget, when asked for
     Statistics statistics;
-    int n_features = 0;
-    ptrdiff_t n_entries = 0;
     bool is_stopped = false;
 };
 
