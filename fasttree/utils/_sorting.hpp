@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace fasttree {
 
@@ -18,6 +19,13 @@ inline uint32_t float_key(float x) {
     uint32_t bits;
     std::memcpy(&bits, &x, sizeof bits);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+inline float key_value(uint32_t key) {
+    const uint32_t bits = key & 0x80000000u ? key ^ 0x80000000u : ~key;
+    float x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 inline uint64_t pack(uint32_t key, uint32_t payload) {
@@ -34,6 +42,14 @@ inline void insertion_sort(uint64_t* items, size_t n) {
         items[j] = item;
     }
 }
+
+// Scratch of one thread's sorts.
+struct SortBuffers {
+    std::vector<uint64_t> items, scratch;
+    void reserve(size_t n) {
+        if (items.size() < n) items.resize(n), scratch.resize(n);
+    }
+};
 
 // Sorts items by key; equal keys keep their order, which is that of ascending payloads.
 // Returns the sorted array, `items` or `scratch`, each of n items.
