@@ -313,7 +313,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         pair_matrices = 4 * (self.n_classes_ + 3) * n_splits**2 * max(1, depth - 1)
         plans = 16 * (budgets[1] - budgets[0] + 1) * 2**depth
         needed = n_threads * (pair_matrices + plans) + 2 * n_splits * n_samples
-        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        available = _physical_memory()
         if needed > available:
             raise ValueError(
                 f"{n_splits} candidate splits need about {needed / 2**30:.0f} GiB of memory and "
@@ -413,6 +413,14 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         tags.target_tags.multi_output = False
         tags.classifier_tags.multi_label = False
         return tags
+
+
+def _physical_memory():
+    """Bytes of this machine's memory; no limit where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError):
+        return float("inf")
 
 
 def _scaled_penalty(penalty, total):

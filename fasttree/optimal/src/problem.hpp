@@ -10,9 +10,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bitset>
 #include <cstdint>
 #include <numeric>
-#include <stdexcept>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -86,25 +86,48 @@ class Problem {
     }
 
   private:
-    struct Group {
-        ptrdiff_t sample;
-        std::vector<int32_t> class_weight;
-        int32_t size;
-        int32_t conflict;
+    // Distinct rows: a sample of each, its weight per class, number of samples and conflict.
+    struct Groups {
+        int32_t n_classes;
+        std::vector<ptrdiff_t> sample;
+        std::vector<int32_t> weight;  // group-major
+        std::vector<int32_t> size;
+        std::vector<int32_t> conflict;
+
+        ptrdiff_t count() const { return static_cast<ptrdiff_t>(sample.size()); }
+        int32_t* weights(ptrdiff_t group) { return &weight[group * n_classes]; }
     };
     std::vector<uint64_t> choose_features(const Input& input);
-    static int32_t conflict_of(const Group& group) {
-        const auto& weight = group.class_weight;
-        return std::accumulate(weight.begin(), weight.end(), 0) -
-               *std::max_element(weight.begin(), weight.end());
-    }
-    std::vector<Group> group_rows(const Input& input, const std::vector<uint64_t>& sample_rows);
-    void make_planes(std::vector<Group> groups, const std::vector<uint64_t>& sample_rows,
-                     int32_t n_classes);
+    Groups group_rows(const Input& input, const std::vector<uint64_t>& sample_rows);
+    void cancel_common_weight(Groups& groups);
+    void make_planes(Groups& groups, const std::vector<uint64_t>& sample_rows);
 };
 
 inline std::string_view as_bytes(const uint64_t* words, ptrdiff_t n_words) {
     return {reinterpret_cast<const char*>(words), static_cast<size_t>(n_words) * 8};
+}
+
+// 64 bytes of zeros and ones as the bits of a word: a product gathers eight at a time.
+inline uint64_t pack_bits(const uint8_t* bytes, ptrdiff_t n) {
+    uint64_t word = 0;
+    for (ptrdiff_t start = 0; start < n; start += 8) {
+        uint64_t eight = 0;
+        for (ptrdiff_t k = 0; k < std::min<ptrdiff_t>(8, n - start); ++k)
+            eight |= static_cast<uint64_t>(bytes[start + k] != 0) << (8 * k);
+        word |= (eight * 0x0102040810204080ull >> 56) << start;
+    }
+    return word;
+}
+
+// Transpose a 64 x 64 bit matrix by swapping ever smaller blocks.
+inline void transpose_bits(uint64_t* rows) {
+    uint64_t mask = 0x00000000ffffffffull;
+    for (int width = 32; width > 0; width >>= 1, mask ^= mask << width)
+        for (int r = 0; r < 64; r = ((r | width) + 1) & ~width) {
+            const uint64_t swapped = ((rows[r] >> width) ^ rows[r | width]) & mask;
+            rows[r] ^= swapped << width;
+            rows[r | width] ^= swapped;
+        }
 }
 
 // Distinct informative columns; returns the samples as rows of bits.
@@ -113,13 +136,13 @@ inline std::vector<uint64_t> Problem::choose_features(const Input& input) {
     const ptrdiff_t n_column_words = (n + 63) / 64;
     std::vector<std::vector<uint64_t>> kept;
     std::unordered_map<std::string_view, int> seen;
+    std::vector<uint64_t> bits(n_column_words);
     for (ptrdiff_t c = 0; c < input.n_columns; ++c) {
-        const uint8_t* column = input.columns + c * n;
-        std::vector<uint64_t> bits(n_column_words, 0);
         ptrdiff_t n_true = 0;
-        for (ptrdiff_t s = 0; s < n; ++s) {
-            bits[s / 64] |= static_cast<uint64_t>(column[s] != 0) << (s % 64);
-            n_true += column[s] != 0;
+        for (ptrdiff_t w = 0; w < n_column_words; ++w) {
+            bits[w] =
+                pack_bits(input.columns + c * n + 64 * w, std::min<ptrdiff_t>(64, n - 64 * w));
+            n_true += static_cast<ptrdiff_t>(std::bitset<64>(bits[w]).count());
         }
         if (n_true == 0 || n_true == n) continue;
         const bool flip = 2 * n_true > n || (2 * n_true == n && (bits[0] & 1));
@@ -127,9 +150,9 @@ inline std::vector<uint64_t> Problem::choose_features(const Input& input) {
             for (uint64_t& word : bits) word = ~word;
             if (n % 64) bits.back() &= (uint64_t{1} << (n % 64)) - 1;
         }
-        const int next = static_cast<int>(kept.size());
-        if (!seen.emplace(as_bytes(bits.data(), n_column_words), next).second) continue;
-        kept.push_back(std::move(bits));  // its words stay in place, so the map's view stays valid
+        if (seen.count(as_bytes(bits.data(), n_column_words))) continue;
+        kept.push_back(bits);  // its words stay in place, so views of them stay valid
+        seen.emplace(as_bytes(kept.back().data(), n_column_words), 0);
         source.push_back(static_cast<int32_t>(c));
         flipped.push_back(flip);
     }
@@ -137,71 +160,82 @@ inline std::vector<uint64_t> Problem::choose_features(const Input& input) {
     n_words = std::max<ptrdiff_t>(1, (n_features + 63) / 64);
     stride = n_words * 64;
     std::vector<uint64_t> sample_rows(n * n_words, 0);
-    for (int f = 0; f < n_features; ++f)
-        for (ptrdiff_t s = 0; s < n; ++s)
-            sample_rows[s * n_words + f / 64] |= (kept[f][s / 64] >> (s % 64) & 1) << (f % 64);
+    for (ptrdiff_t block = 0; block < n_column_words; ++block) {
+        for (ptrdiff_t w = 0; w < n_words; ++w) {
+            uint64_t square[64] = {};
+            for (ptrdiff_t f = 64 * w; f < std::min<ptrdiff_t>(n_features, 64 * w + 64); ++f)
+                square[f - 64 * w] = kept[f][block];
+            transpose_bits(square);
+            for (ptrdiff_t s = 64 * block; s < std::min(n, 64 * block + 64); ++s)
+                sample_rows[s * n_words + w] = square[s - 64 * block];
+        }
+    }
     return sample_rows;
 }
 
-inline std::vector<Problem::Group> Problem::group_rows(const Input& input,
-                                                       const std::vector<uint64_t>& sample_rows) {
-    std::unordered_map<std::string_view, int> index;
-    std::vector<Group> groups;
+inline Problem::Groups Problem::group_rows(const Input& input,
+                                           const std::vector<uint64_t>& sample_rows) {
+    std::unordered_map<std::string_view, ptrdiff_t> index;
+    Groups groups;
+    groups.n_classes = input.n_classes;
     for (ptrdiff_t s = 0; s < input.n_samples; ++s) {
-        const auto [it, is_new] = index.emplace(as_bytes(&sample_rows[s * n_words], n_words),
-                                                static_cast<int>(groups.size()));
-        if (is_new) groups.push_back({s, std::vector<int32_t>(input.n_classes, 0), 0, 0});
-        Group& group = groups[it->second];
-        group.class_weight[input.classes[s]] += input.weights[s];
-        group.size += 1;
-    }
-    if (is_sized) return groups;
-    for (Group& group : groups) {
-        auto& weight = group.class_weight;
-        const int32_t common = *std::min_element(weight.begin(), weight.end());
-        for (int32_t& w : weight) w -= common;
-        constant_error += static_cast<int64_t>(common) * (input.n_classes - 1);
+        const auto [it, is_new] =
+            index.emplace(as_bytes(&sample_rows[s * n_words], n_words), groups.count());
+        if (is_new) {
+            groups.sample.push_back(s);
+            groups.weight.resize(groups.weight.size() + input.n_classes, 0);
+            groups.size.push_back(0);
+        }
+        groups.weights(it->second)[input.classes[s]] += input.weights[s];
+        groups.size[it->second] += 1;
     }
     return groups;
 }
 
-inline void Problem::make_planes(std::vector<Group> groups,
-                                 const std::vector<uint64_t>& sample_rows, int32_t n_classes) {
-    std::vector<int32_t> conflicts;
-    // Contributions of (matrix, class) as (group, value) pairs, cut into the bits of the values.
-    auto add_planes = [&](int matrix, auto value_of, const std::vector<int>& classes) {
-        for (int bit = 30; bit >= 0; --bit) {
-            for (int c : classes) {
-                const ptrdiff_t before = static_cast<ptrdiff_t>(keys.size());
-                for (Group& group : groups) {
-                    if (!(value_of(group, c) >> bit & 1)) continue;
-                    conflicts.push_back(std::exchange(group.conflict, 0));
-                    const uint64_t* row = &sample_rows[group.sample * n_words];
-                    rows.insert(rows.end(), row, row + n_words);
-                    keys.push_back(random_key(keys.size()));
-                }
-                if (before == static_cast<ptrdiff_t>(keys.size())) continue;
-                const bool is_two = n_matrices == 1;
-                const bool is_class = matrix < n_matrices;
-                planes.push_back({matrix, bit, is_two && is_class && c == 0 ? -1 : 1,
-                                  is_class && (!is_two || c == 1)});
-                plane_start.push_back(static_cast<int32_t>(keys.size()));
-            }
+inline void Problem::cancel_common_weight(Groups& groups) {
+    for (ptrdiff_t g = 0; g < groups.count(); ++g) {
+        int32_t* weight = groups.weights(g);
+        const int32_t common = *std::min_element(weight, weight + groups.n_classes);
+        for (int c = 0; c < groups.n_classes; ++c) weight[c] -= common;
+        constant_error += static_cast<int64_t>(common) * (groups.n_classes - 1);
+    }
+}
+
+// Each weight is cut into its bits: one entry in the plane of every bit that is set.
+inline void Problem::make_planes(Groups& groups, const std::vector<uint64_t>& sample_rows) {
+    for (ptrdiff_t g = 0; g < groups.count(); ++g) {
+        const int32_t* weight = groups.weights(g);
+        const int32_t sum = std::accumulate(weight, weight + groups.n_classes, 0);
+        groups.conflict.push_back(sum - *std::max_element(weight, weight + groups.n_classes));
+        total_weight += sum;
+    }
+    const bool has_conflicts =
+        std::any_of(groups.conflict.begin(), groups.conflict.end(), [](int32_t c) { return c; });
+    auto add_plane = [&](const Plane& plane, auto value_of) {
+        const size_t before = keys.size();
+        for (ptrdiff_t g = 0; g < groups.count(); ++g) {
+            if (!(value_of(g) >> plane.bit & 1)) continue;
+            const uint64_t* row = &sample_rows[groups.sample[g] * n_words];
+            rows.insert(rows.end(), row, row + n_words);
+            keys.push_back(random_key(keys.size()));
+            if (has_conflicts) conflict.push_back(std::exchange(groups.conflict[g], 0));
         }
+        if (keys.size() == before) return;
+        planes.push_back(plane);
+        plane_start.push_back(static_cast<int32_t>(keys.size()));
     };
     plane_start.assign(1, 0);
-    for (Group& group : groups) group.conflict = conflict_of(group);
-    auto class_weight = [](const Group& group, int c) { return group.class_weight[c]; };
-    if (n_matrices == 1) {
-        add_planes(0, class_weight, {0, 1});
-    } else {
-        for (int c = 0; c < n_classes; ++c) add_planes(c, class_weight, {c});
+    const bool is_two = n_matrices == 1;
+    for (int m = 0; m < n_matrices; ++m) {
+        for (int bit = 30; bit >= 0; --bit) {
+            for (int c = is_two ? 0 : m; c < (is_two ? 2 : m + 1); ++c)
+                add_plane({m, bit, is_two && c == 0 ? -1 : 1, !is_two || c == 1},
+                          [&](ptrdiff_t g) { return groups.weights(g)[c]; });
+        }
     }
-    if (is_sized) add_planes(n_matrices, [](const Group& g, int) { return g.size; }, {0});
-    for (const Group& group : groups)
-        total_weight += std::accumulate(group.class_weight.begin(), group.class_weight.end(), 0);
-    if (std::any_of(conflicts.begin(), conflicts.end(), [](int32_t c) { return c > 0; }))
-        conflict = std::move(conflicts);
+    if (!is_sized) return;
+    for (int bit = 30; bit >= 0; --bit)
+        add_plane({n_matrices, bit, 1, 0}, [&](ptrdiff_t g) { return groups.size[g]; });
 }
 
 inline Problem::Problem(const Input& input, int32_t min_leaf_)
@@ -209,7 +243,9 @@ inline Problem::Problem(const Input& input, int32_t min_leaf_)
       is_sized(min_leaf_ > 1),
       min_leaf(min_leaf_) {
     const std::vector<uint64_t> sample_rows = choose_features(input);
-    make_planes(group_rows(input, sample_rows), sample_rows, input.n_classes);
+    Groups groups = group_rows(input, sample_rows);
+    if (!is_sized) cancel_common_weight(groups);
+    make_planes(groups, sample_rows);
 }
 
 }  // namespace fasttree::optimal

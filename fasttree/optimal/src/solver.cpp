@@ -1,6 +1,7 @@
 #include "solver.hpp"
 
 #include <memory>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 
