@@ -18,6 +18,7 @@
 #include "../utils/_bits.hpp"
 #include "../utils/_simd.hpp"
 #include "../utils/_sorting.hpp"
+#include "_block.hpp"
 #include "_partition.hpp"
 #include "_runs.hpp"
 #include "_split.hpp"
@@ -31,7 +32,7 @@ enum Storage : uint8_t { RAW, SORTED, COUNTED, WIDE };
 struct Column {
     Storage storage = RAW;
     uint32_t slot = 0;               // of a COUNTED or WIDE column in its code matrix
-    std::vector<float> values;       // COUNTED, WIDE: distinct, ascending; missing has the code after
+    std::vector<float> values;  // COUNTED, WIDE: distinct, ascending; missing has the code after
     bool has_missing = false;        // COUNTED, WIDE, SORTED
     std::vector<uint32_t> list;      // SORTED
     std::vector<uint8_t> narrow;     // codes of data.rows, until they are interleaved
@@ -92,8 +93,10 @@ public:
         for (size_t start = 0; start < rows.size(); start += BLOCK) {
             const size_t end = std::min(start + BLOCK, rows.size());
             for (const Column& col : columns) {
-                if (col.storage == COUNTED) scatter(col.narrow, col.slot, n_counted, start, end, codes);
-                if (col.storage == WIDE) scatter(col.wide, col.slot, n_wide, start, end, wide_codes);
+                if (col.storage == COUNTED)
+                    scatter(col.narrow, col.slot, n_counted, start, end, codes);
+                if (col.storage == WIDE)
+                    scatter(col.wide, col.slot, n_wide, start, end, wide_codes);
             }
         }
         for (Column& col : columns) col.narrow = {}, col.wide = {};
@@ -119,14 +122,16 @@ private:
             for (size_t i = 0; i < n; ++i) {
                 const float* x = X + static_cast<ptrdiff_t>(rows[i]) * row_stride;
                 for (uint32_t f = first; f < last; ++f) {
-                    keys[(f - first) * n + i] = float_key(x[static_cast<ptrdiff_t>(f) * column_stride]);
+                    keys[(f - first) * n + i] =
+                        float_key(x[static_cast<ptrdiff_t>(f) * column_stride]);
                 }
             }
         } else {
             for (uint32_t f = first; f < last; ++f) {
                 const float* x = column(f);
                 for (size_t i = 0; i < n; ++i) {
-                    keys[(f - first) * n + i] = float_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride]);
+                    keys[(f - first) * n + i] =
+                        float_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride]);
                 }
             }
         }
@@ -223,7 +228,7 @@ private:
 };
 
 // Scratch of one thread.
-class DenseWorkspace {
+class DenseWorkspace final : public BlockSource {
 public:
     DenseData& data;
     const Simd simd;
@@ -238,10 +243,8 @@ public:
     // A feature of the node in ascending order.
     Runs runs(uint32_t feature, uint32_t start, uint32_t end) {
         const Column& col = data.columns[feature];
-        Runs out;
+        Runs out = values_of(feature);
         out.n = end - start;
-        out.column = data.column(feature);
-        out.stride = data.row_stride;
         out.entries = scratch.data();
         if (col.storage == SORTED) {
             out.entries = col.list.data() + start;
@@ -271,6 +274,26 @@ public:
     // Restores go_left of a node whose rows have been partitioned at `middle`.
     void mark_halves(uint32_t start, uint32_t middle, uint32_t end) {
         for (uint32_t i = start; i < end; ++i) put_bit(go_left.data(), data.rows[i], i < middle);
+    }
+
+    Runs values_of(uint32_t feature) const override {
+        return {nullptr, 0, 0, data.column(feature), data.row_stride};
+    }
+    void make_order(const Block& block, uint32_t feature, BlockOrder& out) override {
+        const Column& col = data.columns[feature];
+        const uint32_t n = block.size();
+        if (col.storage == COUNTED) {
+            uint8_t codes[BLOCK_ROWS];
+            for (uint32_t i = 0; i < n; ++i) codes[i] = *data.code(block.rows[i], col.slot);
+            order_codes(simd, codes, n, static_cast<uint32_t>(col.values.size()), out);
+        } else if (col.storage == SORTED) {
+            const Runs list = runs(feature, block.start, block.end);
+            block.take_entries(list.entries, list.n_missing, out);
+        } else {
+            const uint32_t n_missing =
+                data.sort_rows(feature, block.rows, n, buffers, scratch.data());
+            block.take_entries(scratch.data(), n_missing, out);
+        }
     }
 
 private:
@@ -333,11 +356,12 @@ private:
                 put_bit(sides, node_rows[i], left[*data.code(node_rows[i], col.slot)]);
             }
         } else if (col.storage == SORTED) {
+            const uint32_t* entries = col.list.data() + start;
             const uint32_t n_missing = split.has_missing && split.missing_left
                                            ? split.n_left - split.n_values_left : 0;
             for (uint32_t i = start; i < end; ++i) {
                 const uint32_t p = i - start;
-                put_bit(sides, col.list[i] & ROW,
+                put_bit(sides, entries[p] & ROW,
                         p < split.n_values_left || end - i <= n_missing);
             }
         } else {

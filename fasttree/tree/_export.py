@@ -1,15 +1,13 @@
 """Drawing and printing trees: scikit-learn's exporters on fasttree's estimators.
 
-They read a tree's public arrays, so fasttree's estimators go in as they are; `DecisionTree` hands
-in the estimator it fitted, a bare `Tree` is converted.
+They read a tree's public arrays, so fasttree's estimators go in as they are, and `DecisionTree`
+hands in the estimator it fitted.
 """
 
 import sklearn.tree
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree.tree._auto import DecisionTree
-from fasttree.tree._interop import to_sklearn_tree
-from fasttree.tree._tree import Tree
 
 __all__ = ["export_graphviz", "export_text", "plot_tree"]
 
@@ -19,8 +17,6 @@ def _exportable(decision_tree):
     if isinstance(decision_tree, DecisionTree):
         check_is_fitted(decision_tree)
         return decision_tree.estimator_
-    if isinstance(decision_tree, Tree):
-        return to_sklearn_tree(decision_tree)
     return decision_tree
 
 
@@ -92,7 +88,7 @@ def export_graphviz(
 
     Parameters
     ----------
-    decision_tree : estimator or Tree
+    decision_tree : estimator
         A fitted tree.
     out_file : file object, str or None, default=None
         Where to write; None returns the text.

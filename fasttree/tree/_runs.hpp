@@ -31,9 +31,8 @@ struct Runs {
         }
         return true;
     }
-    float value(uint32_t p) const {
-        return column[static_cast<ptrdiff_t>(entries[p] & ROW) * stride];
-    }
+    float value_of(uint32_t row) const { return column[static_cast<ptrdiff_t>(row) * stride]; }
+    float value(uint32_t p) const { return value_of(entries[p] & ROW); }
     // True if scikit-learn would not put a threshold between entries p - 1 and p.
     bool is_near(uint32_t p) const {
         return p < n - n_missing && value(p) <= value(p - 1) + FEATURE_THRESHOLD;

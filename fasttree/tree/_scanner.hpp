@@ -3,7 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "_block.hpp"
+#include "_growth.hpp"
+#include "_nodes.hpp"
 #include "_runs.hpp"
+#include "_sampler.hpp"
 #include "_targets.hpp"
 
 namespace fasttree {
@@ -18,13 +22,18 @@ public:
     virtual void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) = 0;
     virtual void node_value(double* value) const = 0;
 
-    // A score that no split of the node exceeds, in doubles; infinity where none is known.
-    virtual double perfect_score() const = 0;
+    // A score that no split of the node begun last exceeds, in doubles; infinity where none is
+    // known.
+    virtual double perfect_score(const uint32_t* rows, uint32_t n) = 0;
 
     // Replaces `best` by the feature's best admissible candidate and returns true, if its
     // score is larger than best.score. Ties: lower threshold, then missing right.
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
+
+    // Grows what is below `root`, all of it in the block.
+    virtual void grow_block(Block&, const GrowthRules&, FeatureSampler&, NodeStore&,
+                            const Node& root) = 0;
 
     // Superfast selection's tables. Bytes of a distinct value's cell; 0: runs only.
     virtual size_t cell_bytes() const = 0;

@@ -1,0 +1,370 @@
+"""What the estimators share: fit, prediction and pruning on fasttree's engine.
+
+A fit checks its input, puts criterion, splitter and builder together, and hands the work to the
+builder. Whatever would call scikit-learn's compiled code is replaced.
+"""
+
+import copy
+from abc import ABCMeta
+from math import ceil
+from numbers import Integral
+
+import numpy as np
+import sklearn.tree
+from scipy.sparse import issparse
+from sklearn import clone
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Bunch, compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
+
+from fasttree._config import get_config
+from fasttree._sklearn_compat import validate_parameter_constraints
+from fasttree.tree import _criterion, _splitter
+from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
+from fasttree.tree._interop import to_sklearn
+from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
+from fasttree.tree._tree import Tree
+from fasttree.tree._validation import (
+    canonical_sparse,
+    check_fit_data,
+    check_predict_data,
+    check_predict_values,
+    check_weights,
+    encode_classes,
+    missing_mask,
+    random_source,
+)
+from fasttree.utils._threads import effective_n_threads
+
+__all__ = [
+    "BaseDecisionTree",
+    "CRITERIA_CLF",
+    "CRITERIA_REG",
+    "DENSE_SPLITTERS",
+    "SPARSE_SPLITTERS",
+]
+
+CRITERIA_CLF = {
+    "gini": _criterion.Gini,
+    "log_loss": _criterion.Entropy,
+    "entropy": _criterion.Entropy,
+}
+CRITERIA_REG = {
+    "squared_error": _criterion.MSE,
+    "absolute_error": _criterion.MAE,
+    "poisson": _criterion.Poisson,
+}
+DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSplitter}
+SPARSE_SPLITTERS = {}
+
+
+class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
+    """What the estimators share: fit, prediction and pruning on fasttree's engine.
+
+    Use the derived classes.
+    """
+
+    _parameter_constraints: dict = {
+        **sklearn.tree.BaseDecisionTree._parameter_constraints,
+        "n_jobs": [Integral, None],
+    }
+
+    def _validate_params(self):
+        """Check the parameters that differ from their defaults, as scikit-learn checks them."""
+        defaults = type(self).__init__.__kwdefaults__ or {}
+        changed = {
+            name: value
+            for name, value in vars(self).items()
+            if name in self._parameter_constraints
+            and not (name in defaults and value is defaults[name])
+        }
+        if changed:
+            validate_parameter_constraints(
+                self._parameter_constraints, changed, caller_name=type(self).__name__
+            )
+
+    # ---- fit
+
+    def _fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        check_input=True,
+        missing_values_in_feature_mask=None,
+    ):
+        """Grow the tree; the ensembles call this with checked input."""
+        is_classifier = isinstance(self, ClassifierMixin)
+        n_threads = effective_n_threads(self.n_jobs)
+        if check_input:
+            X, y = check_fit_data(self, X, y)
+            missing_values_in_feature_mask = missing_mask(self, X, n_threads)
+            if self.criterion == "poisson":
+                _check_poisson_target(y)
+        if issparse(X):
+            X = canonical_sparse(X)
+        else:
+            X = np.asarray(X, dtype=np.float32)
+            if not X.flags.aligned:  # a field of packed records
+                X = X.copy()
+        n_samples, self.n_features_in_ = X.shape
+
+        y = np.atleast_1d(y)
+        if y.ndim == 1:
+            y = y.reshape(-1, 1)
+        self.n_outputs_ = y.shape[1]
+        class_weights = None
+        if is_classifier:
+            if self.class_weight is not None:
+                class_weights = compute_sample_weight(self.class_weight, y)
+            y, self.classes_ = encode_classes(y)
+            self.n_classes_ = np.array([len(c) for c in self.classes_], dtype=np.intp)
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        if len(y) != n_samples:
+            raise ValueError(
+                f"Number of labels={len(y)} does not match number of samples={n_samples}"
+            )
+
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, X)
+        if class_weights is not None:
+            sample_weight = (
+                class_weights if sample_weight is None else sample_weight * class_weights
+            )
+
+        builder = self._make_builder(X, sample_weight)
+        n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
+        config = get_config()
+        tree = Tree(self.n_features_in_, n_classes, self.n_outputs_)
+        builder.build(
+            tree,
+            X,
+            y,
+            sample_weight,
+            missing_values_in_feature_mask,
+            n_threads=n_threads,
+            force_threads=config["n_threads"] is not None,
+            strategy=config["strategy"],
+            sklearn_stream=config["sklearn_random_stream"],
+        )
+        self.tree_ = tree
+        if is_classifier and self.n_outputs_ == 1:
+            self.n_classes_ = self.n_classes_[0]
+            self.classes_ = self.classes_[0]
+        self._prune_tree()
+        return self
+
+    def _make_builder(self, X, sample_weight):
+        """Put criterion, splitter and builder together; fractions become numbers."""
+        n_samples = X.shape[0]
+        min_samples_leaf = _rows(self.min_samples_leaf, n_samples)
+        min_samples_split = max(_rows(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf)
+        total_weight = n_samples if sample_weight is None else np.sum(sample_weight)
+        min_weight_leaf = self.min_weight_fraction_leaf * total_weight
+        self.max_features_ = self._n_features_per_node()
+
+        splitters = SPARSE_SPLITTERS if issparse(X) else DENSE_SPLITTERS
+        if self.splitter not in splitters:
+            raise ValueError(
+                "Sparse X is not supported by fasttree's trees; pass a dense array, such as "
+                "X.toarray()."
+            )
+        splitter = splitters[self.splitter](
+            self._make_criterion(n_samples),
+            self.max_features_,
+            min_samples_leaf,
+            min_weight_leaf,
+            random_source(self.random_state),
+            self._checked_monotonic_cst(),
+        )
+        max_depth = np.iinfo(np.int32).max if self.max_depth is None else self.max_depth
+        if self.max_leaf_nodes is None:
+            return DepthFirstTreeBuilder(
+                splitter,
+                min_samples_split,
+                min_samples_leaf,
+                min_weight_leaf,
+                max_depth,
+                self.min_impurity_decrease,
+            )
+        return BestFirstTreeBuilder(
+            splitter,
+            min_samples_split,
+            min_samples_leaf,
+            min_weight_leaf,
+            max_depth,
+            self.max_leaf_nodes,
+            self.min_impurity_decrease,
+        )
+
+    def _make_criterion(self, n_samples):
+        if isinstance(self.criterion, _criterion.Criterion):
+            # It has state, and fits may run at the same time.
+            return copy.deepcopy(self.criterion)
+        if isinstance(self, ClassifierMixin):
+            return CRITERIA_CLF[self.criterion](self.n_outputs_, self.n_classes_)
+        return CRITERIA_REG[self.criterion](self.n_outputs_, n_samples)
+
+    def _n_features_per_node(self):
+        n_features = self.n_features_in_
+        if self.max_features is None:
+            return n_features
+        if self.max_features == "sqrt":
+            return max(1, int(np.sqrt(n_features)))
+        if self.max_features == "log2":
+            return max(1, int(np.log2(n_features)))
+        if isinstance(self.max_features, Integral):
+            return self.max_features
+        return max(1, int(self.max_features * n_features))
+
+    def _checked_monotonic_cst(self):
+        """Return the constraints as the engine reads them: on the mean, or on class 0."""
+        if self.monotonic_cst is None:
+            return None
+        if self.n_outputs_ > 1:
+            raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
+        constraints = np.asarray(self.monotonic_cst)
+        if constraints.shape[0] != self.n_features_in_:
+            raise ValueError(
+                f"monotonic_cst has shape {constraints.shape[0]} but the input data "
+                f"X has {self.n_features_in_} features."
+            )
+        if not np.isin(constraints, (-1, 0, 1)).all():
+            raise ValueError(
+                "monotonic_cst must be None or an array-like of -1, 0 or 1, but got "
+                f"{np.unique(constraints)}"
+            )
+        constraints = constraints.astype(np.int8)
+        if isinstance(self, ClassifierMixin):
+            if self.n_classes_[0] > 2:
+                raise ValueError(
+                    "Monotonicity constraints are not supported with multiclass classification"
+                )
+            constraints *= -1
+        return constraints
+
+    # ---- prediction
+
+    def _validate_X_predict(self, X, check_input):
+        """Return X as float32, checked against the data of the fit."""
+        check_is_fitted(self)
+        X, accepted = check_predict_data(self, X, check_input)
+        check_predict_values(self, X, accepted)
+        return X
+
+    def _lookup(self, X, accepted, table):
+        """Return the entries of a table with one entry per node, by the leaf of each row.
+
+        X and `accepted` come from `check_predict_data`; the values of X are checked on the way.
+        """
+        if table.dtype.hasobject:
+            return table.take(self._leaves(X, accepted), axis=0)
+        n_threads = effective_n_threads(self.n_jobs)
+        found = self.tree_.lookup(X, table, n_threads, accepted)
+        if found is None:
+            check_predict_values(self, X, accepted)
+        return found
+
+    def _leaves(self, X, accepted):
+        """Return the ids of the leaves of rows, as `_lookup`."""
+        leaves = self.tree_.apply(X, effective_n_threads(self.n_jobs), accepted)
+        if leaves is None:
+            check_predict_values(self, X, accepted)
+        return leaves
+
+    def apply(self, X, check_input=True):
+        """Return the id of the leaf that each row falls into.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; values are read as float32.
+        check_input : bool, default=True
+            False skips the checks of X, which must then be a float32 array or CSR matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), dtype=intp
+            Ids of leaves, positions in the arrays of `tree_`.
+        """
+        check_is_fitted(self)
+        return self._leaves(*check_predict_data(self, X, check_input))
+
+    def decision_path(self, X, check_input=True):
+        """Return which nodes each row passes through.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; values are read as float32.
+        check_input : bool, default=True
+            False skips the checks of X, which must then be a float32 array or CSR matrix.
+
+        Returns
+        -------
+        CSR matrix of shape (n_samples, n_nodes)
+            Ones where a row passes through a node.
+        """
+        X = self._validate_X_predict(X, check_input)
+        return self.tree_.decision_path(X, effective_n_threads(self.n_jobs))
+
+    # ---- pruning and exchange
+
+    def _prune_tree(self):
+        """Cut `tree_` by minimal cost-complexity pruning."""
+        check_is_fitted(self)
+        if self.ccp_alpha != 0.0:
+            self.tree_ = prune_ccp(self.tree_, self.ccp_alpha)
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+        """Return the steps of minimal cost-complexity pruning of the tree grown on the data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        Bunch
+            `ccp_alphas`, the effective alpha of each subtree, and `impurities`, the total impurity
+            of its leaves.
+        """
+        estimator = clone(self).set_params(ccp_alpha=0.0)
+        estimator.fit(X, y, sample_weight=sample_weight)
+        ccp_alphas, impurities = ccp_pruning_path(estimator.tree_)
+        return Bunch(ccp_alphas=ccp_alphas, impurities=impurities)
+
+    def to_sklearn(self):
+        """Return a fitted scikit-learn estimator with the same tree.
+
+        Returns
+        -------
+        estimator
+            Of scikit-learn's class of the same name; its `tree_` is scikit-learn's own `Tree`.
+        """
+        check_is_fitted(self)
+        return to_sklearn(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(SPARSE_SPLITTERS)
+        return tags
+
+
+def _rows(limit, n_samples):
+    """A number of rows, or a fraction of them rounded up."""
+    return limit if isinstance(limit, Integral) else ceil(limit * n_samples)
+
+
+def _check_poisson_target(y):
+    if np.any(y < 0):
+        raise ValueError(
+            "Some value(s) of y are negative which is not allowed for Poisson regression."
+        )
+    if np.sum(y) <= 0:
+        raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
