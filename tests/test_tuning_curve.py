@@ -23,7 +23,9 @@ RANGES = {
 
 @pytest.mark.parametrize("name", RANGES)
 def test_curve_is_scikit_learns(name):
-    options = dict(param_name=name, param_range=RANGES[name], cv=4, scoring="neg_mean_squared_error")
+    options = dict(
+        param_name=name, param_range=RANGES[name], cv=4, scoring="neg_mean_squared_error"
+    )
     curve = tuning_curve(DecisionTreeRegressor(), *DIABETES, **options)
     train_scores, test_scores = validation_curve(DecisionTreeRegressor(), *DIABETES, **options)
     assert_array_equal(curve.param_range, RANGES[name])
@@ -34,12 +36,16 @@ def test_curve_is_scikit_learns(name):
 @pytest.mark.parametrize("name", RANGES)
 def test_chosen_ticks_are_where_the_tree_changes(name):
     model = DecisionTreeRegressor(min_samples_leaf=8).fit(*DIABETES)
-    curve = tuning_curve(DecisionTreeRegressor(min_samples_leaf=8), *DIABETES, param_name=name, cv=2)
+    curve = tuning_curve(
+        DecisionTreeRegressor(min_samples_leaf=8), *DIABETES, param_name=name, cv=2
+    )
     ticks = curve.param_range
     assert 2 <= len(ticks) <= 100
     assert (np.diff(ticks) > 0).all()
-    sizes = [DecisionTreeRegressor(min_samples_leaf=8, **{name: tick}).fit(*DIABETES).get_n_leaves()
-             for tick in ticks.tolist()]
+    sizes = [
+        DecisionTreeRegressor(min_samples_leaf=8, **{name: tick}).fit(*DIABETES).get_n_leaves()
+        for tick in ticks.tolist()
+    ]
     assert max(sizes) == model.get_n_leaves()
     assert min(sizes) <= 2
     assert len(set(sizes)) > len(ticks) // 2
@@ -49,8 +55,13 @@ def test_curve_of_groups_and_weights():
     X, y = IRIS
     weight = np.arange(150.0)
     curve = tuning_curve(
-        DecisionTree(task="classification"), X, y, groups=np.arange(150) % 6, cv=GroupKFold(3),
-        param_range=[1, 2], fit_params={"sample_weight": weight},
+        DecisionTree(task="classification"),
+        X,
+        y,
+        groups=np.arange(150) % 6,
+        cv=GroupKFold(3),
+        param_range=[1, 2],
+        fit_params={"sample_weight": weight},
     )
     assert curve.test_scores.shape == curve.train_scores.shape == (2, 3)
 
@@ -69,8 +80,14 @@ def test_display(pyplot):
     assert_array_equal(display.lines_[1].get_ydata(), -curve.test_scores.mean(axis=1))
     ax = pyplot.subplots()[1]
     again = TuningCurveDisplay.from_estimator(
-        model, *IRIS, param_range=[1, 2], ax=ax, score_type="test", std_display_style="errorbar",
-        score_name="Hits", errorbar_kw={"color": "k"},
+        model,
+        *IRIS,
+        param_range=[1, 2],
+        ax=ax,
+        score_type="test",
+        std_display_style="errorbar",
+        score_name="Hits",
+        errorbar_kw={"color": "k"},
     )
     assert again.ax_ is ax
     assert ax.get_ylabel() == "Hits"

@@ -13,13 +13,13 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer, make_scorer, mean_pinball_loss
 from sklearn.model_selection import train_test_split
+from test_tuning_engine import UNLIMITED
 
 import fasttree
 from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from reference.problems import CLASSIFICATION, random_problem
 from reference.trees import assert_same
-from reference.tuning import leaves_below, least_error
-from test_tuning_engine import UNLIMITED
+from reference.tuning import least_error, leaves_below
 
 CANCER = train_test_split(*load_breast_cancer(return_X_y=True), random_state=0)
 DIABETES = train_test_split(*load_diabetes(return_X_y=True), random_state=0)
@@ -41,13 +41,20 @@ def test_prune_sets_parameters_and_keeps_the_estimator():
     refitted = clone(model).fit(CANCER[0], CANCER[2])
     assert_same(model.tree_, refitted.tree_)
     assert_array_equal(model.predict_proba(X_val), refitted.predict_proba(X_val))
-    assert_same(pickle.loads(pickle.dumps(model)).prune(max_depth=2).tree_, model.prune(max_depth=2).tree_)
+    assert_same(
+        pickle.loads(pickle.dumps(model)).prune(max_depth=2).tree_, model.prune(max_depth=2).tree_
+    )
     assert model.get_depth() == 2
 
 
 def test_prune_step_by_step():
     model, _, _ = fitted(CANCER)
-    for limits in ({"max_depth": 5}, {"min_impurity_decrease": 1e-3}, {"max_leaf_nodes": 6}, {"ccp_alpha": 0.01}):
+    for limits in (
+        {"max_depth": 5},
+        {"min_impurity_decrease": 1e-3},
+        {"max_leaf_nodes": 6},
+        {"ccp_alpha": 0.01},
+    ):
         model.prune(**limits)
         assert_same(model.tree_, clone(model).fit(CANCER[0], CANCER[2]).tree_)
     assert model.prune().get_n_leaves() == model.prune(ccp_alpha=0.01).get_n_leaves()
@@ -60,8 +67,13 @@ def test_fractions_refer_to_the_rows_of_fit():
     model = DecisionTreeClassifier().fit(X, y, sample_weight=weight).prune(min_samples_split=0.1)
     expected = DecisionTreeClassifier(min_samples_split=0.1).fit(X, y, sample_weight=weight)
     assert_same(model.tree_, expected.tree_)
-    assert_same(DecisionTreeClassifier().fit(X, y, sample_weight=weight).prune(
-        min_samples_split=ceil(0.1 * len(X))).tree_, expected.tree_)
+    assert_same(
+        DecisionTreeClassifier()
+        .fit(X, y, sample_weight=weight)
+        .prune(min_samples_split=ceil(0.1 * len(X)))
+        .tree_,
+        expected.tree_,
+    )
 
 
 def test_prune_what_did_not_bind():
@@ -73,11 +85,15 @@ def test_prune_what_did_not_bind():
 
 
 @pytest.mark.parametrize(
-    "grown, limits, match",
+    ("grown", "limits", "match"),
     [
         ({"max_depth": 3}, {"max_depth": 4}, "max_depth is to be looser"),
         ({"max_depth": 3}, {"max_depth": None}, "max_depth is to be looser"),
-        ({"min_samples_split": 20}, {"min_samples_split": 19}, "looser than the min_samples_split=20"),
+        (
+            {"min_samples_split": 20},
+            {"min_samples_split": 19},
+            "looser than the min_samples_split=20",
+        ),
         ({"min_samples_split": 0.2}, {"min_samples_split": 0.1}, "min_samples_split"),
         ({"min_impurity_decrease": 0.02}, {"min_impurity_decrease": 0.01}, "min_impurity_decrease"),
         ({"max_leaf_nodes": 5}, {"max_leaf_nodes": 6}, "looser than the max_leaf_nodes=5"),
@@ -139,7 +155,11 @@ def test_tune_scores_as_refitting_would(seed):
     if len(y_val) < 2 or problem.params["criterion"] == "poisson":
         return
     weight = rng.random(len(y_val)) if rng.random() < 0.5 else None
-    grid = {"max_depth": [1, 2, 4, None], "min_samples_split": [2, 5, 0.3], "max_leaf_nodes": [None, 3]}
+    grid = {
+        "max_depth": [1, 2, 4, None],
+        "min_samples_split": [2, 5, 0.3],
+        "max_leaf_nodes": [None, 3],
+    }
     scoring = "balanced_accuracy" if is_classifier and weight is None else None
     model = problem.estimator(fasttree.tree).fit(*kept)
     scorer = get_scorer(scoring) if scoring else None
@@ -191,7 +211,10 @@ def test_default_grid_of_a_limited_tree():
 
 def test_a_grid_in_parts():
     model, X_val, y_val = fitted(DIABETES)
-    grid = [{"max_depth": [1, 2, 3]}, {"ccp_alpha": [0.0, 1.0, 100.0], "min_samples_split": [2, 40]}]
+    grid = [
+        {"max_depth": [1, 2, 3]},
+        {"ccp_alpha": [0.0, 1.0, 100.0], "min_samples_split": [2, 40]},
+    ]
     result = model.tune(X_val, y_val, grid, scoring="neg_mean_absolute_error")
     assert len(result.scores) == 9
     assert_allclose(result.best_score, -np.abs(model.predict(X_val) - y_val).mean(), rtol=1e-14)
@@ -215,7 +238,7 @@ def test_ties_go_to_the_smallest_tree():
 
 
 @pytest.mark.parametrize(
-    "grid, match",
+    ("grid", "match"),
     [
         ({}, "empty"),
         ([], "empty"),
@@ -300,7 +323,9 @@ def test_reduced_error_prune(seed):
     pruned = model.reduced_error_prune(X_val, y_val, weight, copy=True)
     assert model.tree_ is tree
     leaves = np.unique(pruned.apply(X_val))
-    assert_allclose((losses_of(pruned, X_val, targets, problem) * w).sum(), least, rtol=1e-9, atol=1e-9)
+    assert_allclose(
+        (losses_of(pruned, X_val, targets, problem) * w).sum(), least, rtol=1e-9, atol=1e-9
+    )
     if problem.params["criterion"] in CLASSIFICATION:
         assert pruned.get_n_leaves() == n_leaves
     assert len(leaves) <= pruned.get_n_leaves()

@@ -146,7 +146,7 @@ class Task:
                 result["train_scores"] = scores
         if self.verbose > 1:
             for member, result in zip(members, results):
-                print(self._line(member, result, fold))
+                print(self._line(member, result, fold))  # noqa: T201 (verbose asks for it)
         return results
 
     def _settings(self, members, n_samples):

@@ -200,8 +200,7 @@ class TrainOnceSearchCV(GridSearchCV):
         splits = list(cv.split(X, y, **routed.splitter.split))
         if len(splits) != self.n_splits_:
             raise ValueError(
-                f"cv.split and cv.get_n_splits disagree: {len(splits)} and {self.n_splits_} "
-                "splits."
+                f"cv.split and cv.get_n_splits disagree: {len(splits)} and {self.n_splits_} splits."
             )
         if not splits:
             raise ValueError("There are no splits to fit on: the cv iterator is empty.")
@@ -212,7 +211,7 @@ class TrainOnceSearchCV(GridSearchCV):
         together, alone = _shared_fits(task)
         self.n_fits_ = len(folds) * (len(together) + len(alone))
         if self.verbose > 0:
-            print(
+            print(  # noqa: T201 (verbose asks for it)
                 f"Scoring {len(candidates)} candidates on {len(folds)} folds each, "
                 f"totalling {self.n_fits_} fits"
             )

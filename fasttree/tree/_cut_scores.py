@@ -148,9 +148,7 @@ def _scores_by_call(rows, settings, with_setting, scorer, score_params, error_sc
         key = np.packbits(mask).tobytes() if looks_at_tree_only else i
         if key not in known:
             cut = rows.estimator._with_tree(prune_tree(rows.tree, mask), with_setting(i))
-            known[key] = score_estimator(
-                cut, rows.X, rows.raw_y, scorer, score_params, error_score
-            )
+            known[key] = score_estimator(cut, rows.X, rows.raw_y, scorer, score_params, error_score)
         scores.append(known[key])
     if isinstance(scores[0], dict):
         return {name: np.array([score[name] for score in scores]) for name in scores[0]}
@@ -341,9 +339,7 @@ class ValidationRows:
         """Sums of errors at each node, a channel per output."""
         return np.array(
             [
-                path_errors(
-                    self.tree, self.leaves, np.ascontiguousarray(y), k, squared, weight
-                )
+                path_errors(self.tree, self.leaves, np.ascontiguousarray(y), k, squared, weight)
                 for k, y in enumerate(self.y.T)
             ]
         )

@@ -97,9 +97,9 @@ class SettingTable:
             numbers = np.where(valid, numbers, _UNLIMITED_NUMBER[name])
         else:
             valid = np.array([is_valid_limit(name, value) for value in values])
+            allowed = [value if ok else UNLIMITED[name] for value, ok in zip(values, valid)]
             numbers = np.array(
-                [self._number(name, v) if ok else _UNLIMITED_NUMBER[name] for v, ok in zip(values, valid)],
-                dtype=SETTING_DTYPE[name],
+                [self._number(name, value) for value in allowed], dtype=SETTING_DTYPE[name]
             )
             if name == "min_samples_split":
                 at = np.broadcast_to(positions, block.stop - block.start)

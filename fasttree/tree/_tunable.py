@@ -137,9 +137,7 @@ class TunableMixin:
             tree = prune_tree(tree, mask)
         self._assume_tree(tree, limits)
 
-    def tune(
-        self, X_val, y_val, param_grid=None, scoring=None, *, sample_weight=None, copy=False
-    ):
+    def tune(self, X_val, y_val, param_grid=None, scoring=None, *, sample_weight=None, copy=False):
         """Find the limits under which the fitted tree scores best on validation rows, and cut it.
 
         All settings are scored in one pass over the rows and one over the nodes; the scores are
@@ -311,11 +309,9 @@ def _checked_settings(estimator, grids):
     inner = estimator._tree_estimator()
     table = SettingTable(grids, _limits_of(inner))
     if not table.is_valid.all():
-        for name, value in ((name, v) for grid in grids for name in grid for v in grid[name]):
+        for params in [*ParameterGrid(grids), _limits_of(inner)]:
             validate_parameter_constraints(
-                {name: inner._parameter_constraints[name]},
-                {name: value},
-                caller_name=type(estimator).__name__,
+                inner._parameter_constraints, params, caller_name=type(estimator).__name__
             )
     if get_config()["sklearn_random_stream"] and any(set(grid) - {"ccp_alpha"} for grid in grids):
         raise ValueError(

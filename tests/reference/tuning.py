@@ -85,7 +85,9 @@ def least_error(tree, error, node=0):
     left, right = tree.children_left[node], tree.children_right[node]
     if left == -1:
         return error[node], 1
-    below = [sum(pair) for pair in zip(least_error(tree, error, left), least_error(tree, error, right))]
+    below = [
+        sum(pair) for pair in zip(least_error(tree, error, left), least_error(tree, error, right))
+    ]
     return min((error[node], 1), tuple(below))
 
 
