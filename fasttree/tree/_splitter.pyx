@@ -364,7 +364,8 @@ cdef class RandomSplitter(Splitter):
             extremes = self.extremes_of(node, feature)
         if extremes.n_missing == node.size() or (extremes.n_missing == 0 and (
                 extremes.low == extremes.high
-                or (self.rules.sklearn_rules and extremes.high <= extremes.low + FEATURE_THRESHOLD))):
+                or (self.rules.sklearn_rules
+                    and extremes.high <= extremes.low + FEATURE_THRESHOLD))):
             return 1
         threshold = self.sampler.get().threshold(node.key, feature, extremes.low, extremes.high)
         if extremes.n_missing > 0:
