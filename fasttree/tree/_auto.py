@@ -446,10 +446,11 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         tags.input_tags = classifier.input_tags
         tags.target_tags.required = True
         task = self._known_task()
-        if task == "classification":
-            tags.estimator_type = classifier.estimator_type
-            tags.classifier_tags = classifier.classifier_tags
-        elif task == "regression":
+        if task == "regression":
             tags.estimator_type = regressor.estimator_type
             tags.regressor_tags = regressor.regressor_tags
+        else:
+            tags.classifier_tags = classifier.classifier_tags
+        if task == "classification":
+            tags.estimator_type = classifier.estimator_type
         return tags

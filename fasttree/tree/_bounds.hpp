@@ -100,8 +100,8 @@ struct PartingBound<SquaredError<Weights, single_output>> {
         for (int k = 0; k < n_outputs; ++k) {
             const double mean = to_double(acc.total(k)) / w;
             for (uint32_t i = 0; i < n; ++i) {
-                const double s =
-                    to_double(acc.t.sums[static_cast<size_t>(rows[i]) * n_outputs + k]);
+                const size_t place = static_cast<size_t>(rows[i]) * n_outputs + k;
+                const double s = to_double(acc.t.sums[place]);
                 const double weight = to_double(acc.w[rows[i]]), part = mean * weight;
                 const double e = std::fabs(s - part) + SLACK * (std::fabs(s) + std::fabs(part));
                 largest[k] = std::max(largest[k], e * e / weight);

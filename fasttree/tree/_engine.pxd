@@ -73,8 +73,11 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
 
 cdef extern from "_nonzeros.hpp" namespace "fasttree" nogil:
     cdef cppclass Nonzeros:
+        const uint32_t* entries
         uint32_t n
+        uint32_t n_negative
         uint32_t n_missing
+        uint32_t n_listed()
         uint32_t n_values()
         float value(uint32_t p)
         uint32_t n_at_most(double threshold)

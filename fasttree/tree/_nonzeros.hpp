@@ -23,9 +23,9 @@ struct SparseView {
     uint32_t n;
 
     float value(uint32_t row) const {
-        const int32_t* found = std::lower_bound(rows, rows + n, static_cast<int32_t>(row));
-        return found != rows + n && *found == static_cast<int32_t>(row) ? values[found - rows]
-                                                                        : 0.0f;
+        const int32_t key = static_cast<int32_t>(row);
+        const int32_t* found = std::lower_bound(rows, rows + n, key);
+        return found != rows + n && *found == key ? values[found - rows] : 0.0f;
     }
 };
 

@@ -50,7 +50,7 @@ cdef class Partitioner:
         return 0
 
     cdef uint32_t n_parts(self) noexcept nogil:
-        return self.n_features
+        return 0
 
     cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil:
         pass

@@ -18,7 +18,7 @@ from fasttree.tree._engine cimport (
     take_counted, take_nonzeros
 )
 from fasttree.tree._partitioner cimport DensePartitioner
-from fasttree.tree._sparse_partitioner cimport SparsePartitioner
+from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartitioner
 
 cdef extern from "_runs.hpp" namespace "fasttree" nogil:
     const float FEATURE_THRESHOLD
@@ -94,10 +94,11 @@ cdef class Splitter:
         cdef Partitioner partitioner
         cdef bint with_lists
         if issparse(X):
-            partitioner = SparsePartitioner()
-            with_lists = sparse_lists_pay(n_features, max_features)
-            # A threshold sets apart nonzeros only, and no fewer than a leaf has rows; but which
-            # features are constant matters to draws.
+            with_lists = strategy in ("presort", "count") or (
+                strategy == "auto" and sparse_lists_pay(n_features, max_features))
+            partitioner = ListPartitioner() if with_lists else ExtractionPartitioner()
+            # A threshold parts nonzeros from the rest, and no fewer than a leaf has rows; but
+            # which features are constant matters to draws.
             if not self.draws and not self.rules.sklearn_rules:
                 partitioner.least = <uint32_t> self.min_samples_leaf
         else:
@@ -364,7 +365,8 @@ cdef class RandomSplitter(Splitter):
             extremes = self.extremes_of(node, feature)
         if extremes.n_missing == node.size() or (extremes.n_missing == 0 and (
                 extremes.low == extremes.high
-                or (self.rules.sklearn_rules and extremes.high <= extremes.low + FEATURE_THRESHOLD))):
+                or (self.rules.sklearn_rules
+                    and extremes.high <= extremes.low + FEATURE_THRESHOLD))):
             return 1
         threshold = self.sampler.get().threshold(node.key, feature, extremes.low, extremes.high)
         if extremes.n_missing > 0:
