@@ -81,7 +81,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         Number of classes.
     n_features_in_ : int
         Number of columns of the data.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they are strings.
     tree_ : fasttree.tree._tree.Tree
         The tree, like that of any other estimator.
