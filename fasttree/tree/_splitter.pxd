@@ -9,9 +9,9 @@ from libcpp.vector cimport vector
 
 from fasttree.tree._criterion cimport Criterion
 from fasttree.tree._engine cimport (
-    CountTables, FeatureSampler, GrowthRules, Node, NodeStore, Scanner, Split
+    Candidate, CountTables, FeatureSampler, GrowthRules, Limits, Node, NodeStore, Scanner, Split
 )
-from fasttree.tree._partitioner cimport DensePartitioner, Partitioner
+from fasttree.tree._partitioner cimport Partitioner
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float64_t, int8_t, intp_t, uint8_t, uint32_t, uint64_t
 
@@ -37,6 +37,7 @@ cdef class Splitter:
     cdef bint with_blocks
     cdef uint64_t seed
     cdef uint32_t current_start, current_end     # node the scanner holds
+    cdef const uint32_t* current_rows
     cdef uint64_t work                       # rows looked at since the last poll
     cdef int stop_flag
     cdef int* stop                           # the master's flag: all threads give up
@@ -46,6 +47,8 @@ cdef class Splitter:
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
                   str strategy, bint sklearn_rules, bint depth_first, int n_threads,
                   Simd simd) except -1
+    cdef Partitioner make_partitioner(self, object X, const float64_t[::1] sample_weight,
+                                      str strategy, uint32_t max_features, int n_threads, Simd simd)
     cdef int attach(self) except -1
     cdef Splitter clone(self)
     cdef void share_tables(self, CountTables* tables) noexcept nogil
@@ -54,6 +57,9 @@ cdef class Splitter:
     cdef int begin_node(self, const Node& node) except -1 nogil
     cdef int node_stats(self, Node& node, vector[double]& value) except -1 nogil
     cdef int find_split(self, Node& node, Split& best) except -1 nogil
+    # The same of the features that the node lists.
+    cdef int find_listed(self, const Node& node, Split& best) except -1 nogil
+    cdef int search_part(self, const Node& node, uint32_t part, Split& best) except -1 nogil
     cdef int pass_tables(self, Node& node, Node& left, Node& right, bint with_left,
                          bint with_right) except -1 nogil
     cdef void settle_threshold(self, Split& best) noexcept nogil
@@ -73,5 +79,15 @@ cdef class BestSplitter(Splitter):
     pass
 
 
+# Of a feature in a node.
+cdef struct Extremes:
+    float low
+    float high
+    uint32_t n_missing
+
+
 cdef class RandomSplitter(Splitter):
-    pass
+    cdef Extremes extremes_of(self, const Node& node, uint32_t feature) noexcept nogil
+    cdef int scan_sides(self, const Node& node, uint32_t feature, double threshold,
+                        bint missing_left, const Limits& limits,
+                        Candidate& candidate) except -1 nogil

@@ -10,11 +10,15 @@ from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY, isnan
 from libcpp.utility cimport move
+from scipy.sparse import issparse
 
 from fasttree.tree._engine cimport (
-    BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, Block, Candidate, Counts, KeyedSampler,
-    Limits, Runs, SklearnSampler, lists_pay, midpoint, score_to_beat, take_candidate, take_counted
+    BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, Block, Counts, KeyedSampler, Nonzeros,
+    Runs, SklearnSampler, lists_pay, midpoint, score_to_beat, sparse_lists_pay, take_candidate,
+    take_counted, take_nonzeros
 )
+from fasttree.tree._partitioner cimport DensePartitioner
+from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartitioner
 
 cdef extern from "_runs.hpp" namespace "fasttree" nogil:
     const float FEATURE_THRESHOLD
@@ -74,17 +78,36 @@ cdef class Splitter:
         self.count_forced = strategy == "count"
         self.with_blocks = strategy == "auto" and depth_first and self.searches_lists()
         self.criterion.init(y, sample_weight, sklearn_rules, simd)
-        self.partitioner = DensePartitioner()
-        if self.searches_lists():
-            self.partitioner.init(X, sample_weight, strategy,
-                                  lists_pay(n_features, max_features), n_threads, simd)
-        else:
-            self.partitioner.init(X, sample_weight, "sort", False, n_threads, simd)
+        self.partitioner = self.make_partitioner(X, sample_weight, strategy, max_features,
+                                                 n_threads, simd)
         if sklearn_rules:
             self.sampler.reset(new SklearnSampler(n_features, max_features, <uint32_t> self.seed))
         else:
             self.sampler.reset(new KeyedSampler(n_features, max_features))
         return self.attach()
+
+    cdef Partitioner make_partitioner(self, object X, const float64_t[::1] sample_weight,
+                                      str strategy, uint32_t max_features, int n_threads,
+                                      Simd simd):
+        """Rows and columns of X, kept as the features that nodes look at demand."""
+        cdef uint32_t n_features = <uint32_t> X.shape[1]
+        cdef Partitioner partitioner
+        cdef bint with_lists
+        if issparse(X):
+            with_lists = strategy in ("presort", "count") or (
+                strategy == "auto" and sparse_lists_pay(n_features, max_features))
+            partitioner = ListPartitioner() if with_lists else ExtractionPartitioner()
+            # A threshold parts nonzeros from the rest, and no fewer than a leaf has rows; but
+            # which features are constant matters to draws.
+            if not self.draws and not self.rules.sklearn_rules:
+                partitioner.least = <uint32_t> self.min_samples_leaf
+        else:
+            partitioner = DensePartitioner()
+            with_lists = lists_pay(n_features, max_features)
+            if not self.searches_lists():
+                strategy = "sort"
+        partitioner.init(X, sample_weight, strategy, with_lists, n_threads, simd)
+        return partitioner
 
     cdef bint searches_lists(self):
         """Whether features are read in ascending order."""
@@ -98,8 +121,7 @@ cdef class Splitter:
         self.right_value.resize(self.criterion.value_size)
         self.scratch_table = NO_TABLE
         self.tables.reset(new CountTables(
-            deref((<DensePartitioner> self.partitioner).data.get()), deref(self.scanner),
-            self.count_forced))
+            deref(self.partitioner.dense_columns()), deref(self.scanner), self.count_forced))
         self.node_tables = self.tables.get()
         return 0
 
@@ -127,7 +149,8 @@ cdef class Splitter:
     cdef int begin_node(self, const Node& node) except -1 nogil:
         """Take the node's rows, unless the scanner holds them already."""
         if node.start != self.current_start or node.end != self.current_end:
-            self.scanner.begin_node(self.partitioner.rows() + node.start, node.end - node.start)
+            self.current_rows = self.partitioner.node_rows(node.start, node.end)
+            self.scanner.begin_node(self.current_rows, node.end - node.start)
             self.current_start = node.start
             self.current_end = node.end
         return 0
@@ -135,8 +158,7 @@ cdef class Splitter:
     cdef int node_stats(self, Node& node, vector[double]& value) except -1 nogil:
         """Statistics and value of a node."""
         self.begin_node(node)
-        self.scanner.node_stats(self.partitioner.rows() + node.start, node.end - node.start,
-                                node.stats)
+        self.scanner.node_stats(self.current_rows, node.end - node.start, node.stats)
         self.scanner.node_value(value.data())
         self.rules.clip(node, value)
         return 0
@@ -149,10 +171,12 @@ cdef class Splitter:
         self.begin_node(node)
         best.feature = NO_FEATURE
         best.score = -INFINITY
+        if self.partitioner.has_lists and self.sampler.get().is_ascending():
+            return self.find_listed(node, best)
         # In ascending order, no later feature can beat or tie-break a perfect split.
         perfect = INFINITY
         if self.sampler.get().is_ascending():
-            perfect = self.scanner.perfect_score(self.partitioner.rows() + node.start, node.size())
+            perfect = self.scanner.perfect_score(self.current_rows, node.size())
         self.sampler.get().begin(node.key, node.n_known)
         if not self.draws and node.table == NO_TABLE and self.tables.get().any(node.size()):
             node.table = self.tables.get().acquire()
@@ -171,6 +195,29 @@ cdef class Splitter:
         node.n_known = self.sampler.get().end()
         self.settle_threshold(best)
         return best.feature != NO_FEATURE
+
+    cdef int find_listed(self, const Node& node, Split& best) except -1 nogil:
+        cdef uint32_t part
+        for part in range(self.partitioner.n_parts()):
+            self.search_part(node, part, best)
+        self.settle_threshold(best)
+        return best.feature != NO_FEATURE
+
+    cdef int search_part(self, const Node& node, uint32_t part, Split& best) except -1 nogil:
+        """Better splits of the features listed in a part of the node."""
+        cdef uint32_t feature, least = self.scanner.least_parted(best.score)
+        cdef double score = best.score
+        self.partitioner.begin_part(node, part)
+        while True:
+            feature = self.partitioner.next_feature(least)
+            if feature == NO_FEATURE:
+                return 0
+            self.poll(1)
+            if self.evaluate(node, feature, best):
+                self.partitioner.found_constant()
+            elif best.score != score:
+                score = best.score
+                least = self.scanner.least_parted(score)
 
     cdef void settle_threshold(self, Split& best) noexcept nogil:
         """Look up the threshold's neighbours, for the split that won only."""
@@ -228,7 +275,7 @@ cdef class Splitter:
     cdef int divide(self, const Node& node, const Split& split, Node& left,
                     Node& right) except -1 nogil:
         """Split the node's rows; statistics, values, bounds and keys of its children."""
-        cdef uint32_t middle = self.partitioner.split_rows(split, node.start, node.end)
+        cdef uint32_t middle = self.partitioner.split_rows(split, node)
         self.rules.make_children(node, split, middle, left, right)
         # Left last: it is searched next, and the scanner still holds it.
         self.node_stats(right, self.right_value)
@@ -263,7 +310,15 @@ cdef class BestSplitter(Splitter):
         cdef Candidate candidate
         cdef Runs runs
         cdef Counts counts
+        cdef Nonzeros nonzeros
         candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
+        if self.partitioner.is_sparse:
+            self.partitioner.nonzeros(feature, node, &nonzeros)
+            if nonzeros.is_constant(self.rules.sklearn_rules):
+                return 1
+            if self.scanner.scan_nonzeros(nonzeros, limits, candidate):
+                take_nonzeros(nonzeros, candidate, feature, best)
+            return 0
         if not self.tables.get().counts(feature, node.size()):
             self.partitioner.runs(feature, node.start, node.end, &runs)
             if runs.is_constant(self.rules.sklearn_rules):
@@ -292,28 +347,79 @@ cdef class RandomSplitter(Splitter):
         return False
 
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
+        cdef Extremes extremes
         cdef Limits limits = self.rules.limits_of(node, feature)
         cdef Candidate candidate
-        cdef Runs runs
-        cdef const uint32_t* rows = self.partitioner.rows() + node.start
-        cdef uint32_t* entries = self.partitioner.scratch()
-        cdef uint32_t i, n = node.size(), n_missing = 0, n_left = 0, n_right = 0
-        cdef float x, low = INFINITY, high = -INFINITY
         cdef double threshold
-        cdef bint missing_left = False, left
-        for i in range(n):
-            x = self.partitioner.value(rows[i], feature)
-            n_missing += isnan(x)
-            low = x if x < low else low
-            high = x if x > high else high
-        if n_missing == n or (n_missing == 0 and (
-                low == high or (self.rules.sklearn_rules and high <= low + FEATURE_THRESHOLD))):
+        cdef bint missing_left = False
+        cdef uint32_t n_values_left = 0
+        cdef Nonzeros nonzeros
+        if self.partitioner.is_sparse:
+            self.partitioner.nonzeros(feature, node, &nonzeros)
+            if nonzeros.is_constant(self.rules.sklearn_rules):
+                return 1
+            extremes.low = nonzeros.value(0)
+            extremes.high = nonzeros.value(nonzeros.n_values() - 1)
+            extremes.n_missing = nonzeros.n_missing
+        else:
+            extremes = self.extremes_of(node, feature)
+        if extremes.n_missing == node.size() or (extremes.n_missing == 0 and (
+                extremes.low == extremes.high
+                or (self.rules.sklearn_rules
+                    and extremes.high <= extremes.low + FEATURE_THRESHOLD))):
             return 1
-        threshold = self.sampler.get().threshold(node.key, feature, low, high)
-        if n_missing > 0:
+        threshold = self.sampler.get().threshold(node.key, feature, extremes.low, extremes.high)
+        if extremes.n_missing > 0:
             missing_left = self.sampler.get().missing_left(node.key, feature)
-        if threshold == high:
-            threshold = low
+        if threshold == extremes.high:
+            threshold = extremes.low
+        limits.near_rule = False
+        candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
+        if self.partitioner.is_sparse:
+            n_values_left = nonzeros.n_at_most(threshold)
+            self.partitioner.listed_side(nonzeros, n_values_left, missing_left, &nonzeros)
+            if not self.scanner.scan_nonzeros(nonzeros, limits, candidate):
+                return 0
+        elif not self.scan_sides(node, feature, threshold, missing_left, limits, candidate):
+            return 0
+        best.score = candidate.score
+        best.feature = feature
+        best.row_below = NO_ROW
+        best.threshold = threshold
+        best.n_left = candidate.n_left
+        best.n_values_left = n_values_left
+        best.has_missing = extremes.n_missing > 0
+        best.missing_left = (missing_left if best.has_missing
+                             else candidate.n_left > node.size() - candidate.n_left)
+        best.middle = candidate.middle
+        return 0
+
+    cdef Extremes extremes_of(self, const Node& node, uint32_t feature) noexcept nogil:
+        """Smallest and largest value, and the number missing, of a dense column."""
+        cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
+        cdef Extremes out
+        cdef uint32_t i
+        cdef float x
+        out.low = INFINITY
+        out.high = -INFINITY
+        out.n_missing = 0
+        for i in range(node.size()):
+            x = self.partitioner.value(rows[i], feature)
+            out.n_missing += isnan(x)
+            out.low = x if x < out.low else out.low
+            out.high = x if x > out.high else out.high
+        return out
+
+    cdef int scan_sides(self, const Node& node, uint32_t feature, double threshold,
+                        bint missing_left, const Limits& limits,
+                        Candidate& candidate) except -1 nogil:
+        """Score one threshold of a dense column."""
+        cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
+        cdef uint32_t* entries = self.partitioner.scratch()
+        cdef uint32_t i, n = node.size(), n_left = 0, n_right = 0
+        cdef Runs runs
+        cdef float x
+        cdef bint left
         # Left rows from the front, right rows from the back: one run each.
         for i in range(n):
             x = self.partitioner.value(rows[i], feature)
@@ -330,16 +436,4 @@ cdef class RandomSplitter(Splitter):
         runs.entries = entries
         runs.n = n
         runs.n_missing = 0
-        limits.near_rule = False
-        candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
-        if not self.scanner.scan(runs, limits, candidate):
-            return 0
-        best.score = candidate.score
-        best.feature = feature
-        best.row_below = NO_ROW
-        best.threshold = threshold
-        best.n_left = n_left
-        best.has_missing = n_missing > 0
-        best.missing_left = missing_left if n_missing > 0 else n_left > n_right
-        best.middle = candidate.middle
-        return 0
+        return self.scanner.scan(runs, limits, candidate)
