@@ -13,8 +13,8 @@ from libcpp.algorithm cimport sort
 from libcpp.pair cimport pair
 
 from fasttree.tree._engine cimport (
-    NO_FEATURE, NO_TABLE, SERIAL_VALUES, Frontier, NodeRecord, count_nodes, mix, subtree_size,
-    write_nodes
+    NO_FEATURE, NO_TABLE, SERIAL_VALUES, Frontier, LabelSplits, NodeRecord, count_nodes, mix,
+    subtree_size, write_nodes
 )
 from fasttree.utils._typedefs cimport int8_t, uint8_t
 
@@ -24,12 +24,30 @@ from fasttree.tree._tree import NODE_DTYPE
 cdef double EPSILON = np.finfo(np.float64).eps
 
 
+cdef object as_array(const void* items, size_t n_items, dtype):
+    """Copy of `n_items` numbers."""
+    cdef Py_ssize_t n_bytes = n_items * np.dtype(dtype).itemsize
+    return np.frombuffer((<const char*> items)[:n_bytes], dtype=dtype).copy()
+
+
+cdef object label_splits_dict(const LabelSplits& splits):
+    """The splits on labels as arrays, None if there are none; see `LabelSplits`."""
+    if splits.nodes.empty():
+        return None
+    return {
+        "nodes": as_array(splits.nodes.data(), splits.nodes.size(), np.int64),
+        "offsets": as_array(splits.offsets.data(), splits.offsets.size(), np.int64),
+        "codes": as_array(splits.codes.data(), splits.codes.size(), np.uint32),
+        "listed_left": as_array(splits.listed_left.data(), splits.listed_left.size(), np.uint8),
+    }
+
+
 cdef class TreeBuilder:
     """Grows a tree (abstract)."""
 
     def build(self, tree, X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight=None,
-              missing_values_in_feature_mask=None, *, int n_threads=1, str strategy="auto",
-              bint sklearn_stream=False):
+              missing_values_in_feature_mask=None, const uint32_t[::1] n_categories=None, *,
+              int n_threads=1, str strategy="auto", bint sklearn_stream=False):
         """Grow `tree` on the training data.
 
         Parameters
@@ -42,6 +60,9 @@ cdef class TreeBuilder:
         sample_weight : ndarray of shape (n_rows,), float64, or None
         missing_values_in_feature_mask : ignored
             Missing values are found while columns are encoded.
+        n_categories : ndarray of shape (n_features,), uint32, or None
+            Number of labels that each column may hold, as cells of `_labels.hpp`; 0 for columns
+            of numbers. None if there are numbers only.
         n_threads : int
         strategy : {"auto", "presort", "count", "sort"}
         sklearn_stream : bool
@@ -51,10 +72,11 @@ cdef class TreeBuilder:
         cdef size_t n_nodes
         cdef int8_t[::1] buffer
         cdef double[::1] values
+        cdef LabelSplits labels
         if sklearn_stream or X.shape[0] * <double> X.shape[1] < SERIAL_VALUES:
             n_threads = 1
         self.n_threads = n_threads
-        splitter.init(X, y, sample_weight, strategy, sklearn_stream, n_threads)
+        splitter.init(X, y, sample_weight, strategy, sklearn_stream, n_threads, n_categories)
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
         for worker in self.crew:
@@ -71,8 +93,8 @@ cdef class TreeBuilder:
         buffer = nodes.view(np.int8)
         values = values_array.reshape(-1)
         max_depth = write_nodes(self.store, self.subtrees, self.as_grown(),
-                                <NodeRecord*> &buffer[0], &values[0])
-        tree.set_nodes(nodes, values_array, max_depth)
+                                <NodeRecord*> &buffer[0], &values[0], labels)
+        tree.set_nodes(nodes, values_array, max_depth, label_splits_dict(labels))
         self.store = NodeStore()
         self.subtrees.clear()
         self.crew = []

@@ -7,6 +7,7 @@ targets and have scanners of their own.
 from libc.stddef cimport size_t
 from libcpp.memory cimport unique_ptr
 from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
 
 from fasttree.utils._typedefs cimport float64_t, int64_t, intp_t, uint8_t, uint32_t
 
@@ -44,6 +45,7 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
         const uint32_t* entries
         uint32_t n
         uint32_t n_missing
+        uint32_t n_labelled
         float value(uint32_t p)
         cbool is_constant(cbool sklearn_rules)
 
@@ -53,6 +55,12 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
         uint32_t n_values
         uint32_t n
         uint32_t n_missing
+        uint32_t n_labels
+
+    cdef enum Question:
+        THRESHOLD
+        LABEL
+        LABEL_SET
 
     cdef cppclass Candidate:
         double score
@@ -61,6 +69,7 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
         uint32_t n_left
         cbool missing_left
         double middle
+        Question question
 
     cdef cppclass Limits:
         uint32_t min_samples_leaf
@@ -70,15 +79,20 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
         double upper
         cbool sklearn_rules
         cbool near_rule
+        cbool label_sets
 
 
 cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
+    cdef cppclass Category:
+        pass
+
     cdef cppclass Scanner:
         void begin_node(const uint32_t* rows, uint32_t n) except +
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out)
         void node_value(double* value)
         cbool scan(const Runs&, const Limits&, Candidate& best) except +
         cbool scan_counts "scan"(const Counts&, const Limits&, Candidate& best)
+        const vector[Category]& categories()
         size_t cell_bytes()
         void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
                   const uint32_t* slots, const size_t* offsets, uint32_t n_tables, char* cells)

@@ -9,7 +9,7 @@
 //   RAW      nothing kept: values are gathered and sorted in the node (low memory; few
 //            candidate features).
 // Invariant: rows[start:end] are the node's rows in ascending order, and the same slice of each
-// list holds the same rows in ascending order of the column, missing values last.
+// list holds the same rows in ascending order of the column: numbers, labels, missing values.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -31,9 +31,14 @@ enum Storage : uint8_t { RAW, SORTED, COUNTED, WIDE };
 struct Column {
     Storage storage = RAW;
     uint32_t slot = 0;               // of a COUNTED or WIDE column in its code matrix
+    uint32_t n_categories = 0;       // labels the column may hold
     std::vector<float> values;       // COUNTED, WIDE: distinct, ascending; missing has the code after
+    uint32_t n_labels = 0;           // of them labels, at the end
     bool has_missing = false;        // COUNTED, WIDE, SORTED
     std::vector<uint32_t> list;      // SORTED
+
+    bool with_labels() const { return n_categories > 0; }
+    uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_labels; }
 };
 
 class DenseData {
@@ -69,11 +74,10 @@ public:
         uint32_t keys[SLOTS];
         std::fill(keys, keys + SLOTS, MISSING_KEY);
         Column& col = columns[feature];
-        std::vector<float> values;
+        std::vector<uint32_t> found;
         uint32_t previous = MISSING_KEY;
         for (uint32_t row : rows) {
-            const float x = value(row, feature);
-            const uint32_t key = float_key(x);
+            const uint32_t key = cell_key(value(row, feature), col.with_labels());
             if (key == previous) {
                 col.has_missing |= key == MISSING_KEY;
                 continue;
@@ -86,12 +90,12 @@ public:
             uint32_t slot = key * 0x9e3779b1u >> 22;  // top 10 bits
             while (keys[slot] != key && keys[slot] != MISSING_KEY) slot = (slot + 1) % SLOTS;
             if (keys[slot] == key) continue;
-            if (values.size() + 1 >= MAX_COUNTED) return;  // one code is kept for missing
+            if (found.size() + 1 >= MAX_COUNTED) return;  // one code is kept for missing
             keys[slot] = key;
-            values.push_back(x + 0.0f);
+            found.push_back(key);
         }
-        std::sort(values.begin(), values.end());
-        col.values = std::move(values);
+        std::sort(found.begin(), found.end());
+        for (uint32_t key : found) append_value(col, key);
         col.storage = COUNTED;
     }
 
@@ -115,8 +119,9 @@ public:
     void widen(uint32_t feature) {
         Column& col = columns[feature];
         for (size_t i = 0; i < col.list.size(); ++i) {
-            const float x = value(col.list[i] & ROW, feature) + 0.0f;
-            if (x == x && (i == 0 || col.list[i] & BOUNDARY)) col.values.push_back(x);
+            if (i > 0 && !(col.list[i] & BOUNDARY)) continue;
+            const uint32_t key = cell_key(value(col.list[i] & ROW, feature), col.with_labels());
+            if (key != MISSING_KEY) append_value(col, key);
         }
         col.list = {};
         col.storage = WIDE;
@@ -131,41 +136,67 @@ public:
         col.storage = SORTED;
     }
 
-    // Entries of the given rows in ascending order of the feature; returns the number missing.
+    // Entries of the given rows in ascending order of the feature; returns how many are not
+    // numbers.
     uint32_t sort_rows(uint32_t feature, const uint32_t* node_rows, uint32_t n, uint64_t* items,
                        uint64_t* scratch, uint32_t* entries) const {
+        const bool with_labels = columns[feature].with_labels();
+        const uint32_t first_other = with_labels ? FIRST_LABEL_KEY : MISSING_KEY;
         const float* x = column(feature);
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t row = node_rows[i];
-            items[i] = pack(float_key(x[static_cast<ptrdiff_t>(row) * row_stride]), row);
+            const float cell = x[static_cast<ptrdiff_t>(row) * row_stride];
+            items[i] = pack(cell_key(cell, with_labels), row);
         }
         const uint64_t* sorted = sort_by_key(items, scratch, n);
         uint32_t previous = key_of(sorted[0]), n_missing = 0;
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t key = key_of(sorted[i]);
             entries[i] = payload_of(sorted[i]) | (key != previous ? BOUNDARY : 0);
-            n_missing += key == MISSING_KEY;
+            n_missing += key >= first_other;
             previous = key;
         }
         return n_missing;
     }
 
 private:
+    static void append_value(Column& col, uint32_t key) {
+        col.values.push_back(key_cell(key));
+        col.n_labels += key >= FIRST_LABEL_KEY;
+    }
+
     template <class Code>
     void encode_to(uint32_t feature, Code* out, uint32_t stride) const {
-        const std::vector<float>& values = columns[feature].values;
+        const Column& col = columns[feature];
+        const auto first = col.values.begin(), last = first + col.n_numbers();
+        const Code missing = static_cast<Code>(col.values.size());
+        const std::vector<Code> code_of_label = label_codes<Code>(col);
         float previous = std::numeric_limits<float>::quiet_NaN();
         Code code = 0;
         for (uint32_t row : rows) {
             const float x = value(row, feature);
-            if (!(x == previous)) {
-                const auto found = x != x ? values.end()
-                                          : std::lower_bound(values.begin(), values.end(), x);
-                code = static_cast<Code>(found - values.begin());
+            if (x != x) {
+                const uint32_t label = col.with_labels() ? label_of(x) : NO_LABEL;
+                out[static_cast<size_t>(row) * stride] =
+                    label == NO_LABEL ? missing : code_of_label[label];
+                continue;
+            }
+            if (x != previous) {
+                code = static_cast<Code>(std::lower_bound(first, last, x) - first);
                 previous = x;
             }
             out[static_cast<size_t>(row) * stride] = code;
         }
+    }
+    // Codes of the labels among a column's values.
+    template <class Code>
+    static std::vector<Code> label_codes(const Column& col) {
+        std::vector<Code> codes_(col.n_categories);
+        for (size_t c = col.n_numbers(); c < col.values.size(); ++c) {
+            const uint32_t label = label_of(col.values[c]);
+            if (label < col.n_categories) codes_[label] = static_cast<Code>(c);
+        }
+        return codes_;
     }
 };
 
@@ -176,6 +207,7 @@ public:
     std::vector<uint8_t> go_left;        // [n_rows]
     std::vector<uint32_t> scratch;       // [n_rows] entries
     std::vector<uint64_t> items[2];      // for sorting in the node
+    std::vector<uint8_t> listed;         // by label, all 0 between splits
 
     explicit DenseWorkspace(DenseData& data_)
         : data(data_), go_left(data_.n_rows), scratch(data_.rows.size()) {}
@@ -192,13 +224,15 @@ public:
             out.entries = col.list.data() + start;
             out.n_missing = col.has_missing ? count_missing(out) : 0;
         } else if (col.storage == COUNTED) {
-            out.n_missing = counting_sort(col, start, end);
+            counting_sort(col, start, end, out);
+            return out;
         } else {
             items[0].resize(std::max<size_t>(items[0].size(), out.n));
             items[1].resize(items[0].size());
             out.n_missing = data.sort_rows(feature, data.rows.data() + start, out.n,
                                            items[0].data(), items[1].data(), scratch.data());
         }
+        if (col.with_labels()) out.n_labelled = count_labelled(out);
         return out;
     }
 
@@ -239,9 +273,18 @@ private:
         }
         return runs.n - low;
     }
+    static uint32_t count_labelled(const Runs& runs) {
+        uint32_t low = runs.n - runs.n_missing, high = runs.n;  // labels before low
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (label_of(runs.value(middle)) == NO_LABEL) high = middle;
+            else low = middle + 1;
+        }
+        return low - (runs.n - runs.n_missing);
+    }
 
     // The node's rows by code into `scratch`; O(n), whatever the number of codes.
-    uint32_t counting_sort(const Column& col, uint32_t start, uint32_t end) {
+    void counting_sort(const Column& col, uint32_t start, uint32_t end, Runs& out) {
         uint32_t counts[MAX_COUNTED];
         uint64_t seen[MAX_COUNTED / 64] = {};
         const uint32_t* node_rows = data.rows.data();
@@ -253,18 +296,21 @@ private:
             word |= bit;
             ++counts[code];
         }
-        uint32_t sum = 0;
+        const uint32_t n_numbers = col.n_numbers();
+        uint32_t sum = 0, rows_of_numbers = 0;
         for (uint32_t word = 0; word < MAX_COUNTED / 64; ++word) {
             for (uint64_t bits = seen[word]; bits != 0; bits &= bits - 1) {
                 const uint32_t code = word * 64 + __builtin_ctzll(bits);
                 const uint32_t count = counts[code];
                 counts[code] = sum;
                 sum += count;
+                if (code < n_numbers) rows_of_numbers = sum;
             }
         }
         const uint32_t n_values = static_cast<uint32_t>(col.values.size());
         const bool missing = seen[n_values / 64] >> n_values % 64 & 1;
-        const uint32_t n_missing = missing ? sum - counts[n_values] : 0;
+        out.n_missing = sum - rows_of_numbers;
+        out.n_labelled = (missing ? counts[n_values] : sum) - rows_of_numbers;
         for (uint32_t i = start; i < end; ++i) {
             const uint8_t code = *data.code(node_rows[i], col.slot);
             uint64_t& word = seen[code / 64];
@@ -272,7 +318,6 @@ private:
             scratch[counts[code]++] = node_rows[i] | (word & bit ? BOUNDARY : 0);
             word &= ~bit;  // the first of its run only
         }
-        return n_missing;
     }
 
     void mark(const Split& split, uint32_t start, uint32_t end) {
@@ -282,10 +327,15 @@ private:
             uint8_t left[MAX_COUNTED];
             const size_t n_values = col.values.size();
             for (size_t c = 0; c < n_values; ++c) left[c] = col.values[c] <= split.threshold;
+            for (size_t c = col.n_numbers(); c < n_values; ++c) {
+                left[c] = split.label_goes_left(label_of(col.values[c]));
+            }
             left[n_values] = split.missing_left;
             for (uint32_t i = start; i < end; ++i) {
                 go_left[node_rows[i]] = left[*data.code(node_rows[i], col.slot)];
             }
+        } else if (split.question != THRESHOLD) {
+            mark_labels(split, col, start, end);
         } else if (col.storage == SORTED) {
             const uint32_t n_missing = split.has_missing && split.missing_left
                                            ? split.n_left - split.n_values_left : 0;
@@ -299,6 +349,19 @@ private:
                 go_left[node_rows[i]] = x != x ? split.missing_left : x <= split.threshold;
             }
         }
+    }
+    // Sides of a split on labels: numbers go right.
+    void mark_labels(const Split& split, const Column& col, uint32_t start, uint32_t end) {
+        listed.resize(std::max<size_t>(listed.size(), col.n_categories));
+        for (uint32_t label : split.labels.codes) listed[label] = 1;
+        for (uint32_t i = start; i < end; ++i) {
+            const uint32_t row = data.rows[i];
+            const float x = data.value(row, split.feature);
+            const uint32_t label = label_of(x);
+            go_left[row] = label != NO_LABEL ? listed[label] == split.labels.listed_left
+                                             : x != x && split.missing_left;
+        }
+        for (uint32_t label : split.labels.codes) listed[label] = 0;
     }
 };
 

@@ -4,8 +4,10 @@ from libcpp cimport bool as cbool
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from fasttree.tree._criterion cimport Counts, NodeStats, Runs, Scanner
-from fasttree.utils._typedefs cimport uint8_t, uint32_t, uint64_t
+from fasttree.tree._criterion cimport (
+    Candidate, Category, Counts, NodeStats, Question, Runs, Scanner
+)
+from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t, uint64_t
 
 
 cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
@@ -28,8 +30,13 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
         NodeStats stats
         uint32_t size()
 
+    cdef cppclass LabelSet:
+        vector[uint32_t] codes
+        cbool listed_left
+
     cdef cppclass Split:
         double score
+        Question question
         double threshold
         uint32_t feature
         uint32_t n_left
@@ -37,8 +44,14 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
         cbool missing_left
         cbool has_missing
         double middle
+        LabelSet labels
 
     double midpoint(float below, float above)
+
+
+cdef extern from "_label_split.hpp" namespace "fasttree" nogil:
+    void take_labels(const Candidate& candidate, const vector[Category]& categories, uint32_t n,
+                     Split& split) except +
 
 
 cdef extern from "_sampler.hpp" namespace "fasttree" nogil:
@@ -73,6 +86,7 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
     cdef cppclass Column:
         Storage storage
         cbool has_missing
+        uint32_t n_categories
         vector[float] values
 
     cdef cppclass DenseData:
@@ -151,5 +165,11 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
         cbool empty()
 
     size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees)
+    cdef cppclass LabelSplits:
+        vector[int64_t] nodes
+        vector[int64_t] offsets
+        vector[uint32_t] codes
+        vector[uint8_t] listed_left
+
     int write_nodes(const NodeStore& main, const vector[NodeStore]& subtrees, cbool as_grown,
-                    NodeRecord* nodes, double* values) except +
+                    NodeRecord* nodes, double* values, LabelSplits& label_splits) except +

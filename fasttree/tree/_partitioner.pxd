@@ -17,8 +17,9 @@ cdef class Partitioner:
     cdef readonly uint32_t n_features
     cdef readonly uint32_t n_rows          # of positive weight: the root's rows
 
+    # n_categories: labels that each column may hold, or None.
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads) except -1
+                  bint with_lists, int n_threads, const uint32_t[::1] n_categories) except -1
     # The same rows and columns, scratch of its own.
     cdef Partitioner clone(self)
     cdef const uint32_t* rows(self) noexcept nogil

@@ -18,7 +18,7 @@ cdef class Partitioner:
     """Rows of the nodes (abstract)."""
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads) except -1:
+                  bint with_lists, int n_threads, const uint32_t[::1] n_categories) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef Partitioner clone(self):
@@ -55,7 +55,7 @@ cdef class DensePartitioner(Partitioner):
     """Partitioner of a dense matrix, of any memory order."""
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads) except -1:
+                  bint with_lists, int n_threads, const uint32_t[::1] n_categories) except -1:
         cdef uint32_t i
         cdef DenseData* data
         if X.strides[0] % 4 or X.strides[1] % 4:
@@ -69,6 +69,9 @@ cdef class DensePartitioner(Partitioner):
         for i in range(<uint32_t> X.shape[0]):
             if sample_weight is None or sample_weight[i] != 0.0:
                 data.rows.push_back(i)
+        if n_categories is not None:
+            for i in range(self.n_features):
+                data.columns[i].n_categories = n_categories[i]
         self.n_rows = <uint32_t> data.rows.size()
         self.encode(strategy, with_lists, n_threads)
         self.workspace.reset(new DenseWorkspace(deref(data)))

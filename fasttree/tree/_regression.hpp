@@ -99,6 +99,9 @@ struct TargetSums {
         for (int k = 0; k < outputs(); ++k) value[k] = mean[k];
     }
 
+    static constexpr bool has_means = true;
+    int64_t mean_sum_left() const { return left(0); }
+
     double weight_left() const { return to_double(w_left) * t.weight_unit; }
     double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
     double value_left() const { return raw_sum(left(0), w_left, 0) / weight_left(); }

@@ -1,11 +1,15 @@
 // Runs: the one shape in which every search strategy hands a feature to the scan.
 //
-// A node's rows in ascending order of one feature, equal values forming a run, missing values
-// last as a run of their own. `Runs` lists rows, `Counts` holds one cell of statistics per
-// distinct value (superfast selection, Wang & Gupta 2024).
+// A node's rows in ascending order of one feature, equal values forming a run: numbers, then
+// labels in code order, then the missing values as a run of their own. `Runs` lists rows, `Counts`
+// holds one cell of statistics per distinct value (superfast selection, Wang & Gupta 2024).
+// What is not a number takes the same side of every threshold, so to a search for thresholds
+// labels and missing values are one block: `n_missing` counts both.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+
+#include "../utils/_labels.hpp"
 
 namespace fasttree {
 
@@ -17,14 +21,16 @@ constexpr uint32_t ROW = 0x7fffffffu;
 constexpr float FEATURE_THRESHOLD = 1e-7f;
 
 struct Runs {
-    const uint32_t* entries;  // [n], the last n_missing of them missing
+    const uint32_t* entries;  // [n], the last n_missing of them not numbers
     uint32_t n;
     uint32_t n_missing;
+    uint32_t n_labelled = 0;  // of these the labels, at their front
     const float* column;      // value of row r: column[r * stride]
     ptrdiff_t stride;         // in elements
 
     // All values equal, or all missing (scikit-learn's rule: or too close to be told apart).
     bool is_constant(bool sklearn_rules) const {
+        if (n_labelled > 0) return n_labelled == n && label_of(value(0)) == label_of(value(n - 1));
         if (n_missing > 0) return n_missing == n;
         return sklearn_rules ? value(n - 1) <= value(0) + FEATURE_THRESHOLD
                              : value(n - 1) == value(0);
@@ -39,14 +45,19 @@ struct Runs {
 };
 
 struct Counts {
-    const void* cells;        // [n_values + 1] cells, the missing rows' cell last
-    const float* values;      // [n_values] ascending
-    uint32_t n_values;
+    const void* cells;        // [n_values + n_labels + 1] cells, the missing rows' cell last
+    const float* values;      // [n_values + n_labels], ascending
+    uint32_t n_values;        // numbers
     uint32_t n;               // rows in the node
-    uint32_t n_missing;
+    uint32_t n_missing;       // of them not numbers
+    uint32_t n_labels;
 };
 
-// A candidate split of one feature.
+// What a candidate asks of a value: to be at most a threshold, to be one label, to be in a set.
+enum Question : uint8_t { THRESHOLD, LABEL, LABEL_SET };
+
+// A candidate split of one feature. LABEL: `left` is the label's place in Scanner::categories.
+// LABEL_SET: the first `left` of these categories are on one side.
 struct Candidate {
     double score;
     uint32_t left;            // Runs: number of values on the left. Counts: last value on the left
@@ -54,6 +65,7 @@ struct Candidate {
     uint32_t n_left;          // rows on the left, missing ones included
     bool missing_left;
     double middle;            // between the children's values, under monotonic constraints
+    Question question;
 };
 
 // What makes a candidate admissible.
@@ -64,6 +76,7 @@ struct Limits {
     double lower, upper;      // bounds on the children's values
     bool sklearn_rules;       // scikit-learn's score and candidate order
     bool near_rule;           // scikit-learn's: no threshold between values too close
+    bool label_sets;          // the best set of labels instead of the best single label
     bool checked() const { return min_weight_leaf > 0.0 || sklearn_rules || monotonic != 0; }
 };
 

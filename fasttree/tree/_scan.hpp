@@ -7,22 +7,18 @@
 #include <vector>
 
 #include "_impurity.hpp"
+#include "_label_scan.hpp"
 #include "_runs.hpp"
 #include "_scanner.hpp"
 #include "_targets.hpp"
 
 namespace fasttree {
 
-// Accumulators whose pass starts from an empty left child, plus the missing rows if they go left.
-template <class Acc, class = void>
-struct has_begin_pass : std::false_type {};
-template <class Acc>
-struct has_begin_pass<Acc, std::void_t<decltype(&Acc::begin_pass)>> : std::true_type {};
-
 template <class Acc>
 class ScannerOf final : public Scanner {
     using Cell = typename Acc::Cell;
     Acc acc_;
+    LabelScan<Acc> labels_;
 
 public:
     explicit ScannerOf(const Targets& targets) : acc_(targets) {}
@@ -34,16 +30,21 @@ public:
     void node_value(double* value) const override { acc_.node_value(value); }
 
     bool scan(const Runs& runs, const Limits& limits, Candidate& best) override {
-        return limits.checked() ? both_passes<true>(runs, limits, best)
-                                : both_passes<false>(runs, limits, best);
+        bool found = limits.checked() ? both_passes<true>(runs, limits, best)
+                                      : both_passes<false>(runs, limits, best);
+        if (runs.n_labelled > 0) found |= label_pass(runs, limits, best);
+        return found;
     }
     bool scan(const Counts& counts, const Limits& limits, Candidate& best) override {
         if constexpr (Acc::has_cells) {
-            return limits.checked() ? both_passes<true>(counts, limits, best)
-                                    : both_passes<false>(counts, limits, best);
+            bool found = limits.checked() ? both_passes<true>(counts, limits, best)
+                                          : both_passes<false>(counts, limits, best);
+            if (counts.n_labels > 0) found |= label_pass(counts, limits, best);
+            return found;
         }
         return false;
     }
+    const std::vector<Category>& categories() const override { return labels_.categories(); }
 
     size_t cell_bytes() const override {
         if constexpr (Acc::has_cells) return acc_.cell_size() * sizeof(Cell);
@@ -72,7 +73,7 @@ public:
                 else if (!sklearn_rules) return false;
                 last = value;
             }
-            if (first == counts.n_values) return true;  // missing only
+            if (first == counts.n_values) return counts.n_labels == 0 || is_one_cell(counts);
             if (counts.n_missing > 0) return false;
             return first == last || counts.values[last] <= counts.values[first] + FEATURE_THRESHOLD;
         }
@@ -113,6 +114,25 @@ private:
                             && (!found || other.score > best.score || other.left < best.left);
         if (better) best = other;
         return found || better;
+    }
+
+    // Candidates on labels, after those on thresholds.
+    template <class Shape>
+    bool label_pass(const Shape& shape, const Limits& limits, Candidate& best) {
+        return labels_.scan(acc_, shape, limits,
+                            [&](uint32_t position, uint32_t n_left, Question question) {
+            if (!consider<true>(position, position, n_left, false, limits, best)) return false;
+            best.question = question;
+            return true;
+        });
+    }
+    // Whether a node without numbers holds one label only, or missing values only.
+    bool is_one_cell(const Counts& counts) const {
+        uint32_t n_cells = 0;
+        for (uint32_t c = counts.n_values; c <= counts.n_values + counts.n_labels; ++c) {
+            n_cells += acc_.cell_rows(cell(counts, c)) > 0;
+        }
+        return n_cells == 1;
     }
 
     const Cell* cell(const Counts& counts, uint32_t value) const {
@@ -164,7 +184,9 @@ private:
         const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
         const size_t step = acc_.cell_size();
         acc_.reset();
-        if (missing_left) acc_.add_cell(cell(counts, counts.n_values));
+        for (uint32_t c = 0; missing_left && c <= counts.n_labels; ++c) {
+            acc_.add_cell(cell(counts, counts.n_values + c));
+        }
         bool found = false;
         uint32_t n_left = missing_left ? counts.n_missing : 0;
         uint32_t before = counts.n_values;  // last value moved left, n_values: none yet
@@ -206,7 +228,7 @@ private:
         if constexpr (checked) {
             if (!is_admissible(limits, middle)) return false;
         }
-        best = {score, left, right, n_left, missing_left, middle};
+        best = {score, left, right, n_left, missing_left, middle, THRESHOLD};
         return true;
     }
 

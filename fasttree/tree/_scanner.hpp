@@ -2,11 +2,22 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "_runs.hpp"
 #include "_targets.hpp"
 
 namespace fasttree {
+
+// Rows that a question on labels cannot tell apart: those of one label, the missing ones, or all
+// that hold numbers.
+struct Category {
+    float cell;               // the label or NaN; one of the numbers
+    uint32_t first, last;     // Runs: entries [first, last). Counts: cells
+    uint32_t n_rows;
+    int64_t sum, weight;      // of the mean by which categories are ordered
+    bool is_numbers() const { return cell == cell; }
+};
 
 class Scanner {
 public:
@@ -19,9 +30,12 @@ public:
     virtual void node_value(double* value) const = 0;
 
     // Replaces `best` by the feature's best admissible candidate and returns true, if its
-    // score is larger than best.score. Ties: lower threshold, then missing right.
+    // score is larger than best.score. Ties: thresholds before labels; lower threshold, then
+    // missing right; labels in code order.
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
+    // Categories of the feature scanned last, for LABEL_SET in ascending order of their means.
+    virtual const std::vector<Category>& categories() const = 0;
 
     // Superfast selection's tables. Bytes of a distinct value's cell; 0: runs only.
     virtual size_t cell_bytes() const = 0;

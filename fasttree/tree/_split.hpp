@@ -1,8 +1,11 @@
 // Nodes while they grow, and their splits.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
+#include "_runs.hpp"
 #include "_targets.hpp"
 
 namespace fasttree {
@@ -22,9 +25,21 @@ struct Node {
     uint32_t size() const { return end - start; }
 };
 
+// The labels of a split that are told apart from all others. The others may have been absent
+// from the node, or from the fit, so a list says more than two lists would.
+struct LabelSet {
+    std::vector<uint32_t> codes;     // ascending; of two sets the one without the unknown labels
+    bool listed_left = true;         // these go left, others right; or the other way round
+
+    bool goes_left(uint32_t label) const {
+        return std::binary_search(codes.begin(), codes.end(), label) == listed_left;
+    }
+};
+
 // Split of a node on one feature.
 struct Split {
     double score;
+    Question question = THRESHOLD;
     double threshold;                // <= goes left; +inf: all values left, missing right
     uint32_t feature;
     uint32_t n_left;                 // rows on the left
@@ -32,6 +47,11 @@ struct Split {
     bool missing_left;               // side of missing values seen in the node
     bool has_missing;                // the node has missing values in the feature
     double middle;
+    LabelSet labels;                 // unless the question is a threshold: numbers go right
+
+    bool label_goes_left(uint32_t label) const {
+        return question == THRESHOLD ? missing_left : labels.goes_left(label);
+    }
 };
 
 // Halfway between two neighbouring values, as scikit-learn computes it.

@@ -21,6 +21,7 @@ cdef class Splitter:
     cdef readonly object random_state
     cdef const int8_t[::1] monotonic_cst
     cdef readonly bint with_monotonic_cst
+    cdef readonly bint label_sets
 
     cdef Partitioner partitioner
     cdef Scanner* scanner
@@ -40,7 +41,8 @@ cdef class Splitter:
     cdef vector[double] left_value, right_value  # of the children of the node split last
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, int n_threads) except -1
+                  str strategy, bint sklearn_rules, int n_threads,
+                  const uint32_t[::1] n_categories) except -1
     cdef int attach(self) except -1
     cdef Splitter clone(self)
     cdef void share_tables(self, CountTables* tables) noexcept nogil

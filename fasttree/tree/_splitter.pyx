@@ -11,9 +11,10 @@ from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY, isnan, nextafter
 from libcpp.utility cimport move
 
-from fasttree.tree._criterion cimport BOUNDARY, Counts, Runs
+from fasttree.tree._criterion cimport BOUNDARY, THRESHOLD, Counts, Runs
 from fasttree.tree._engine cimport (
-    COUNTED, NO_FEATURE, NO_TABLE, KeyedSampler, SklearnSampler, lists_pay, midpoint, mix
+    COUNTED, NO_FEATURE, NO_TABLE, KeyedSampler, SklearnSampler, lists_pay, midpoint, mix,
+    take_labels
 )
 
 cdef extern from "_runs.hpp" namespace "fasttree" nogil:
@@ -37,10 +38,13 @@ cdef class Splitter:
     random_state : RandomState or int
         Draws the seed of the fit, or is it.
     monotonic_cst : ndarray of shape (n_features,), int8, or None
+    label_sets : bool, default=False
+        Split labels into the best two sets instead of one against the rest. The criterion must
+        be one of means: one output, and two classes or regression other than absolute error.
     """
 
     def __init__(self, Criterion criterion, max_features, min_samples_leaf, min_weight_leaf,
-                 random_state, monotonic_cst):
+                 random_state, monotonic_cst, label_sets=False):
         self.criterion = criterion
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
@@ -48,14 +52,16 @@ cdef class Splitter:
         self.random_state = random_state
         self.monotonic_cst = monotonic_cst
         self.with_monotonic_cst = monotonic_cst is not None
+        self.label_sets = label_sets
 
     def __reduce__(self):
         cst = np.asarray(self.monotonic_cst) if self.with_monotonic_cst else None
         return type(self), (self.criterion, self.max_features, self.min_samples_leaf,
-                            self.min_weight_leaf, self.random_state, cst)
+                            self.min_weight_leaf, self.random_state, cst, self.label_sets)
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, int n_threads) except -1:
+                  str strategy, bint sklearn_rules, int n_threads,
+                  const uint32_t[::1] n_categories) except -1:
         cdef uint32_t n_features = <uint32_t> X.shape[1]
         cdef uint32_t max_features = <uint32_t> min(self.max_features, X.shape[1])
         if hasattr(self.random_state, "randint"):
@@ -72,9 +78,9 @@ cdef class Splitter:
         self.partitioner = DensePartitioner()
         if self.searches_lists():
             self.partitioner.init(X, sample_weight, strategy,
-                                  lists_pay(n_features, max_features), n_threads)
+                                  lists_pay(n_features, max_features), n_threads, n_categories)
         else:
-            self.partitioner.init(X, sample_weight, "sort", False, n_threads)
+            self.partitioner.init(X, sample_weight, "sort", False, n_threads, n_categories)
         if sklearn_rules:
             self.sampler.reset(new SklearnSampler(n_features, max_features, <uint32_t> self.seed))
         else:
@@ -103,7 +109,7 @@ cdef class Splitter:
         cdef Splitter other = type(self)(
             self.criterion.clone(), self.max_features, self.min_samples_leaf,
             self.min_weight_leaf, self.random_state,
-            np.asarray(self.monotonic_cst) if self.with_monotonic_cst else None)
+            np.asarray(self.monotonic_cst) if self.with_monotonic_cst else None, self.label_sets)
         other.partitioner = self.partitioner.clone()
         other.sampler = move(self.sampler.get().clone())
         other.seed = self.seed
@@ -246,6 +252,7 @@ cdef class Splitter:
         limits.lower = node.lower
         limits.upper = node.upper
         limits.sklearn_rules = limits.near_rule = self.sklearn_rules
+        limits.label_sets = self.label_sets
 
     cdef double bar(self, const Split& best, uint32_t feature) noexcept nogil:
         """Score that a candidate of the feature must exceed: ties go to the lower feature, in
@@ -278,7 +285,7 @@ cdef class BestSplitter(Splitter):
             if not self.scanner.scan_counts(counts, limits, candidate):
                 return 0
             best.threshold = INFINITY
-            if candidate.right < counts.n_values:
+            if candidate.question == THRESHOLD and candidate.right < counts.n_values:
                 best.threshold = midpoint(counts.values[candidate.left],
                                           counts.values[candidate.right])
             best.has_missing = counts.n_missing > 0
@@ -289,17 +296,20 @@ cdef class BestSplitter(Splitter):
             if not self.scanner.scan(runs, limits, candidate):
                 return 0
             best.threshold = INFINITY
-            if candidate.right < runs.n - runs.n_missing:
+            if candidate.question == THRESHOLD and candidate.right < runs.n - runs.n_missing:
                 best.threshold = midpoint(runs.value(candidate.left - 1),
                                           runs.value(candidate.right))
             best.has_missing = runs.n_missing > 0
             best.n_values_left = candidate.left
         best.score = candidate.score
+        best.question = candidate.question
         best.feature = feature
         best.n_left = candidate.n_left
         best.missing_left = (candidate.missing_left if best.has_missing
                              else candidate.n_left > node.size() - candidate.n_left)
         best.middle = candidate.middle
+        if candidate.question != THRESHOLD:
+            take_labels(candidate, self.scanner.categories(), node.size(), best)
         return 0
 
 
@@ -354,6 +364,7 @@ cdef class RandomSplitter(Splitter):
         if not self.scanner.scan(runs, limits, candidate):
             return 0
         best.score = candidate.score
+        best.question = THRESHOLD
         best.feature = feature
         best.threshold = threshold
         best.n_left = n_left

@@ -2,15 +2,19 @@
 //
 // A float32 becomes a 32-bit key of the same order (-0 equals +0, NaN comes last); keys travel
 // with a 32-bit payload in one 64-bit word and are radix sorted, stably, in O(n) passes over
-// the bytes that differ.
+// the bytes that differ. The labels of a column come between its numbers and its missing values,
+// in the order of their codes.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
+#include "_labels.hpp"
+
 namespace fasttree {
 
 constexpr uint32_t MISSING_KEY = 0xffffffffu;
+constexpr uint32_t FIRST_LABEL_KEY = 0x80000000u | (MISSING_BITS + 1);  // of code 0
 
 inline uint32_t float_key(float x) {
     if (x != x) return MISSING_KEY;
@@ -18,6 +22,16 @@ inline uint32_t float_key(float x) {
     uint32_t bits;
     std::memcpy(&bits, &x, sizeof bits);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+// The same for a column with labels.
+inline uint32_t cell_key(float x, bool with_labels) {
+    if (with_labels && label_of(x) != NO_LABEL) return FIRST_LABEL_KEY + label_of(x);
+    return float_key(x);
+}
+// The number or label whose key is given.
+inline float key_cell(uint32_t key) {
+    return float_of_bits(key & 0x80000000u ? key ^ 0x80000000u : ~key);
 }
 
 inline uint64_t pack(uint32_t key, uint32_t payload) {
