@@ -252,6 +252,7 @@ struct AbsoluteError {
         w_left = labels.weight_left[category];
     }
 
+    double perfect_score() const { return 0.0; }
     bool may_beat(double best) const { return score() > best; }
     double score() const { return -(error_left[n_left] + error_right[n_left]); }
     double sklearn_score() const {

@@ -16,6 +16,7 @@ from fasttree.tree._engine cimport (
     NO_FEATURE, NO_TABLE, SERIAL_VALUES, Frontier, LabelSplits, NodeRecord, count_nodes, mix,
     subtree_size, write_nodes
 )
+from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
 from fasttree.utils._typedefs cimport int8_t, uint8_t
 
 from fasttree.tree._tree import NODE_DTYPE
@@ -47,7 +48,7 @@ cdef class TreeBuilder:
 
     def build(self, tree, X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight=None,
               missing_values_in_feature_mask=None, const uint32_t[::1] n_categories=None, *,
-              int n_threads=1, str strategy="auto", bint sklearn_stream=False):
+              int n_threads=1, str strategy="auto", bint sklearn_stream=False, str simd="auto"):
         """Grow `tree` on the training data.
 
         Parameters
@@ -67,6 +68,7 @@ cdef class TreeBuilder:
         strategy : {"auto", "presort", "count", "sort"}
         sklearn_stream : bool
             Use scikit-learn's random draws, tie rules and scores.
+        simd : {"auto", "portable"}
         """
         cdef Splitter splitter = self.splitter
         cdef size_t n_nodes
@@ -76,7 +78,8 @@ cdef class TreeBuilder:
         if sklearn_stream or X.shape[0] * <double> X.shape[1] < SERIAL_VALUES:
             n_threads = 1
         self.n_threads = n_threads
-        splitter.init(X, y, sample_weight, strategy, sklearn_stream, n_threads, n_categories)
+        splitter.init(X, y, sample_weight, strategy, sklearn_stream, n_threads,
+                      SIMD_PORTABLE if simd == "portable" else best_simd(), n_categories)
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
         for worker in self.crew:
@@ -185,27 +188,28 @@ cdef class TreeBuilder:
             if is_constant[feature]:
                 self.splitter.sampler.get().found_constant()
         node.n_known = self.splitter.sampler.get().end()
+        self.splitter.settle_threshold(best)
         return best.feature != NO_FEATURE
 
     cdef int split_lists(self, Splitter splitter, const Node& node, const Node& left,
                          const Node& right, int n_threads) except -1 nogil:
         """Split the sorted lists for the children that will be searched."""
         cdef bint with_left = not self.is_terminal(left), with_right = not self.is_terminal(right)
-        cdef const uint8_t* sides = splitter.partitioner.sides()
-        cdef uint32_t start = node.start, middle = right.start, end = node.end
+        cdef const uint32_t* sides = splitter.partitioner.sides()
+        cdef uint32_t start = node.start, end = node.end
         cdef int f, n_features = <int> splitter.partitioner.n_features
         if not with_left and not with_right:
             return 0
         if n_threads == 1:
             for f in range(n_features):
                 if not splitter.sampler.get().is_known_constant(f):
-                    splitter.partitioner.split_feature(f, start, middle, end, with_left,
-                                                       with_right, sides)
+                    splitter.partitioner.split_feature(f, start, end, with_left, with_right,
+                                                       sides)
         else:
             for f in prange(n_features, num_threads=n_threads, schedule="dynamic"):
                 if not splitter.sampler.get().is_known_constant(f):
                     (<Splitter> self.workers[threadid()]).partitioner.split_feature(
-                        f, start, middle, end, with_left, with_right, sides)
+                        f, start, end, with_left, with_right, sides)
         return 0
 
 

@@ -14,7 +14,7 @@
 namespace fasttree {
 
 // Relative slack of the screens: they never reject what the score would accept.
-constexpr double SCREEN = 1.0 - 1e-14;
+constexpr double SCREEN = 1.0 - 1e-13;
 
 // Two classes, one output: gini ranks by the separation of class 1.
 template <class Weights>
@@ -88,6 +88,11 @@ struct BinaryGini {
         return d * d > best * (to_double(w_left) * to_double(w_total - w_left)) * SCREEN;
     }
     double score() const { return separation(left, w_left, total, w_total); }
+    // Both children pure: D is the product of the class weights. Small ones are exact.
+    double perfect_score() const {
+        constexpr int64_t EXACT = int64_t{1} << 13;
+        return w_total < EXACT ? to_double(total) * to_double(w_total - total) : INFINITE;
+    }
     double sklearn_score() const {
         const int64_t l[2] = {w_left - left, left};
         const int64_t r[2] = {(w_total - total) - l[0], total - left};
@@ -256,6 +261,11 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
         });
     }
 
+    // Both children pure: possible with two classes only; small squares are exact.
+    double perfect_score() const {
+        constexpr int64_t EXACT = int64_t{1} << 20;
+        return single_output && w_total < EXACT ? to_double(w_total) : INFINITE;
+    }
     double score() const {
         Square sum_left = 0, sum_right = 0;
         for (int k = 0; k < this->outputs(); ++k) {
@@ -265,7 +275,15 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
         return to_double(sum_left) / to_double(w_left)
                + to_double(sum_right) / to_double(w_total - w_left);
     }
-    bool may_beat(double best) const { return score() > best; }
+    // The score without its divisions.
+    bool may_beat(double best) const {
+        const double wl = to_double(w_left), wr = to_double(w_total - w_left);
+        double squares = 0.0;
+        for (int k = 0; k < this->outputs(); ++k) {
+            squares += to_double(squares_left[k]) * wr + to_double(squares_right[k]) * wl;
+        }
+        return squares > best * (wl * wr) * SCREEN;
+    }
     double sklearn_score() const {
         const double wl = to_double(w_left), wr = to_double(w_total - w_left);
         return -wr * this->mean_impurity(right, wr, add_gini)
@@ -339,6 +357,11 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
     bool may_beat(double best) const {
         const int64_t children = term(w_left) + term(w_total - w_left);
         return to_double(terms - this->outputs() * children) / scale + slack > best;
+    }
+    // Both children pure: the terms cancel exactly, and no others round to more.
+    double perfect_score() const {
+        constexpr int64_t LARGEST = int64_t{1} << 31;
+        return single_output && w_total < LARGEST ? 0.0 : INFINITE;
     }
     double score() const {
         double sum = 0.0;

@@ -9,6 +9,7 @@ from libcpp.memory cimport unique_ptr
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
+from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float64_t, int64_t, intp_t, uint8_t, uint32_t
 
 
@@ -25,6 +26,7 @@ cdef extern from "_targets.hpp" namespace "fasttree" nogil:
         int max_n_classes
         const int64_t* n_classes
         const void* classes
+        const uint32_t* class_bits
         const int64_t* weights
         double weight_unit
         const double* y
@@ -34,6 +36,7 @@ cdef extern from "_targets.hpp" namespace "fasttree" nogil:
         const double* centre
         const uint32_t* order_rank
         const int64_t* levels
+        Simd simd
         cbool sklearn_formulas
 
 
@@ -90,6 +93,7 @@ cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
         void begin_node(const uint32_t* rows, uint32_t n) except +
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out)
         void node_value(double* value)
+        double perfect_score()
         cbool scan(const Runs&, const Limits&, Candidate& best) except +
         cbool scan_counts "scan"(const Counts&, const Limits&, Candidate& best)
         const vector[Category]& categories()
@@ -113,7 +117,7 @@ cdef class Criterion:
     cdef readonly intp_t value_size   # doubles in a node's value
 
     cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  bint sklearn_formulas) except -1
+                  bint sklearn_formulas, Simd simd) except -1
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1
     cdef void make_scanner(self) except *
     cdef Criterion clone(self)

@@ -35,7 +35,7 @@ cdef class Criterion:
     """
 
     cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  bint sklearn_formulas) except -1:
+                  bint sklearn_formulas, Simd simd) except -1:
         """Take the targets, shape (n_rows, n_outputs), and weights, shape (n_rows,) or None."""
         cdef int64_t[::1] weights
         cdef double unit
@@ -46,6 +46,7 @@ cdef class Criterion:
         self.targets.max_n_classes = 1
         self.targets.weight_unit = 1.0
         self.targets.sklearn_formulas = sklearn_formulas
+        self.targets.simd = simd
         self.targets.y = &y[0, 0]
         if sample_weight is not None:
             weights = np.empty(y.shape[0], dtype=np.int64)
@@ -109,6 +110,7 @@ cdef class ClassificationCriterion(Criterion):
         cdef uint32_t[::1] wide
         cdef const double* labels = &y[0, 0]
         cdef size_t i, size = y.shape[0] * y.shape[1]
+        cdef uint32_t[::1] bits
         self.targets.n_classes = &n_classes[0]
         self.targets.max_n_classes = <int> max_n_classes
         if self.n_outputs == 1 and max_n_classes <= 256:
@@ -117,6 +119,12 @@ cdef class ClassificationCriterion(Criterion):
                 narrow[i] = <uint8_t> labels[i]
             self.targets.classes = &narrow[0]
             self.arrays.append(narrow)
+            if max_n_classes == 2:
+                bits = np.zeros(size // 32 + 1, dtype=np.uint32)
+                for i in range(size):
+                    bits[i >> 5] |= <uint32_t> narrow[i] << (i & 31)
+                self.targets.class_bits = &bits[0]
+                self.arrays.append(bits)
         else:
             wide = np.empty(size, dtype=np.uint32)
             for i in range(size):

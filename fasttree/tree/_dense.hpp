@@ -17,6 +17,8 @@
 #include <limits>
 #include <vector>
 
+#include "../utils/_bits.hpp"
+#include "../utils/_simd.hpp"
 #include "../utils/_sorting.hpp"
 #include "_partition.hpp"
 #include "_runs.hpp"
@@ -204,13 +206,15 @@ private:
 class DenseWorkspace {
 public:
     DenseData& data;
-    std::vector<uint8_t> go_left;        // [n_rows]
-    std::vector<uint32_t> scratch;       // [n_rows] entries
+    const Simd simd;
+    std::vector<uint32_t> go_left;       // bits, of the node split last
+    std::vector<uint32_t> scratch;       // entries
     std::vector<uint64_t> items[2];      // for sorting in the node
     std::vector<uint8_t> listed;         // by label, all 0 between splits
 
-    explicit DenseWorkspace(DenseData& data_)
-        : data(data_), go_left(data_.n_rows), scratch(data_.rows.size()) {}
+    DenseWorkspace(DenseData& data_, Simd simd_)
+        : data(data_), simd(simd_), go_left(make_bits(data_.n_rows)),
+          scratch(data_.rows.size() + PADDING) {}
 
     // A feature of the node in ascending order.
     Runs runs(uint32_t feature, uint32_t start, uint32_t end) {
@@ -241,25 +245,17 @@ public:
     uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) {
         mark(split, start, end);
         uint32_t* node_rows = data.rows.data() + start;
-        return start + partition_rows(node_rows, end - start, go_left.data(), scratch.data());
+        return start + partition(simd, node_rows, end - start, go_left.data(), scratch.data());
     }
-    // Partitions the feature's list by `go_left` of the given workspace, for the children that
-    // will be searched.
-    void split_list(uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
-                    bool with_left, bool with_right, const uint8_t* left) {
-        uint32_t* entries = data.columns[feature].list.data() + start;
-        const uint32_t n = end - start, n_left = middle - start;
-        if (with_left && with_right) {
-            partition_entries<true, true>(entries, n, n_left, left, scratch.data());
-        } else if (with_left) {
-            partition_entries<true, false>(entries, n, n_left, left, scratch.data());
-        } else {
-            partition_entries<false, true>(entries, n, n_left, left, scratch.data());
-        }
+    // Partitions the feature's list by the given sides, for the children that will be searched.
+    void split_list(uint32_t feature, uint32_t start, uint32_t end, bool with_left,
+                    bool with_right, const uint32_t* sides) {
+        partition(simd, data.columns[feature].list.data() + start, end - start, sides,
+                  scratch.data(), with_left, with_right);
     }
     // Restores go_left of a node whose rows have been partitioned at `middle`.
     void mark_halves(uint32_t start, uint32_t middle, uint32_t end) {
-        for (uint32_t i = start; i < end; ++i) go_left[data.rows[i]] = i < middle;
+        for (uint32_t i = start; i < end; ++i) put_bit(go_left.data(), data.rows[i], i < middle);
     }
 
 private:
@@ -323,6 +319,7 @@ private:
     void mark(const Split& split, uint32_t start, uint32_t end) {
         const Column& col = data.columns[split.feature];
         const uint32_t* node_rows = data.rows.data();
+        uint32_t* sides = go_left.data();
         if (col.storage == COUNTED) {
             uint8_t left[MAX_COUNTED];
             const size_t n_values = col.values.size();
@@ -332,7 +329,7 @@ private:
             }
             left[n_values] = split.missing_left;
             for (uint32_t i = start; i < end; ++i) {
-                go_left[node_rows[i]] = left[*data.code(node_rows[i], col.slot)];
+                put_bit(sides, node_rows[i], left[*data.code(node_rows[i], col.slot)]);
             }
         } else if (split.question != THRESHOLD) {
             mark_labels(split, col, start, end);
@@ -341,12 +338,13 @@ private:
                                            ? split.n_left - split.n_values_left : 0;
             for (uint32_t i = start; i < end; ++i) {
                 const uint32_t p = i - start;
-                go_left[col.list[i] & ROW] = p < split.n_values_left || end - i <= n_missing;
+                put_bit(sides, col.list[i] & ROW,
+                        p < split.n_values_left || end - i <= n_missing);
             }
         } else {
             for (uint32_t i = start; i < end; ++i) {
                 const float x = data.value(node_rows[i], split.feature);
-                go_left[node_rows[i]] = x != x ? split.missing_left : x <= split.threshold;
+                put_bit(sides, node_rows[i], x != x ? split.missing_left : x <= split.threshold);
             }
         }
     }
@@ -358,8 +356,9 @@ private:
             const uint32_t row = data.rows[i];
             const float x = data.value(row, split.feature);
             const uint32_t label = label_of(x);
-            go_left[row] = label != NO_LABEL ? listed[label] == split.labels.listed_left
-                                             : x != x && split.missing_left;
+            put_bit(go_left.data(), row,
+                    label != NO_LABEL ? listed[label] == split.labels.listed_left
+                                      : x != x && split.missing_left);
         }
         for (uint32_t label : split.labels.codes) listed[label] = 0;
     }

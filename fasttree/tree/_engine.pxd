@@ -7,6 +7,7 @@ from libcpp.vector cimport vector
 from fasttree.tree._criterion cimport (
     Candidate, Category, Counts, NodeStats, Question, Runs, Scanner
 )
+from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t, uint64_t
 
 
@@ -16,6 +17,7 @@ cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
 
 cdef extern from "_split.hpp" namespace "fasttree" nogil:
     const int NO_TABLE
+    const uint32_t NO_ROW
 
     cdef cppclass Node:
         uint32_t start
@@ -38,6 +40,8 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
         double score
         Question question
         double threshold
+        uint32_t row_below
+        uint32_t row_above
         uint32_t feature
         uint32_t n_left
         uint32_t n_values_left
@@ -103,13 +107,13 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void widen(uint32_t feature) except +
 
     cdef cppclass DenseWorkspace:
-        vector[uint8_t] go_left
+        vector[uint32_t] go_left
         vector[uint32_t] scratch
-        DenseWorkspace(DenseData& data) except +
+        DenseWorkspace(DenseData& data, Simd simd) except +
         Runs runs(uint32_t feature, uint32_t start, uint32_t end)
         uint32_t split_rows(const Split& split, uint32_t start, uint32_t end)
-        void split_list(uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
-                        cbool with_left, cbool with_right, const uint8_t* left)
+        void split_list(uint32_t feature, uint32_t start, uint32_t end, cbool with_left,
+                        cbool with_right, const uint32_t* sides)
         void mark_halves(uint32_t start, uint32_t middle, uint32_t end)
 
 

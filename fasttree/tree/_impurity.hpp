@@ -13,7 +13,8 @@ namespace fasttree {
 using wide_t = __int128;
 
 constexpr double LOG_2 = 0.693147180559945309417232121458;
-constexpr double MINUS_INFINITY = -std::numeric_limits<double>::infinity();
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+constexpr double MINUS_INFINITY = -INFINITE;
 
 // x log2 x over a count or an integer weight.
 inline double xlog2x(double x) { return x > 0.0 ? x * std::log2(x) : 0.0; }

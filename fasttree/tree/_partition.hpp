@@ -1,56 +1,108 @@
-// Stable partition of rows and of sorted entries by a go-left byte per row.
+// Stable partition of rows and of sorted entries by a go-left bit per row.
 //
 // Complexity O(n) without a branch on the data. A partitioned list stays sorted; an entry's
 // BOUNDARY bit is carried over the entries that left its list: it says whether any boundary lay
-// since the entry's new predecessor.
+// since the entry's new predecessor. Rows are entries without boundaries.
 #pragma once
 #include <cstdint>
 #include <cstring>
 
+#include "../utils/_bits.hpp"
+#include "../utils/_simd.hpp"
 #include "_runs.hpp"
 
 namespace fasttree {
 
-// Moves the rows that go left to the front of rows[0:n]; returns their number.
-// `scratch` holds n entries.
-inline uint32_t partition_rows(uint32_t* rows, uint32_t n, const uint8_t* go_left,
-                               uint32_t* scratch) {
-    uint32_t n_left = 0, n_right = 0;
-    for (uint32_t i = 0; i < n; ++i) {
-        const uint32_t row = rows[i];
-        const uint32_t left = go_left[row];
-        rows[n_left] = row;
-        scratch[n_right] = row;
-        n_left += left;
-        n_right += 1 - left;
-    }
-    std::memcpy(rows + n_left, scratch, n_right * sizeof(uint32_t));
-    return n_left;
-}
+constexpr uint32_t PADDING = 16;  // entries that a vector may write past the end of scratch
 
-// The same for the entries of a sorted list, of which n_left go left. A half that nobody will
-// read (the child is a leaf) is not written.
+// Moves the entries that go left to the front of entries[0:n], returns their number. A half that
+// nobody will read (the child is a leaf) is not written. `scratch` holds n + PADDING entries.
 template <bool with_left, bool with_right>
-inline void partition_entries(uint32_t* entries, uint32_t n, uint32_t n_left,
-                              const uint8_t* go_left, uint32_t* scratch) {
+inline uint32_t partition_portable(uint32_t* entries, uint32_t n, const uint32_t* go_left,
+                                   uint32_t* scratch) {
     uint32_t l = 0, r = 0, carry_left = 0, carry_right = 0;
     for (uint32_t i = 0; i < n; ++i) {
         const uint32_t entry = entries[i];
-        const uint32_t left = go_left[entry & ROW];
+        const uint32_t left = get_bit(go_left, entry & ROW);
         if constexpr (with_left) {
             carry_left |= entry & BOUNDARY;
             entries[l] = (entry & ROW) | carry_left;
             carry_left &= left - 1;  // consumed by an entry that went left
-            l += left;
         }
         if constexpr (with_right) {
             carry_right |= entry & BOUNDARY;
             scratch[r] = (entry & ROW) | carry_right;
             carry_right &= 0 - left;
-            r += 1 - left;
         }
+        l += left;
+        r += 1 - left;
     }
-    if constexpr (with_right) std::memcpy(entries + n_left, scratch, r * sizeof(uint32_t));
+    if constexpr (with_right) std::memcpy(entries + l, scratch, r * sizeof(uint32_t));
+    return l;
+}
+
+#if FASTTREE_X86
+// Bits of `boundary` moved up to the next kept position: a run of dropped positions that holds
+// a boundary carries into the kept one above it. Bit 0 stands for what came before the block.
+inline uint32_t carried(uint32_t kept, uint32_t dropped, uint32_t boundary, uint32_t& pending) {
+    const uint32_t d = dropped << 1 | 1, b = boundary << 1 | pending;
+    const uint32_t sum = d + (b & d);
+    pending = sum >> 17;
+    return (sum >> 1 | boundary) & kept;
+}
+
+template <bool with_left, bool with_right>
+FASTTREE_AVX512 inline uint32_t partition_avx512(uint32_t* entries, uint32_t n,
+                                                 const uint32_t* go_left, uint32_t* scratch) {
+    const __m512i row_mask = _mm512_set1_epi32(ROW), top = _mm512_set1_epi32(BOUNDARY);
+    const __m512i low5 = _mm512_set1_epi32(31), one = _mm512_set1_epi32(1);
+    uint32_t l = 0, r = 0, pending_left = 0, pending_right = 0;
+    for (uint32_t i = 0; i < n; i += 16) {
+        const uint32_t lanes = n - i < 16 ? (1u << (n - i)) - 1 : 0xffffu;
+        const __mmask16 k = static_cast<__mmask16>(lanes);
+        const __m512i entry = _mm512_maskz_loadu_epi32(k, entries + i);
+        const __m512i row = _mm512_and_si512(entry, row_mask);
+        const __m512i word = _mm512_mask_i32gather_epi32(
+            one, k, _mm512_srli_epi32(row, 5), reinterpret_cast<const int*>(go_left), 4);
+        const __m512i bit = _mm512_srlv_epi32(word, _mm512_and_si512(row, low5));
+        const uint32_t left = _mm512_mask_test_epi32_mask(k, bit, one);
+        const uint32_t right = lanes & ~left;
+        const uint32_t boundary = _mm512_movepi32_mask(entry);
+        if constexpr (with_left) {
+            const uint32_t flags = carried(left, right, boundary, pending_left);
+            const __m512i out = _mm512_mask_or_epi32(row, static_cast<__mmask16>(flags), row, top);
+            const __m512i packed = _mm512_maskz_compress_epi32(static_cast<__mmask16>(left), out);
+            const uint32_t count = static_cast<uint32_t>(__builtin_popcount(left));
+            _mm512_mask_storeu_epi32(entries + l, static_cast<__mmask16>((1u << count) - 1), packed);
+        }
+        if constexpr (with_right) {
+            const uint32_t flags = carried(right, left, boundary, pending_right);
+            const __m512i out = _mm512_mask_or_epi32(row, static_cast<__mmask16>(flags), row, top);
+            _mm512_storeu_si512(scratch + r,
+                                _mm512_maskz_compress_epi32(static_cast<__mmask16>(right), out));
+        }
+        l += static_cast<uint32_t>(__builtin_popcount(left));
+        r += static_cast<uint32_t>(__builtin_popcount(right));
+    }
+    if constexpr (with_right) std::memcpy(entries + l, scratch, r * sizeof(uint32_t));
+    return l;
+}
+#endif
+
+template <bool with_left, bool with_right>
+inline uint32_t partition_as(Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left,
+                             uint32_t* scratch) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return partition_avx512<with_left, with_right>(entries, n, go_left, scratch);
+#endif
+    return partition_portable<with_left, with_right>(entries, n, go_left, scratch);
+}
+
+inline uint32_t partition(Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left,
+                          uint32_t* scratch, bool with_left = true, bool with_right = true) {
+    if (with_left && with_right) return partition_as<true, true>(simd, entries, n, go_left, scratch);
+    if (with_left) return partition_as<true, false>(simd, entries, n, go_left, scratch);
+    return partition_as<false, true>(simd, entries, n, go_left, scratch);
 }
 
 }  // namespace fasttree

@@ -18,7 +18,8 @@ cdef class Partitioner:
     """Rows of the nodes (abstract)."""
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, const uint32_t[::1] n_categories) except -1:
+                  bint with_lists, int n_threads, Simd simd,
+                  const uint32_t[::1] n_categories) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef Partitioner clone(self):
@@ -33,7 +34,7 @@ cdef class Partitioner:
     cdef uint32_t* scratch(self) noexcept nogil:
         return NULL
 
-    cdef const uint8_t* sides(self) noexcept nogil:
+    cdef const uint32_t* sides(self) noexcept nogil:
         return NULL
 
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
@@ -45,9 +46,8 @@ cdef class Partitioner:
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
         pass
 
-    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
-                            bint with_left, bint with_right,
-                            const uint8_t* sides) noexcept nogil:
+    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t end, bint with_left,
+                            bint with_right, const uint32_t* sides) noexcept nogil:
         pass
 
 
@@ -55,12 +55,14 @@ cdef class DensePartitioner(Partitioner):
     """Partitioner of a dense matrix, of any memory order."""
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, const uint32_t[::1] n_categories) except -1:
+                  bint with_lists, int n_threads, Simd simd,
+                  const uint32_t[::1] n_categories) except -1:
         cdef uint32_t i
         cdef DenseData* data
         if X.strides[0] % 4 or X.strides[1] % 4:
             X = np.ascontiguousarray(X)
         self.X = X
+        self.simd = simd
         self.n_features = <uint32_t> X.shape[1]
         data = new DenseData(&self.X[0, 0], X.strides[0] // 4, X.strides[1] // 4,
                              <uint32_t> X.shape[0], self.n_features)
@@ -74,7 +76,7 @@ cdef class DensePartitioner(Partitioner):
                 data.columns[i].n_categories = n_categories[i]
         self.n_rows = <uint32_t> data.rows.size()
         self.encode(strategy, with_lists, n_threads)
-        self.workspace.reset(new DenseWorkspace(deref(data)))
+        self.workspace.reset(new DenseWorkspace(deref(data), simd))
         return 0
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1:
@@ -110,10 +112,11 @@ cdef class DensePartitioner(Partitioner):
     cdef Partitioner clone(self):
         cdef DensePartitioner other = DensePartitioner()
         other.X = self.X
+        other.simd = self.simd
         other.n_features = self.n_features
         other.n_rows = self.n_rows
         other.data = self.data
-        other.workspace.reset(new DenseWorkspace(deref(self.data.get())))
+        other.workspace.reset(new DenseWorkspace(deref(self.data.get()), self.simd))
         return other
 
     cdef const uint32_t* rows(self) noexcept nogil:
@@ -125,7 +128,7 @@ cdef class DensePartitioner(Partitioner):
     cdef uint32_t* scratch(self) noexcept nogil:
         return self.workspace.get().scratch.data()
 
-    cdef const uint8_t* sides(self) noexcept nogil:
+    cdef const uint32_t* sides(self) noexcept nogil:
         return self.workspace.get().go_left.data()
 
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
@@ -138,9 +141,7 @@ cdef class DensePartitioner(Partitioner):
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
         self.workspace.get().mark_halves(start, middle, end)
 
-    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
-                            bint with_left, bint with_right,
-                            const uint8_t* sides) noexcept nogil:
+    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t end, bint with_left,
+                            bint with_right, const uint32_t* sides) noexcept nogil:
         if self.data.get().columns[feature].storage == SORTED:
-            self.workspace.get().split_list(feature, start, middle, end, with_left, with_right,
-                                            sides)
+            self.workspace.get().split_list(feature, start, end, with_left, with_right, sides)

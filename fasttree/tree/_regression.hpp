@@ -25,6 +25,7 @@ struct TargetSums {
     std::vector<int64_t> total_, left_;
     int64_t total1 = 0, left1 = 0;  // the sums of a single output live in registers
     int64_t w_total = 0, w_left = 0;
+    int64_t mean_sum = 0;           // mean of `sums` in the node, rounded; single output
     std::vector<double> mean;       // of the node, by node_stats
 
     explicit TargetSums(const Targets& targets)
@@ -41,6 +42,7 @@ struct TargetSums {
         total1 = left1;
         total_ = left_;
         w_total = w_left;
+        if (w_total != 0) mean_sum = total1 / w_total;
     }
     void reset() {
         left1 = w_left = 0;
@@ -102,6 +104,7 @@ struct TargetSums {
     static constexpr bool has_means = true;
     int64_t mean_sum_left() const { return left(0); }
 
+    double perfect_score() const { return INFINITE; }
     double weight_left() const { return to_double(w_left) * t.weight_unit; }
     double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
     double value_left() const { return raw_sum(left(0), w_left, 0) / weight_left(); }
@@ -115,6 +118,19 @@ template <class Weights, bool single_output>
 struct SquaredError : TargetSums<Weights, single_output> {
     using Base = TargetSums<Weights, single_output>;
     using Base::Base, Base::t, Base::w_left, Base::w_total, Base::mean;
+
+    double only_score = INFINITE;  // of a node of two rows
+
+    void begin_node(const uint32_t* rows, uint32_t n) {
+        Base::begin_node(rows, n);
+        only_score = INFINITE;
+        if (n == 2) {
+            this->reset();
+            this->add(rows[0]);
+            only_score = score();
+        }
+    }
+    double perfect_score() const { return only_score; }
 
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) {
         out.weight = to_double(w_total) * t.weight_unit;

@@ -28,12 +28,13 @@ struct Runs {
     const float* column;      // value of row r: column[r * stride]
     ptrdiff_t stride;         // in elements
 
-    // All values equal, or all missing (scikit-learn's rule: or too close to be told apart).
+    // All values equal, or all missing (scikit-learn's rule: or values too close).
     bool is_constant(bool sklearn_rules) const {
-        if (n_labelled > 0) return n_labelled == n && label_of(value(0)) == label_of(value(n - 1));
-        if (n_missing > 0) return n_missing == n;
-        return sklearn_rules ? value(n - 1) <= value(0) + FEATURE_THRESHOLD
-                             : value(n - 1) == value(0);
+        if (sklearn_rules && n_missing == 0) return value(n - 1) <= value(0) + FEATURE_THRESHOLD;
+        for (uint32_t p = 1; p < n; ++p) {
+            if (entries[p] & BOUNDARY) return false;
+        }
+        return true;
     }
     float value(uint32_t p) const {
         return column[static_cast<ptrdiff_t>(entries[p] & ROW) * stride];

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "_advance.hpp"
 #include "_impurity.hpp"
 #include "_label_scan.hpp"
 #include "_runs.hpp"
@@ -28,6 +29,8 @@ public:
         acc_.node_stats(rows, n, out);
     }
     void node_value(double* value) const override { acc_.node_value(value); }
+
+    double perfect_score() const override { return acc_.perfect_score(); }
 
     bool scan(const Runs& runs, const Limits& limits, Candidate& best) override {
         bool found = limits.checked() ? both_passes<true>(runs, limits, best)
@@ -168,13 +171,16 @@ private:
         uint32_t p = 0;
         while (p + 1 < first) acc_.add(runs.entries[p++] & ROW);
         // Loop invariant: the accumulator holds the first p values (and the missing rows, if left).
-        while (p < last) {
-            acc_.add(runs.entries[p++] & ROW);
-            if (!(runs.entries[p] & BOUNDARY)) continue;
-            if constexpr (checked) {
-                if (limits.near_rule && runs.is_near(p)) continue;
+        if (checked && limits.sklearn_rules) {
+            while (p < last) {
+                acc_.add(runs.entries[p++] & ROW);
+                if (!(runs.entries[p] & BOUNDARY) || (limits.near_rule && runs.is_near(p))) continue;
+                found |= consider<checked>(p, p, base + p, missing_left, limits, best);
             }
-            found |= consider<checked>(p, p, base + p, missing_left, limits, best);
+        } else {
+            while ((p = advance(acc_, runs.entries, p, last, best.score)) <= last) {
+                found |= consider<checked>(p, p, base + p, missing_left, limits, best);
+            }
         }
         return found;
     }

@@ -29,6 +29,9 @@ public:
     virtual void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) = 0;
     virtual void node_value(double* value) const = 0;
 
+    // A score that no split of the node exceeds, in doubles; infinity where none is known.
+    virtual double perfect_score() const = 0;
+
     // Replaces `best` by the feature's best admissible candidate and returns true, if its
     // score is larger than best.score. Ties: thresholds before labels; lower threshold, then
     // missing right; labels in code order.

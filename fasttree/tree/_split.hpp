@@ -11,6 +11,7 @@
 namespace fasttree {
 
 constexpr int NO_TABLE = -1;
+constexpr uint32_t NO_ROW = 0xffffffffu;
 
 struct Node {
     uint32_t start, end;       // its rows: positions in the partitioner
@@ -41,6 +42,7 @@ struct Split {
     double score;
     Question question = THRESHOLD;
     double threshold;                // <= goes left; +inf: all values left, missing right
+    uint32_t row_below, row_above;   // neighbours of the threshold, until it is computed
     uint32_t feature;
     uint32_t n_left;                 // rows on the left
     uint32_t n_values_left;          // SORTED columns: rows on the left that are not missing

@@ -10,6 +10,7 @@ from libcpp.vector cimport vector
 from fasttree.tree._criterion cimport Candidate, Criterion, Limits, Scanner
 from fasttree.tree._engine cimport CountTables, FeatureSampler, Node, Split
 from fasttree.tree._partitioner cimport DensePartitioner, Partitioner
+from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float64_t, int8_t, intp_t, uint8_t, uint32_t, uint64_t
 
 
@@ -41,7 +42,7 @@ cdef class Splitter:
     cdef vector[double] left_value, right_value  # of the children of the node split last
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, int n_threads,
+                  str strategy, bint sklearn_rules, int n_threads, Simd simd,
                   const uint32_t[::1] n_categories) except -1
     cdef int attach(self) except -1
     cdef Splitter clone(self)
@@ -53,6 +54,7 @@ cdef class Splitter:
     cdef int find_split(self, Node& node, Split& best) except -1 nogil
     cdef int pass_tables(self, Node& node, Node& left, Node& right, bint with_left,
                          bint with_right) except -1 nogil
+    cdef void settle_threshold(self, Split& best) noexcept nogil
     cdef int poll(self, uint32_t work) except -1 nogil
     # Looks at one feature; 1 if it is constant in the node.
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil

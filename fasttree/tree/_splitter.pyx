@@ -11,9 +11,9 @@ from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY, isnan, nextafter
 from libcpp.utility cimport move
 
-from fasttree.tree._criterion cimport BOUNDARY, THRESHOLD, Counts, Runs
+from fasttree.tree._criterion cimport BOUNDARY, ROW, THRESHOLD, Counts, Runs
 from fasttree.tree._engine cimport (
-    COUNTED, NO_FEATURE, NO_TABLE, KeyedSampler, SklearnSampler, lists_pay, midpoint, mix,
+    COUNTED, NO_FEATURE, NO_ROW, NO_TABLE, KeyedSampler, SklearnSampler, lists_pay, midpoint, mix,
     take_labels
 )
 
@@ -60,7 +60,7 @@ cdef class Splitter:
                             self.min_weight_leaf, self.random_state, cst, self.label_sets)
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, int n_threads,
+                  str strategy, bint sklearn_rules, int n_threads, Simd simd,
                   const uint32_t[::1] n_categories) except -1:
         cdef uint32_t n_features = <uint32_t> X.shape[1]
         cdef uint32_t max_features = <uint32_t> min(self.max_features, X.shape[1])
@@ -74,13 +74,14 @@ cdef class Splitter:
         self.stop_flag = 0
         self.polls_signals = True
         self.count_forced = strategy == "count"
-        self.criterion.init(y, sample_weight, sklearn_rules)
+        self.criterion.init(y, sample_weight, sklearn_rules, simd)
         self.partitioner = DensePartitioner()
         if self.searches_lists():
             self.partitioner.init(X, sample_weight, strategy,
-                                  lists_pay(n_features, max_features), n_threads, n_categories)
+                                  lists_pay(n_features, max_features), n_threads, simd,
+                                  n_categories)
         else:
-            self.partitioner.init(X, sample_weight, "sort", False, n_threads, n_categories)
+            self.partitioner.init(X, sample_weight, "sort", False, n_threads, simd, n_categories)
         if sklearn_rules:
             self.sampler.reset(new SklearnSampler(n_features, max_features, <uint32_t> self.seed))
         else:
@@ -148,9 +149,12 @@ cdef class Splitter:
         """Best split of the features the sampler names; 0 if there is none."""
         cdef uint32_t feature
         cdef int is_constant
+        cdef double perfect
         self.begin_node(node)
         best.feature = NO_FEATURE
         best.score = -INFINITY
+        # In ascending order, no later feature can beat or tie-break a perfect split.
+        perfect = INFINITY if self.draws or self.sklearn_rules else self.scanner.perfect_score()
         self.sampler.get().begin(node.key, node.n_known)
         if not self.draws and node.table == NO_TABLE and self.tables.get().any(node.size()):
             node.table = self.tables.get().acquire()
@@ -164,8 +168,17 @@ cdef class Splitter:
             is_constant = self.evaluate(node, feature, best)
             if is_constant:
                 self.sampler.get().found_constant()
+            elif best.score >= perfect:
+                break
         node.n_known = self.sampler.get().end()
+        self.settle_threshold(best)
         return best.feature != NO_FEATURE
+
+    cdef void settle_threshold(self, Split& best) noexcept nogil:
+        """Look up the threshold's neighbours, for the split that won only."""
+        if best.feature != NO_FEATURE and best.row_below != NO_ROW:
+            best.threshold = midpoint(self.partitioner.value(best.row_below, best.feature),
+                                      self.partitioner.value(best.row_above, best.feature))
 
     cdef int pass_tables(self, Node& node, Node& left, Node& right, bint with_left,
                          bint with_right) except -1 nogil:
@@ -284,6 +297,7 @@ cdef class BestSplitter(Splitter):
                 return 1
             if not self.scanner.scan_counts(counts, limits, candidate):
                 return 0
+            best.row_below = NO_ROW
             best.threshold = INFINITY
             if candidate.question == THRESHOLD and candidate.right < counts.n_values:
                 best.threshold = midpoint(counts.values[candidate.left],
@@ -295,10 +309,11 @@ cdef class BestSplitter(Splitter):
                 return 1
             if not self.scanner.scan(runs, limits, candidate):
                 return 0
+            best.row_below = NO_ROW
             best.threshold = INFINITY
             if candidate.question == THRESHOLD and candidate.right < runs.n - runs.n_missing:
-                best.threshold = midpoint(runs.value(candidate.left - 1),
-                                          runs.value(candidate.right))
+                best.row_below = runs.entries[candidate.left - 1] & ROW
+                best.row_above = runs.entries[candidate.right] & ROW
             best.has_missing = runs.n_missing > 0
             best.n_values_left = candidate.left
         best.score = candidate.score
@@ -366,6 +381,7 @@ cdef class RandomSplitter(Splitter):
         best.score = candidate.score
         best.question = THRESHOLD
         best.feature = feature
+        best.row_below = NO_ROW
         best.threshold = threshold
         best.n_left = n_left
         best.has_missing = n_missing > 0

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../utils/_simd.hpp"
+
 namespace fasttree {
 
 // What begin_node reports of a node.
@@ -24,6 +26,7 @@ struct Targets {
     int max_n_classes;           // 1 in regression
     const int64_t* n_classes;    // [n_outputs], classification
     const void* classes;         // [n_rows * n_outputs], uint8 or uint32, classification
+    const uint32_t* class_bits;  // bit per row: class 1 of two, one output
     const int64_t* weights;      // [n_rows] in units of weight_unit, or null: all 1
     double weight_unit;
     const double* y;             // [n_rows * n_outputs] as given, regression
@@ -33,6 +36,7 @@ struct Targets {
     const double* centre;        // [n_outputs]
     const uint32_t* order_rank;  // [n_outputs * n_rows] rank of y, ties by row, absolute error
     const int64_t* levels;       // [n_outputs * n_rows] (y - centre) in units of sum_unit, absolute error
+    Simd simd;
     bool sklearn_formulas;       // scikit-learn's impurity formulas (replay)
 };
 

@@ -1,0 +1,132 @@
+"""Settings that say how a tree is grown, without being parameters of a model.
+
+They live in one context variable, so a setting made in one thread or task is not seen in another;
+joblib's workers start from the defaults. A fit reads them once, at its start.
+"""
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from numbers import Integral
+from types import MappingProxyType
+
+__all__ = ["config_context", "get_config", "set_config"]
+
+STRATEGIES = ("auto", "presort", "count", "sort")
+
+_config = ContextVar(
+    "fasttree_config",
+    default=MappingProxyType(
+        {"strategy": "auto", "n_threads": None, "sklearn_random_stream": False}
+    ),
+)
+
+
+class _Keep:
+    """Stands for a setting that is not to be changed (None is a value of `n_threads`)."""
+
+    def __repr__(self):
+        return "<unchanged>"
+
+
+_KEEP = _Keep()
+
+
+def get_config():
+    """Return the settings in force in this context.
+
+    Returns
+    -------
+    mapping of str to object
+        Read-only; the keys are the parameters of :func:`config_context`.
+    """
+    return _config.get()
+
+
+def set_config(*, strategy=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KEEP):
+    """Change settings in this context until they are changed again.
+
+    Parameters
+    ----------
+    strategy : {"auto", "presort", "count", "sort"}
+        See :func:`config_context`, as for the others.
+    n_threads : int or None
+        Number of threads for everything.
+    sklearn_random_stream : bool
+        Whether to grow scikit-learn's trees.
+
+    Raises
+    ------
+    TypeError
+        If a value has the wrong type.
+    ValueError
+        If a value is not one of those allowed.
+    """
+    _config.set(_updated(strategy, n_threads, sklearn_random_stream))
+
+
+@contextmanager
+def config_context(*, strategy=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KEEP):
+    """Change settings inside a ``with`` block.
+
+    What is not named keeps its value.
+
+    Parameters
+    ----------
+    strategy : {"auto", "presort", "count", "sort"}
+        How the rows of a node are brought into the order of a feature. "auto" chooses per node
+        and column by cost; the others force one way. The tree is the same, only time and memory
+        differ.
+    n_threads : int or None
+        Number of threads for everything, in place of what `n_jobs` and the limits of OpenMP and
+        joblib would give. None leaves the choice to them.
+    sklearn_random_stream : bool
+        Draw random numbers, settle ties and score splits as scikit-learn does, so that the same
+        `random_state` gives scikit-learn's tree. Such a tree is grown on one thread.
+
+    Raises
+    ------
+    TypeError
+        If a value has the wrong type.
+    ValueError
+        If a value is not one of those allowed.
+
+    Examples
+    --------
+    >>> import fasttree
+    >>> with fasttree.config_context(strategy="presort", n_threads=2):
+    ...     fasttree.get_config()["strategy"]
+    'presort'
+    """
+    token = _config.set(_updated(strategy, n_threads, sklearn_random_stream))
+    try:
+        yield
+    finally:
+        _config.reset(token)
+
+
+def _updated(strategy, n_threads, sklearn_random_stream):
+    """Return the current settings with the given ones checked and put in."""
+    settings = dict(_config.get())
+    if strategy is not _KEEP:
+        if strategy not in STRATEGIES:
+            raise ValueError(f"strategy must be one of {STRATEGIES}, got {strategy!r}.")
+        settings["strategy"] = strategy
+    if n_threads is not _KEEP:
+        settings["n_threads"] = _checked_n_threads(n_threads)
+    if sklearn_random_stream is not _KEEP:
+        if not isinstance(sklearn_random_stream, bool):
+            raise TypeError(
+                f"sklearn_random_stream must be True or False, got {sklearn_random_stream!r}."
+            )
+        settings["sklearn_random_stream"] = sklearn_random_stream
+    return MappingProxyType(settings)
+
+
+def _checked_n_threads(n_threads):
+    if n_threads is None:
+        return None
+    if not isinstance(n_threads, Integral) or isinstance(n_threads, bool):
+        raise TypeError(f"n_threads must be None or an int, got {n_threads!r}.")
+    if n_threads < 1:
+        raise ValueError(f"n_threads must be at least 1, got {n_threads}.")
+    return int(n_threads)

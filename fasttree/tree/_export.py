@@ -1,0 +1,219 @@
+"""Drawing and printing trees: scikit-learn's exporters on fasttree's estimators.
+
+They read a tree's public arrays, so fasttree's estimators go in as they are; `DecisionTree` hands
+in the estimator it fitted, a bare `Tree` is converted.
+"""
+
+import sklearn.tree
+from sklearn.utils.validation import check_is_fitted
+
+from fasttree.tree._auto import DecisionTree
+from fasttree.tree._interop import to_sklearn_tree
+from fasttree.tree._tree import Tree
+
+__all__ = ["export_graphviz", "export_text", "plot_tree"]
+
+
+def _exportable(decision_tree):
+    """What scikit-learn's exporters take in place of `decision_tree`."""
+    if isinstance(decision_tree, DecisionTree):
+        check_is_fitted(decision_tree)
+        return decision_tree.estimator_
+    if isinstance(decision_tree, Tree):
+        return to_sklearn_tree(decision_tree)
+    return decision_tree
+
+
+def export_text(
+    decision_tree,
+    *,
+    feature_names=None,
+    class_names=None,
+    max_depth=10,
+    spacing=3,
+    decimals=2,
+    show_weights=False,
+):
+    """Return a text of the rules of a tree.
+
+    Parameters
+    ----------
+    decision_tree : estimator
+        A fitted tree.
+    feature_names : array-like of shape (n_features,), default=None
+        Names of the features; None numbers them.
+    class_names : array-like of shape (n_classes,), default=None
+        Names of the classes; None takes `classes_`.
+    max_depth : int, default=10
+        Depth below which branches are abbreviated.
+    spacing : int, default=3
+        Spaces between edges; more make a wider text.
+    decimals : int, default=2
+        Digits after the point.
+    show_weights : bool, default=False
+        Whether to print the class weights of leaves.
+
+    Returns
+    -------
+    str
+        The rules, one per line.
+    """
+    return sklearn.tree.export_text(
+        _exportable(decision_tree),
+        feature_names=feature_names,
+        class_names=class_names,
+        max_depth=max_depth,
+        spacing=spacing,
+        decimals=decimals,
+        show_weights=show_weights,
+    )
+
+
+def export_graphviz(
+    decision_tree,
+    out_file=None,
+    *,
+    max_depth=None,
+    feature_names=None,
+    class_names=None,
+    label="all",
+    filled=False,
+    leaves_parallel=False,
+    impurity=True,
+    node_ids=False,
+    proportion=False,
+    rotate=False,
+    rounded=False,
+    special_characters=False,
+    precision=3,
+    fontname="helvetica",
+):
+    """Write a tree in Graphviz's DOT language.
+
+    Parameters
+    ----------
+    decision_tree : estimator or Tree
+        A fitted tree.
+    out_file : file object, str or None, default=None
+        Where to write; None returns the text.
+    max_depth : int or None, default=None
+        Depth below which nodes are left out.
+    feature_names : array-like of shape (n_features,), default=None
+        Names of the features.
+    class_names : array-like of shape (n_classes,) or bool, default=None
+        Names of the classes in ascending order; True shows their symbols.
+    label : {"all", "root", "none"}, default="all"
+        Which nodes say what their numbers mean.
+    filled : bool, default=False
+        Whether to colour nodes by their majority class, value or purity.
+    leaves_parallel : bool, default=False
+        Whether to draw all leaves at the bottom.
+    impurity : bool, default=True
+        Whether to show the impurity.
+    node_ids : bool, default=False
+        Whether to show the ids of nodes.
+    proportion : bool, default=False
+        Whether to show fractions in place of numbers of rows.
+    rotate : bool, default=False
+        Whether to draw from left to right.
+    rounded : bool, default=False
+        Whether to round the corners of boxes.
+    special_characters : bool, default=False
+        Whether to use characters that PostScript does not know.
+    precision : int, default=3
+        Digits after the point.
+    fontname : str, default="helvetica"
+        Font of the text.
+
+    Returns
+    -------
+    str or None
+        The text, if `out_file` is None.
+    """
+    return sklearn.tree.export_graphviz(
+        _exportable(decision_tree),
+        out_file,
+        max_depth=max_depth,
+        feature_names=feature_names,
+        class_names=class_names,
+        label=label,
+        filled=filled,
+        leaves_parallel=leaves_parallel,
+        impurity=impurity,
+        node_ids=node_ids,
+        proportion=proportion,
+        rotate=rotate,
+        rounded=rounded,
+        special_characters=special_characters,
+        precision=precision,
+        fontname=fontname,
+    )
+
+
+def plot_tree(
+    decision_tree,
+    *,
+    max_depth=None,
+    feature_names=None,
+    class_names=None,
+    label="all",
+    filled=False,
+    impurity=True,
+    node_ids=False,
+    proportion=False,
+    rounded=False,
+    precision=3,
+    ax=None,
+    fontsize=None,
+):
+    """Draw a tree with matplotlib.
+
+    Parameters
+    ----------
+    decision_tree : estimator
+        A fitted tree.
+    max_depth : int or None, default=None
+        Depth below which nodes are left out.
+    feature_names : array-like of shape (n_features,), default=None
+        Names of the features.
+    class_names : array-like of shape (n_classes,) or bool, default=None
+        Names of the classes in ascending order; True shows their symbols.
+    label : {"all", "root", "none"}, default="all"
+        Which nodes say what their numbers mean.
+    filled : bool, default=False
+        Whether to colour nodes by their majority class, value or purity.
+    impurity : bool, default=True
+        Whether to show the impurity.
+    node_ids : bool, default=False
+        Whether to show the ids of nodes.
+    proportion : bool, default=False
+        Whether to show fractions in place of numbers of rows.
+    rounded : bool, default=False
+        Whether to round the corners of boxes.
+    precision : int, default=3
+        Digits after the point.
+    ax : matplotlib axis, default=None
+        Where to draw; None takes the current axis and clears it.
+    fontsize : int, default=None
+        Size of the text; None fits it to the figure.
+
+    Returns
+    -------
+    list of matplotlib.text.Annotation
+        The boxes of the nodes.
+    """
+    return sklearn.tree.plot_tree(
+        _exportable(decision_tree),
+        max_depth=max_depth,
+        feature_names=feature_names,
+        class_names=class_names,
+        label=label,
+        filled=filled,
+        impurity=impurity,
+        node_ids=node_ids,
+        proportion=proportion,
+        rounded=rounded,
+        precision=precision,
+        ax=ax,
+        fontsize=fontsize,
+    )

@@ -1,0 +1,143 @@
+"""Minimal cost-complexity pruning (Breiman, Friedman, Olshen and Stone 1984, chapter 3).
+
+The weakest link is the inner node with the smallest (R(node) - R(its leaves)) / (its leaves - 1),
+R being impurity weighted by the share of the training weight; of equal ones, the lowest id. It is
+made a leaf, and so on until the root is one. All sums are formed in scikit-learn's order, so the
+path is the same to the last bit.
+
+A heap holds an entry per inner node. Cutting the weakest link can only raise the alpha of its
+ancestors (they lose a part with a smaller ratio than their own), so an entry that has become too
+low is put back when it surfaces; where rounding lowered an alpha, a second entry is pushed at
+once. Invariant: every inner node of the subtree has an entry that is not above its alpha.
+
+Complexity: O(n * height) for the sums, and a heap operation per entry that surfaces.
+"""
+import numpy as np
+
+from libc.string cimport memcpy
+from libcpp.vector cimport vector
+
+from ..utils._typedefs cimport float64_t, intp_t, uint8_t
+
+from ._tree cimport NodeRecord
+
+from fasttree.tree._tree import NODE_DTYPE, Tree
+
+__all__ = ["ccp_pruning_path", "prune_ccp", "prune_tree"]
+
+cdef extern from "_pruning.hpp" namespace "fasttree" nogil:
+    cdef cppclass WeakestLinks:
+        WeakestLinks(const NodeRecord*, intp_t) except +
+        bint find(float64_t& alpha, intp_t& link) except +
+        void cut(intp_t link) except +
+        float64_t total_risk()
+        bint is_leaf(intp_t node)
+
+    intp_t copy_cut(
+        const NodeRecord*, const uint8_t* is_cut, vector[intp_t]& ids, vector[NodeRecord]& copies
+    ) except +
+
+
+cdef const NodeRecord* _node_pointer(object tree) except NULL:
+    cdef const uint8_t[::1] raw = tree.nodes.view(np.uint8)
+    return <const NodeRecord*> &raw[0]
+
+
+def ccp_pruning_path(tree):
+    """Return the steps of minimal cost-complexity pruning.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree to prune.
+
+    Returns
+    -------
+    ccp_alphas : ndarray of shape (n_steps + 1,), dtype=float64
+        Effective alpha of each subtree; 0 for the tree itself.
+    impurities : ndarray of shape (n_steps + 1,), dtype=float64
+        Total impurity of the leaves of each subtree.
+    """
+    cdef WeakestLinks* links = new WeakestLinks(_node_pointer(tree), tree.node_count)
+    cdef vector[float64_t] alphas, impurities
+    cdef float64_t alpha = 0.0
+    cdef intp_t link = 0
+    try:
+        with nogil:
+            alphas.push_back(0.0)
+            impurities.push_back(links.total_risk())
+            while links.find(alpha, link):
+                links.cut(link)
+                alphas.push_back(alpha)
+                impurities.push_back(links.total_risk())
+    finally:
+        del links
+    return np.array(alphas), np.array(impurities)
+
+
+def prune_ccp(tree, float64_t ccp_alpha):
+    """Return the smallest subtree whose effective alpha is at most `ccp_alpha`.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree to prune; it is not changed.
+    ccp_alpha : float
+        Complexity parameter.
+
+    Returns
+    -------
+    Tree
+        The subtree, numbered depth-first.
+    """
+    cdef WeakestLinks* links = new WeakestLinks(_node_pointer(tree), tree.node_count)
+    cdef float64_t alpha = 0.0
+    cdef intp_t link = 0, i
+    is_leaf = np.empty(tree.node_count, dtype=np.uint8)
+    cdef uint8_t[::1] mask = is_leaf
+    try:
+        with nogil:
+            while links.find(alpha, link) and not ccp_alpha < alpha:
+                links.cut(link)
+            for i in range(mask.shape[0]):
+                mask[i] = links.is_leaf(i)
+    finally:
+        del links
+    return prune_tree(tree, is_leaf)
+
+
+def prune_tree(tree, leaves_mask):
+    """Return the tree with the marked nodes made leaves.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree to cut; it is not changed.
+    leaves_mask : array-like of shape (node_count,)
+        Whether a node becomes a leaf. Leaves stay leaves whatever the mask says.
+
+    Returns
+    -------
+    Tree
+        What remains, numbered depth-first.
+
+    Raises
+    ------
+    ValueError
+        If the mask has the wrong length.
+    """
+    leaves_mask = np.ascontiguousarray(leaves_mask, dtype=bool)
+    if leaves_mask.shape != (tree.node_count,):
+        raise ValueError(
+            f"leaves_mask has shape {leaves_mask.shape} for a tree of {tree.node_count} nodes."
+        )
+    cdef const uint8_t[::1] is_cut = leaves_mask.view(np.uint8)
+    cdef vector[intp_t] ids
+    cdef vector[NodeRecord] copies
+    cdef intp_t max_depth = copy_cut(_node_pointer(tree), &is_cut[0], ids, copies)
+    nodes = np.empty(ids.size(), dtype=NODE_DTYPE)
+    cdef uint8_t[::1] raw = nodes.view(np.uint8)
+    memcpy(&raw[0], copies.data(), copies.size() * sizeof(NodeRecord))
+    cut = Tree(tree.n_features, tree.n_classes, tree.n_outputs)
+    cut.set_nodes(nodes, tree.value[np.array(ids, dtype=np.intp)], max_depth)
+    return cut

@@ -1,0 +1,663 @@
+"""The fitted tree: its arrays, prediction, and what can be derived from them.
+
+`Tree` has scikit-learn's array attributes and methods. The node arrays are read-only views of one
+array of `NODE_DTYPE`; `value` can be written in place and is read at every call. A tree is checked
+when it is filled, and every walk reads a packed copy made at that moment (see _walk.hpp), so a
+walk ends inside the arrays whatever the tree came from.
+
+Invariant: nodes form a binary tree rooted at 0, and a child's id is larger than its parent's.
+
+Complexity: a prediction takes O(depth) per row, a decision path the same; everything else is
+O(node_count).
+"""
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from cpython.exc cimport PyErr_CheckSignals
+from cython.parallel cimport prange
+from libc.stdint cimport int64_t
+
+from ..utils._typedefs cimport float32_t
+
+from fasttree._sklearn_compat import align_sparse_interface
+from fasttree.tree._tree_state import (
+    FORMAT_VERSION,
+    NODE_DTYPE,
+    _check_n_classes,
+    _check_node_ndarray,
+    _check_value_ndarray,
+)
+
+__all__ = ["NODE_DTYPE", "TREE_LEAF", "TREE_UNDEFINED", "Tree"]
+
+TREE_LEAF = -1
+TREE_UNDEFINED = -2
+
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+# A walk looks for Ctrl-C after about this many node visits (a few tenths of a second).
+cdef enum:
+    VISITS_PER_CHECK = 1 << 26
+    # Starting threads costs about as much as this many node visits.
+    VISITS_PER_THREAD = 1 << 16
+
+cdef extern from "_walk.hpp" namespace "fasttree" nogil:
+    cdef enum class NodeError(int):
+        none
+        half_leaf
+        child_range
+        shared_child
+        unreachable
+        feature_range
+        threshold_nan
+        too_many
+
+    NodeError check_nodes(
+        const NodeRecord*, intp_t, intp_t, intp_t& n_leaves, intp_t& max_depth
+    ) except +
+    vector[WalkNode] pack_nodes(const NodeRecord*, intp_t) except +
+
+    cdef cppclass DenseRows:
+        const float32_t* x
+        intp_t row_stride
+        intp_t col_stride
+
+    cdef cppclass SparseRows[Index]:
+        const float32_t* data
+        const Index* indices
+        const Index* indptr
+        const int32_t* slot
+        intp_t n_features
+        intp_t n_slots
+
+    float64_t partial_dependence(
+        const NodeRecord*, const float64_t* values, intp_t stride, const intp_t* column,
+        const float32_t* x, float64_t& out
+    ) except +
+    intp_t name_slots(vector[WalkNode]&, vector[int32_t]&)
+
+    bint walk_rows[Rows](
+        const Rows&, const WalkNode*, const LeafTable&, intp_t start, intp_t end, int n_threads,
+        char* out
+    ) except +
+
+
+cdef str _error_text(NodeError error):
+    if error == NodeError.half_leaf:
+        return "a node has one child only"
+    if error == NodeError.child_range:
+        return "a child's id is out of range or not larger than its parent's"
+    if error == NodeError.shared_child:
+        return "a node is the child of two"
+    if error == NodeError.unreachable:
+        return "a node is nobody's child"
+    if error == NodeError.feature_range:
+        return "a split's feature is out of range"
+    if error == NodeError.threshold_nan:
+        return "a split's threshold is NaN"
+    return "there are too many nodes or features"
+
+
+cdef const NodeRecord* _node_pointer(object nodes):
+    """First record of a C-contiguous array of NODE_DTYPE."""
+    cdef const uint8_t[::1] raw = nodes.view(np.uint8)
+    return <const NodeRecord*> &raw[0]
+
+
+cdef class Tree:
+    """A fitted binary decision tree as arrays, one entry per node.
+
+    Node 0 is the root. A split sends a row left if the value of its feature is at most the
+    threshold; a missing value goes where `missing_go_to_left` says.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns of the data.
+    n_classes : ndarray of shape (n_outputs,), dtype=intp
+        Number of classes of each output; 1 in regression.
+    n_outputs : int
+        Number of outputs.
+
+    Attributes
+    ----------
+    n_features, n_outputs, max_n_classes : int
+        The sizes the tree was made with.
+    n_classes : ndarray of shape (n_outputs,), dtype=intp
+        Number of classes of each output.
+    node_count, capacity : int
+        Number of nodes.
+    nodes : ndarray of shape (node_count,), dtype=NODE_DTYPE
+        The nodes; the arrays below, `value` aside, are views of its fields.
+    n_leaves : int
+        Number of leaves.
+    max_depth : int
+        Depth of the deepest leaf; the root's is 0.
+    children_left, children_right : ndarray of shape (node_count,), dtype=intp
+        Ids of the children, larger than the node's own; -1 (`TREE_LEAF`) at a leaf.
+    feature : ndarray of shape (node_count,), dtype=intp
+        Column that the node splits on; -2 (`TREE_UNDEFINED`) at a leaf.
+    threshold : ndarray of shape (node_count,), dtype=float64
+        Largest value that goes left; -2 at a leaf.
+    missing_go_to_left : ndarray of shape (node_count,), dtype=uint8
+        1 where missing values go left.
+    impurity : ndarray of shape (node_count,), dtype=float64
+        Impurity of the node's training rows.
+    improvement : ndarray of shape (node_count,), dtype=float64
+        Weighted decrease of impurity by the split, as `min_impurity_decrease` reads it; 0 at a
+        leaf.
+    n_node_samples : ndarray of shape (node_count,), dtype=intp
+        Number of training rows in the node.
+    weighted_n_node_samples : ndarray of shape (node_count,), dtype=float64
+        Their total weight.
+    value : ndarray of shape (node_count, n_outputs, max_n_classes), dtype=float64
+        What the node predicts: fractions of the classes, or the target's mean or median. The
+        only array that can be written to.
+    """
+
+    def __cinit__(self, intp_t n_features, object n_classes, intp_t n_outputs):
+        n_classes = np.array(_check_n_classes(n_classes, np.dtype(np.intp)))
+        if n_features < 0:
+            raise ValueError(f"n_features must not be negative, got {n_features}.")
+        if n_outputs < 1 or n_classes.shape[0] != n_outputs:
+            raise ValueError(
+                f"n_classes must have one entry per output: {n_classes.shape[0]} entries for "
+                f"{n_outputs} outputs."
+            )
+        if n_classes.min() < 1:
+            raise ValueError("Each output must have at least one class.")
+        n_classes.flags.writeable = False
+        self.n_features = n_features
+        self.n_outputs = n_outputs
+        self.max_n_classes = n_classes.max()
+        self.node_count = 0
+        self.max_depth = 0
+        self._n_leaves = 0
+        self._n_classes = n_classes
+        self._nodes = np.empty(0, dtype=NODE_DTYPE)
+        self._values = np.empty((0, n_outputs, self.max_n_classes))
+
+    def set_nodes(self, nodes, values, intp_t max_depth):
+        """Fill the tree. The arrays become its own.
+
+        Parameters
+        ----------
+        nodes : ndarray of shape (node_count,), dtype=NODE_DTYPE
+            The nodes in their final order: a child's id is larger than its parent's.
+        values : ndarray of shape (node_count, n_outputs, max_n_classes), dtype=float64
+            What each node predicts, C-contiguous.
+        max_depth : int
+            Depth of the deepest leaf.
+
+        Raises
+        ------
+        ValueError
+            If the arrays do not describe a tree, or the tree was filled before.
+        """
+        cdef intp_t n_leaves = 0, depth = 0
+        if self.node_count:
+            raise ValueError("The tree has been filled already.")
+        nodes = _check_node_ndarray(nodes, NODE_DTYPE)
+        cdef intp_t n_nodes = nodes.shape[0]
+        values = _check_value_ndarray(
+            values, np.dtype(np.float64), (n_nodes, self.n_outputs, self.max_n_classes)
+        )
+        if n_nodes == 0:
+            raise ValueError("A tree has at least one node.")
+
+        cdef const NodeRecord* first = _node_pointer(nodes)
+        cdef NodeError error = check_nodes(first, n_nodes, self.n_features, n_leaves, depth)
+        if error != NodeError.none:
+            raise ValueError(f"The nodes do not form a tree: {_error_text(error)}.")
+        if depth != max_depth:
+            raise ValueError(f"max_depth is {max_depth}, but the nodes have depth {depth}.")
+        self._packed = pack_nodes(first, n_nodes)
+        nodes.flags.writeable = False
+        self._nodes = nodes
+        self._values = values
+        self._n_leaves = n_leaves
+        self.max_depth = depth
+        self.node_count = n_nodes
+
+    # ---- arrays
+
+    @property
+    def nodes(self):
+        return self._nodes
+
+    @property
+    def n_classes(self):
+        return self._n_classes
+
+    @property
+    def capacity(self):
+        return self.node_count
+
+    @property
+    def n_leaves(self):
+        return self._n_leaves
+
+    @property
+    def children_left(self):
+        return self._nodes["left_child"]
+
+    @property
+    def children_right(self):
+        return self._nodes["right_child"]
+
+    @property
+    def feature(self):
+        return self._nodes["feature"]
+
+    @property
+    def threshold(self):
+        return self._nodes["threshold"]
+
+    @property
+    def impurity(self):
+        return self._nodes["impurity"]
+
+    @property
+    def n_node_samples(self):
+        return self._nodes["n_node_samples"]
+
+    @property
+    def weighted_n_node_samples(self):
+        return self._nodes["weighted_n_node_samples"]
+
+    @property
+    def missing_go_to_left(self):
+        return self._nodes["missing_go_to_left"]
+
+    @property
+    def value(self):
+        return self._values[:]
+
+    @property
+    def improvement(self):
+        improvement = np.zeros(self.node_count)
+        split = np.flatnonzero(self.children_left != TREE_LEAF)
+        left, right = self.children_left[split], self.children_right[split]
+        weight, impurity = self.weighted_n_node_samples, self.impurity
+        improvement[split] = (weight[split] / weight[0]) * (
+            impurity[split]
+            - weight[right] / weight[split] * impurity[right]
+            - weight[left] / weight[split] * impurity[left]
+        )
+        return improvement
+
+    # ---- pickle and copy
+
+    def __reduce__(self):
+        return (Tree, (self.n_features, self._n_classes, self.n_outputs), self.__getstate__())
+
+    def __getstate__(self):
+        return {
+            "format_version": FORMAT_VERSION,
+            "max_depth": self.max_depth,
+            "node_count": self.node_count,
+            "nodes": self._nodes,
+            "values": self._values,
+        }
+
+    def __setstate__(self, state):
+        if not isinstance(state, dict) or state.get("format_version") != FORMAT_VERSION:
+            raise ValueError(
+                f"This state of a tree cannot be read: format version {FORMAT_VERSION} of "
+                "fasttree is expected."
+            )
+        missing = {"max_depth", "node_count", "nodes", "values"}.difference(state)
+        if missing:
+            raise ValueError(f"The state of the tree lacks {', '.join(sorted(missing))}.")
+        # The state may share its arrays with another tree (copy.copy) or a read-only file.
+        nodes = np.array(_check_node_ndarray(state["nodes"], NODE_DTYPE))
+        if state["node_count"] != nodes.shape[0]:
+            raise ValueError(
+                f"node_count is {state['node_count']}, but there are {nodes.shape[0]} nodes."
+            )
+        shape = (nodes.shape[0], self.n_outputs, self.max_n_classes)
+        values = np.array(_check_value_ndarray(state["values"], np.dtype(np.float64), shape))
+        if nodes.shape[0]:
+            self.set_nodes(nodes, values, state["max_depth"])
+
+    # ---- prediction
+
+    def apply(self, X, int n_threads=1):
+        """Return the id of the leaf of each row.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features), dtype=float32
+            The rows.
+        n_threads : int, default=1
+            Number of threads.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), dtype=intp
+            Ids of leaves.
+        """
+        self._check_rows(X)
+        out = np.empty(X.shape[0], dtype=np.intp)
+        self._walk(X, NULL, sizeof(intp_t), out, n_threads)
+        return out
+
+    def lookup(self, X, table, int n_threads=1):
+        """Return, for each row, the entry of its leaf in a table.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features), dtype=float32
+            The rows.
+        table : ndarray of shape (node_count, ...)
+            One entry per node, of any dtype but object.
+        n_threads : int, default=1
+            Number of threads.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, ...)
+            ``table[tree.apply(X)]``, without the ids in between.
+        """
+        self._check_rows(X)
+        if table.shape[0] != self.node_count:
+            raise ValueError(
+                f"The table has {table.shape[0]} entries for {self.node_count} nodes."
+            )
+        if table.dtype.hasobject:
+            raise ValueError("The table must not hold objects.")
+        table = np.ascontiguousarray(table)
+        out = np.empty((X.shape[0],) + table.shape[1:], dtype=table.dtype)
+        cdef size_t size = table.nbytes // table.shape[0]
+        cdef const uint8_t[::1] records
+        if size:
+            records = table.reshape(-1).view(np.uint8)
+            self._walk(X, <const char*> &records[0], size, out, n_threads)
+        return out
+
+    def predict(self, X, int n_threads=1):
+        """Return the value of the leaf of each row.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features), dtype=float32
+            The rows.
+        n_threads : int, default=1
+            Number of threads.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, max_n_classes) if there is one output, else \
+                (n_samples, n_outputs, max_n_classes)
+            Values of leaves.
+        """
+        values = self._values[:, 0] if self.n_outputs == 1 else self._values
+        return self.lookup(X, values, n_threads)
+
+    cdef int _check_rows(self, object X) except -1:
+        """Raise unless X is a matrix that the tree can walk."""
+        if self.node_count == 0:
+            raise ValueError("The tree is empty: it has not been fitted.")
+        if issparse(X):
+            if X.format != "csr":
+                raise ValueError(f"X should be in CSR sparse format, got {type(X)}.")
+        elif not isinstance(X, np.ndarray):
+            raise ValueError(f"X should be in np.ndarray format, got {type(X)}.")
+        if X.dtype != np.float32:
+            raise ValueError(f"X.dtype should be np.float32, got {X.dtype}.")
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise ValueError(
+                f"X should have two dimensions and {self.n_features} columns, "
+                f"got shape {X.shape}."
+            )
+        return 0
+
+    cdef int _walk(self, object X, const char* records, size_t size, object out,
+                   int n_threads) except -1:
+        """Write the leaf's record (its id if `records` is NULL) of every row of X."""
+        if X.shape[0] == 0:
+            return 0
+        cdef LeafTable table
+        table.records = records
+        table.size = size
+        cdef uint8_t[::1] target = out.reshape(-1).view(np.uint8)
+        if not issparse(X):
+            self._walk_dense(X, table, <char*> &target[0], n_threads)
+        elif X.indices.dtype == np.int32 and X.indptr.dtype == np.int32:
+            _walk_sparse[int32_t](self, X.data, X.indices, X.indptr, table, <char*> &target[0],
+                                  n_threads)
+        else:
+            _walk_sparse[int64_t](
+                self, X.data, X.indices.astype(np.int64, copy=False),
+                X.indptr.astype(np.int64, copy=False), table, <char*> &target[0], n_threads
+            )
+        return 0
+
+    cdef int _walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out,
+                         int n_threads) except -1:
+        cdef DenseRows rows
+        rows.x = NULL
+        if X.shape[1]:
+            rows.x = &X[0, 0]
+        rows.row_stride = X.strides[0] // <intp_t> sizeof(float32_t)
+        rows.col_stride = X.strides[1] // <intp_t> sizeof(float32_t)
+        cdef intp_t start, end, step = self._rows_per_check()
+        n_threads = self._worthwhile_threads(X.shape[0], n_threads)
+        for start in range(0, X.shape[0], step):
+            end = min(start + step, X.shape[0])
+            with nogil:
+                walk_rows(rows, self._packed.data(), table, start, end, n_threads, out)
+            PyErr_CheckSignals()
+        return 0
+
+    cdef intp_t _rows_per_check(self) noexcept:
+        return max(1024, VISITS_PER_CHECK // (self.max_depth + 1))
+
+    cdef int _worthwhile_threads(self, intp_t n_rows, int n_threads) noexcept:
+        """No more threads than have work that repays starting them."""
+        cdef intp_t n_useful = n_rows * min(self.max_depth + 1, 16) // VISITS_PER_THREAD
+        return max(1, min(<intp_t> n_threads, n_useful))
+
+    def decision_path(self, X, int n_threads=1):
+        """Return which nodes each row passes through.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features), dtype=float32
+            The rows.
+        n_threads : int, default=1
+            Number of threads.
+
+        Returns
+        -------
+        CSR matrix or array of shape (n_samples, node_count)
+            Ones where the row passes through the node, root and leaf included.
+        """
+        leaves = self.apply(X, n_threads)
+        parents, depths = self._parents_and_depths()
+        n_rows = leaves.shape[0]
+        indptr = np.zeros(n_rows + 1, dtype=np.int64)
+        np.cumsum(depths[leaves], out=indptr[1:])
+        indices = np.empty(indptr[n_rows], dtype=np.int64)
+        cdef intp_t start, end, step = self._rows_per_check()
+        for start in range(0, n_rows, step):
+            end = min(start + step, n_rows)
+            _climb(leaves, parents, indptr, indices, start, end, n_threads)
+            PyErr_CheckSignals()
+        data = np.ones(indices.shape[0], dtype=np.intp)
+        path = csr_array((data, indices, indptr), shape=(n_rows, self.node_count))
+        return align_sparse_interface(path)
+
+    # ---- what follows from the arrays
+
+    cdef tuple _parents_and_depths(self):
+        """Each node's parent (-1 for the root) and its depth, the root's being 1."""
+        cdef intp_t i
+        cdef const intp_t[:] left = self.children_left
+        cdef const intp_t[:] right = self.children_right
+        parents = np.empty(self.node_count, dtype=np.int64)
+        depths = np.empty(self.node_count, dtype=np.int64)
+        cdef int64_t[::1] parent = parents
+        cdef int64_t[::1] depth = depths
+        with nogil:
+            parent[0] = -1
+            depth[0] = 1
+            for i in range(left.shape[0]):
+                if left[i] >= 0:
+                    parent[left[i]] = parent[right[i]] = i
+                    depth[left[i]] = depth[right[i]] = depth[i] + 1
+        return parents, depths
+
+    def compute_node_depths(self):
+        """Return the depth of each node; the root's is 1.
+
+        Returns
+        -------
+        ndarray of shape (node_count,), dtype=int64
+            Depths.
+        """
+        return self._parents_and_depths()[1]
+
+    def compute_feature_importances(self, normalize=True):
+        """Return the total decrease of impurity that each feature's splits brought.
+
+        Parameters
+        ----------
+        normalize : bool, default=True
+            Whether to divide by the sum, so that the importances add up to 1.
+
+        Returns
+        -------
+        ndarray of shape (n_features,), dtype=float64
+            Importances; all 0 for a tree without a split.
+        """
+        importances = np.zeros(self.n_features)
+        cdef float64_t[::1] total = importances
+        cdef const NodeRecord* nodes = _node_pointer(self._nodes)
+        cdef const NodeRecord* left
+        cdef const NodeRecord* right
+        cdef intp_t i
+        for i in range(self.node_count):
+            if nodes[i].left_child < 0:
+                continue
+            left = &nodes[nodes[i].left_child]
+            right = &nodes[nodes[i].right_child]
+            total[nodes[i].feature] += (
+                nodes[i].weighted_n_node_samples * nodes[i].impurity
+                - left.weighted_n_node_samples * left.impurity
+                - right.weighted_n_node_samples * right.impurity
+            )
+        if self.node_count:
+            importances /= nodes[0].weighted_n_node_samples
+        if normalize:
+            normalizer = importances.sum()
+            if normalizer > 0.0:
+                importances /= normalizer
+        return importances
+
+    def compute_partial_dependence(
+        self, const float32_t[:, ::1] X, const intp_t[::1] target_features, float64_t[::1] out
+    ):
+        """Add the partial dependence of the first output's first value on some features.
+
+        At a split on a target feature the row goes to its child; at any other split to both,
+        weighted by the children's shares of the training weight. A missing value goes as in
+        prediction.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_target_features), dtype=float32, C-contiguous
+            Values of the target features.
+        target_features : ndarray of shape (n_target_features,), dtype=intp
+            Their column numbers.
+        out : ndarray of shape (n_samples,), dtype=float64
+            The result is added to it.
+
+        Raises
+        ------
+        ValueError
+            If shapes do not agree, a feature does not exist, or the weights of the leaves that a
+            row reaches do not sum to 1.
+        """
+        if X.shape[1] != target_features.shape[0] or X.shape[0] != out.shape[0]:
+            raise ValueError(
+                f"X has shape ({X.shape[0]}, {X.shape[1]}) for {target_features.shape[0]} target "
+                f"features and {out.shape[0]} results."
+            )
+        if self.node_count == 0:
+            raise ValueError("The tree is empty: it has not been fitted.")
+        cdef vector[intp_t] column
+        cdef intp_t i
+        column.assign(self.n_features, -1)
+        for i in range(target_features.shape[0] - 1, -1, -1):
+            if not 0 <= target_features[i] < self.n_features:
+                raise ValueError(f"There is no feature {target_features[i]}.")
+            column[target_features[i]] = i
+        cdef const float64_t[:, :, ::1] values = self._values
+        cdef const NodeRecord* nodes = _node_pointer(self._nodes)
+        cdef float64_t total_weight
+        for i in range(X.shape[0]):
+            with nogil:
+                total_weight = partial_dependence(
+                    nodes, &values[0, 0, 0], values.shape[1] * values.shape[2], column.data(),
+                    &X[i, 0] if X.shape[1] else NULL, out[i]
+                )
+            if not 0.999 < total_weight < 1.001:
+                raise ValueError(f"The leaves' weights sum to {total_weight}, not to 1.")
+
+
+cdef int _climb(
+    const intp_t[::1] leaves, const int64_t[::1] parents, const int64_t[::1] indptr,
+    int64_t[::1] indices, intp_t start, intp_t end, int n_threads
+) except -1:
+    """Write the path of rows [start, end), from the leaf up to the root."""
+    cdef intp_t i
+    for i in prange(start, end, nogil=True, num_threads=n_threads, schedule="static"):
+        _climb_one(leaves[i], &parents[0], &indices[indptr[i + 1] - 1])
+    return 0
+
+
+cdef inline void _climb_one(int64_t node, const int64_t* parents, int64_t* last) noexcept nogil:
+    while node >= 0:
+        last[0] = node
+        last -= 1
+        node = parents[node]
+
+
+cdef int _walk_sparse(
+    Tree tree, const float32_t[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
+    LeafTable table, char* out, int n_threads
+) except -1:
+    """The walk of the rows of a CSR matrix."""
+    cdef SparseRows[index_t] rows
+    cdef vector[int32_t] slot
+    cdef vector[WalkNode] nodes
+    cdef intp_t n_rows = indptr.shape[0] - 1
+    cdef intp_t start, end, i, step = tree._rows_per_check()
+    cdef bint is_valid = True
+
+    if indptr[0] < 0 or indptr[n_rows] > min(data.shape[0], indices.shape[0]):
+        raise ValueError("The row pointers of the CSR matrix are out of range.")
+    for i in range(n_rows):
+        if indptr[i + 1] < indptr[i]:
+            raise ValueError("The row pointers of the CSR matrix decrease.")
+
+    slot.assign(tree.n_features, -1)
+    nodes = tree._packed
+    rows.n_slots = name_slots(nodes, slot)
+    rows.slot = slot.data()
+    rows.n_features = tree.n_features
+    rows.data = &data[0] if data.shape[0] else NULL
+    rows.indices = &indices[0] if indices.shape[0] else NULL
+    rows.indptr = &indptr[0]
+    n_threads = tree._worthwhile_threads(n_rows, n_threads)
+    for start in range(0, n_rows, step):
+        end = min(start + step, n_rows)
+        with nogil:
+            is_valid = walk_rows(rows, nodes.data(), table, start, end, n_threads, out)
+        if not is_valid:
+            raise ValueError("A column index of the CSR matrix is out of range.")
+        PyErr_CheckSignals()
+    return 0

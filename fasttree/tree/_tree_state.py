@@ -1,0 +1,87 @@
+"""What a pickled tree may look like: dtypes, shapes and the version of the format.
+
+A pickle may come from a machine with the other byte order or word size; both are converted.
+Everything else is refused with a ValueError. Whether the nodes form a tree is checked by `Tree`.
+"""
+
+import numpy as np
+
+FORMAT_VERSION = 1
+
+NODE_DTYPE = np.dtype(
+    [
+        ("left_child", np.intp),
+        ("right_child", np.intp),
+        ("feature", np.intp),
+        ("threshold", np.float64),
+        ("impurity", np.float64),
+        ("n_node_samples", np.intp),
+        ("weighted_n_node_samples", np.float64),
+        ("missing_go_to_left", np.uint8),
+    ],
+    align=True,
+)
+
+
+def _check_array(array, name):
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{name} must be a NumPy array, got {type(array).__name__}.")
+
+
+def _check_n_classes(n_classes, expected_dtype):
+    """Return the numbers of classes as an array of `expected_dtype`."""
+    _check_array(n_classes, "n_classes")
+    if n_classes.ndim != 1:
+        raise ValueError(f"Wrong dimensions of n_classes: expected 1, got {n_classes.ndim}.")
+    if n_classes.dtype.kind != "i" or n_classes.dtype.itemsize not in (4, 8):
+        raise ValueError(
+            f"n_classes has an incompatible dtype: expected {expected_dtype}, "
+            f"got {n_classes.dtype}."
+        )
+    return n_classes.astype(expected_dtype, copy=False)
+
+
+def _check_value_ndarray(value_ndarray, expected_dtype, expected_shape):
+    """Return the node values as an array of `expected_dtype`."""
+    _check_array(value_ndarray, "The value array")
+    if value_ndarray.shape != expected_shape:
+        raise ValueError(
+            f"Wrong shape of the value array: expected {expected_shape}, "
+            f"got {value_ndarray.shape}."
+        )
+    if not value_ndarray.flags.c_contiguous:
+        raise ValueError("The value array must be C-contiguous.")
+    if value_ndarray.dtype.kind != "f" or value_ndarray.dtype.itemsize != 8:
+        raise ValueError(
+            f"The value array has an incompatible dtype: expected {expected_dtype}, "
+            f"got {value_ndarray.dtype}."
+        )
+    return value_ndarray.astype(expected_dtype, copy=False)
+
+
+def _same_field(dtype, expected):
+    """Whether a field can be converted: byte order aside, and for integers the word size."""
+    if dtype.kind != expected.kind:
+        return False
+    return dtype.itemsize == expected.itemsize or (
+        expected.kind == "i" and dtype.itemsize in (4, 8)
+    )
+
+
+def _check_node_ndarray(node_ndarray, expected_dtype):
+    """Return the nodes as an array of `expected_dtype`."""
+    _check_array(node_ndarray, "The node array")
+    if node_ndarray.ndim != 1:
+        raise ValueError(f"Wrong dimensions of the node array: expected 1, got {node_ndarray.ndim}.")
+    if not node_ndarray.flags.c_contiguous:
+        raise ValueError("The node array must be C-contiguous.")
+    dtype = node_ndarray.dtype
+    if dtype == expected_dtype:
+        return node_ndarray
+    if dtype.names != expected_dtype.names or not all(
+        _same_field(dtype[name], expected_dtype[name]) for name in dtype.names
+    ):
+        raise ValueError(
+            f"The node array has an incompatible dtype: expected {expected_dtype}, got {dtype}."
+        )
+    return node_ndarray.astype(expected_dtype, casting="same_kind")

@@ -1,0 +1,182 @@
+"""Checks of what users pass to an estimator.
+
+scikit-learn's own checks decide what is accepted and which error is raised. They also take several
+times as long as growing a small tree, so an input that is plainly in order (a non-empty NumPy
+array of numbers) is recognised here first and spared them; anything else goes through them.
+"""
+
+import threading
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from fasttree._sklearn_compat import check_n_features, check_sample_weight
+from fasttree.utils._finite import ALL_FINITE, SOME_MISSING, value_kind
+
+# Above this many rows, counting integers beats sorting them.
+_MIN_ROWS_TO_COUNT = 2000
+
+_reseeded = threading.local()
+
+
+def _is_plain_matrix(X):
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype.char in "fdlqiILQ?bBhH"
+        and X.dtype.isnative
+        and X.size > 0
+    )
+
+
+def _is_plain_target(y):
+    """A non-empty array of finite numbers (booleans included) with one or two dimensions."""
+    if type(y) is not np.ndarray or y.ndim not in (1, 2) or y.size == 0:
+        return False
+    kind = y.dtype.kind
+    return kind in "iub" or (y.dtype.char in "fd" and bool(np.isfinite(y.sum())))
+
+
+def check_fit_data(estimator, X, y):
+    """Return X as float32 (dense, or CSC) and y as an array; set `n_features_in_` and names.
+
+    X may hold infinities and NaN: see `missing_mask`.
+    """
+    if _is_plain_matrix(X) and _is_plain_target(y):
+        if hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        estimator.n_features_in_ = X.shape[1]
+        return X.astype(np.float32, copy=False), y
+    return validate_data(
+        estimator,
+        X,
+        y,
+        validate_separately=(
+            {"dtype": np.float32, "accept_sparse": "csc", "ensure_all_finite": False},
+            {"ensure_2d": False, "dtype": None},
+        ),
+    )
+
+
+def missing_mask(estimator, X, n_threads):
+    """Return which columns of X hold missing values, None if none does.
+
+    Raises
+    ------
+    ValueError
+        If X holds infinities, or missing values that the estimator does not take.
+    """
+    if not issparse(X) and value_kind(X, n_threads) == ALL_FINITE:
+        return None
+    return estimator._compute_missing_values_in_feature_mask(X)
+
+
+def canonical_sparse(X):
+    """Return a sparse X with sorted indices and duplicates summed; the caller's is not changed."""
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
+def check_predict_data(estimator, X, check_input, n_threads):
+    """Return X as float32 (dense, or CSR), checked against what `estimator` was fitted on."""
+    if not check_input:
+        check_n_features(estimator, X, reset=False)
+        return X
+    if (
+        _is_plain_matrix(X)
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+    ):
+        X32 = X.astype(np.float32, copy=False)
+        kind = value_kind(X32, n_threads)
+        if kind == ALL_FINITE or (
+            kind == SOME_MISSING and estimator._support_missing_values(X32)
+        ):
+            return X32
+    X = validate_data(
+        estimator,
+        X,
+        dtype=np.float32,
+        accept_sparse="csr",
+        reset=False,
+        ensure_all_finite="allow-nan" if estimator._support_missing_values(X) else True,
+    )
+    return canonical_sparse(X) if issparse(X) else X
+
+
+def check_weights(sample_weight, X):
+    """Return sample weights as contiguous float64."""
+    if (
+        type(sample_weight) is np.ndarray
+        and sample_weight.shape == (X.shape[0],)
+        and sample_weight.dtype.kind in "fiu"
+    ):
+        weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+        if np.isfinite(weights.sum()) and weights.any():
+            return weights
+    return check_sample_weight(sample_weight, X, dtype=np.float64)
+
+
+def _encode_integers(column):
+    """`np.unique` with inverse for integers of a small range: two passes, no sort."""
+    lowest, highest = int(column.min()), int(column.max())
+    if highest - lowest >= 4 * column.shape[0]:
+        return np.unique(column, return_inverse=True)
+    dtype = column.dtype
+    if dtype.kind == "i":
+        offsets = column.astype(np.intp) - lowest
+    else:
+        offsets = (column - dtype.type(lowest)).astype(np.intp)
+    is_present = np.bincount(offsets, minlength=highest - lowest + 1) > 0
+    # An offset may not fit into a narrow dtype; the sum does, by modular arithmetic.
+    classes = np.flatnonzero(is_present).astype(dtype) + dtype.type(lowest)
+    return classes, np.cumsum(is_present)[offsets] - 1
+
+
+def encode_classes(y):
+    """Return class codes of a (n_samples, n_outputs) target and the sorted classes.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_samples, n_outputs), dtype=float64
+        Positions in `classes`.
+    classes : list of ndarray
+        Distinct labels of each output in ascending order.
+    """
+    has_integers = y.dtype.kind in "iub"
+    if not has_integers:
+        check_classification_targets(y)
+    counts = y.dtype.kind in "iu" and y.shape[0] >= _MIN_ROWS_TO_COUNT
+    codes = np.empty(y.shape, dtype=np.float64)
+    classes = []
+    for k in range(y.shape[1]):
+        if counts:
+            classes_k, codes[:, k] = _encode_integers(y[:, k])
+        else:
+            classes_k, codes[:, k] = np.unique(y[:, k], return_inverse=True)
+        classes.append(classes_k)
+    if has_integers and 2 * sum(map(len, classes)) > y.shape[0]:
+        # Integers are always classes; what remains is the warning that they may be quantities.
+        check_classification_targets(y)
+    return codes, classes
+
+
+def random_source(random_state):
+    """Return a `RandomState` in the state that `check_random_state` would give.
+
+    Making one takes longer than growing a small tree, seeding one does not: for an int a
+    generator kept per thread is seeded again. It is good until the thread asks for the next.
+    """
+    if not isinstance(random_state, (int, np.integer)) or isinstance(random_state, bool):
+        return check_random_state(random_state)
+    source = getattr(_reseeded, "source", None)
+    if source is None:
+        source = _reseeded.source = np.random.RandomState(0)
+    source.seed(random_state)
+    return source

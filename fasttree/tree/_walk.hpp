@@ -1,0 +1,328 @@
+// Prediction: the packed copy of a tree and the walk of rows through it.
+//
+// A packed node takes 12 bytes. The children of a node lie next to each other, so one 32-bit
+// word names both; the leaf's word is its id in the tree, so no second lookup is needed. A float32
+// threshold suffices: for a float32 x and a double t, x <= t if and only if x <= the largest
+// float32 that is not above t.
+//
+// A row's walk is a chain of dependent loads. Several rows are therefore in flight at once, each
+// replaced by the next row as soon as it reaches its leaf: O(depth) per row, and the latency of
+// one row hides behind the work on the others.
+#pragma once
+
+#include <Python.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "../utils/_threads.hpp"
+#include "_node_record.hpp"
+
+namespace fasttree {
+
+struct WalkNode {
+    float threshold;   // largest float32 <= the node's threshold
+    int32_t feature;   // -1 at a leaf
+    uint32_t child;    // leaf: node id; else index of the left child (even) | 1 if missing goes right
+};
+
+enum class NodeError : int {
+    none = 0, half_leaf, child_range, shared_child, unreachable, feature_range, threshold_nan,
+    too_many
+};
+
+inline float float32_at_most(double t) {
+    float f = static_cast<float>(t);
+    return static_cast<double>(f) > t ? std::nextafterf(f, -INFINITY) : f;
+}
+
+// Check that `nodes` is a binary tree rooted at 0 whose children have larger ids than their
+// parents and whose features exist. As every node but the root is then the child of exactly one
+// smaller id, no walk can leave the array or fail to end.
+inline NodeError check_nodes(const NodeRecord* nodes, Py_ssize_t n_nodes, Py_ssize_t n_features,
+                             Py_ssize_t& n_leaves, Py_ssize_t& max_depth) {
+    if (n_nodes > INT32_MAX - 1 || n_features > INT32_MAX) return NodeError::too_many;
+    std::vector<int32_t> depth(static_cast<size_t>(n_nodes), -1);
+    depth[0] = 0;
+    n_leaves = 0;
+    max_depth = 0;
+    for (Py_ssize_t i = 0; i < n_nodes; ++i) {
+        const Py_ssize_t left = nodes[i].left_child, right = nodes[i].right_child;
+        if (depth[i] < 0) return NodeError::unreachable;
+        if (depth[i] > max_depth) max_depth = depth[i];
+        if (left == -1 && right == -1) {
+            ++n_leaves;
+            continue;
+        }
+        if (left == -1 || right == -1) return NodeError::half_leaf;
+        if (left <= i || left >= n_nodes || right <= i || right >= n_nodes)
+            return NodeError::child_range;
+        if (left == right || depth[left] >= 0 || depth[right] >= 0)
+            return NodeError::shared_child;
+        if (nodes[i].feature < 0 || nodes[i].feature >= n_features)
+            return NodeError::feature_range;
+        if (std::isnan(nodes[i].threshold)) return NodeError::threshold_nan;
+        depth[left] = depth[right] = depth[i] + 1;
+    }
+    return NodeError::none;
+}
+
+// Pack checked nodes, left subtrees first, so that a walk to the left stays in its cache line.
+inline std::vector<WalkNode> pack_nodes(const NodeRecord* nodes, Py_ssize_t n_nodes) {
+    // Index 1 stays unused: pairs of children then start at even indices.
+    std::vector<WalkNode> packed(static_cast<size_t>(n_nodes) + 1, WalkNode{0.0f, -1, 0});
+    std::vector<std::pair<Py_ssize_t, uint32_t>> stack{{0, 0}};  // node id, packed index
+    uint32_t next_pair = 2;
+    while (!stack.empty()) {
+        const auto [id, at] = stack.back();
+        stack.pop_back();
+        const NodeRecord& node = nodes[id];
+        if (node.left_child < 0) {
+            packed[at] = {0.0f, -1, static_cast<uint32_t>(id)};
+            continue;
+        }
+        packed[at] = {float32_at_most(node.threshold), static_cast<int32_t>(node.feature),
+                      next_pair | (node.missing_go_to_left ? 0u : 1u)};
+        stack.push_back({node.right_child, next_pair + 1});
+        stack.push_back({node.left_child, next_pair});
+        next_pair += 2;
+    }
+    return packed;
+}
+
+// Rename the features of packed nodes 0, 1, ... in order of appearance; `slot` (filled with -1)
+// receives the new names. Returns how many there are.
+inline Py_ssize_t name_slots(std::vector<WalkNode>& nodes, std::vector<int32_t>& slot) {
+    int32_t n_slots = 0;
+    for (WalkNode& node : nodes) {
+        if (node.feature < 0) continue;
+        int32_t& name = slot[node.feature];
+        if (name < 0) name = n_slots++;
+        node.feature = name;
+    }
+    return n_slots;
+}
+
+// Index of the child that a value goes to. Bit operations only: the side is a coin toss to the
+// branch predictor.
+inline uint32_t next_node(const WalkNode& node, float value) {
+    const uint32_t is_right =
+        static_cast<uint32_t>(__builtin_isgreater(value, node.threshold)) |
+        (static_cast<uint32_t>(__builtin_isunordered(value, node.threshold)) & node.child);
+    return (node.child & ~1u) + is_right;
+}
+
+// Ids of the leaves of rows [0, n_rows) of a strided matrix. kUnitColumns: col_stride is 1.
+template <bool kUnitColumns>
+void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
+                  ptrdiff_t col_stride, Py_ssize_t n_rows, uint32_t* leaves) {
+    constexpr int kLanes = 12;        // rows in flight
+    constexpr Py_ssize_t kAhead = 16; // rows between a lane's new row and the one prefetched
+    const float* row[kLanes];
+    uint32_t* out[kLanes];
+    uint32_t at[kLanes];
+    Py_ssize_t next = 0;
+    int n_live = 0;
+
+    for (; n_live < kLanes && next < n_rows; ++n_live, ++next) {
+        row[n_live] = x + next * row_stride;
+        out[n_live] = leaves + next;
+        at[n_live] = 0;
+    }
+    // Loop invariant: rows below `next` are either written or in one of the n_live lanes.
+    while (n_live == kLanes) {
+#pragma GCC unroll 16
+        for (int k = 0; k < kLanes; ++k) {
+            const WalkNode& node = nodes[at[k]];
+            if (__builtin_expect(node.feature >= 0, 1)) {
+                at[k] = next_node(node, row[k][kUnitColumns ? node.feature
+                                                            : node.feature * col_stride]);
+            } else {
+                *out[k] = node.child;
+                if (next == n_rows) {  // nothing left to refill with: close the lane
+                    --n_live;
+                    row[k] = row[n_live];
+                    out[k] = out[n_live];
+                    at[k] = at[n_live];
+                    break;
+                }
+                row[k] = x + next * row_stride;
+                out[k] = leaves + next;
+                at[k] = 0;
+                if (kUnitColumns && next + kAhead < n_rows) {
+                    const float* ahead = row[k] + kAhead * row_stride;
+                    __builtin_prefetch(ahead);
+                    __builtin_prefetch(ahead + 16);
+                }
+                ++next;
+            }
+        }
+    }
+    for (int k = 0; k < n_live; ++k) {
+        const WalkNode* node = nodes + at[k];
+        while (node->feature >= 0)
+            node = nodes + next_node(*node, row[k][node->feature * col_stride]);
+        *out[k] = node->child;
+    }
+}
+
+// Rows of a dense float32 matrix with any strides (counted in elements).
+struct DenseRows {
+    const float* x;
+    ptrdiff_t row_stride;
+    ptrdiff_t col_stride;
+
+    struct Scratch {
+        explicit Scratch(const DenseRows&) {}
+    };
+
+    bool leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch&,
+                uint32_t* out) const {
+        const float* first = x + start * row_stride;
+        if (col_stride == 1)
+            walk_strided<true>(nodes, first, row_stride, 1, n_rows, out);
+        else
+            walk_strided<false>(nodes, first, row_stride, col_stride, n_rows, out);
+        return true;
+    }
+};
+
+// Rows of a CSR matrix. Only the features that the tree asks for get a slot in the dense buffer,
+// which holds a few rows at a time; `nodes` passed to leaves() name slots, not features.
+template <typename Index>
+struct SparseRows {
+    const float* data;
+    const Index* indices;
+    const Index* indptr;
+    const int32_t* slot;  // feature -> slot, or -1
+    Py_ssize_t n_features;
+    Py_ssize_t n_slots;
+
+    static constexpr Py_ssize_t kBufferFloats = 1 << 15;
+
+    struct Scratch {
+        Py_ssize_t n_rows;
+        std::vector<float> dense;  // all zero between calls
+        explicit Scratch(const SparseRows& rows)
+            : n_rows(kBufferFloats / (rows.n_slots + 1)) {
+            if (n_rows < 16) n_rows = 16;
+            if (n_rows > 256) n_rows = 256;
+            dense.assign(static_cast<size_t>(n_rows * rows.n_slots), 0.0f);
+        }
+    };
+
+    // false: a column index lies outside the matrix.
+    bool leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch& scratch,
+                uint32_t* out) const {
+        float* dense = scratch.dense.data();
+        for (Py_ssize_t done = 0; done < n_rows; done += scratch.n_rows) {
+            const Py_ssize_t first = start + done;
+            const Py_ssize_t n = std::min(scratch.n_rows, n_rows - done);
+            for (Py_ssize_t i = 0; i < n; ++i)
+                for (Index p = indptr[first + i]; p < indptr[first + i + 1]; ++p) {
+                    if (indices[p] < 0 || indices[p] >= n_features) return false;
+                    if (slot[indices[p]] >= 0) dense[i * n_slots + slot[indices[p]]] = data[p];
+                }
+            walk_strided<true>(nodes, dense, n_slots, 1, n, out + done);
+            for (Py_ssize_t i = 0; i < n; ++i)
+                for (Index p = indptr[first + i]; p < indptr[first + i + 1]; ++p)
+                    if (slot[indices[p]] >= 0) dense[i * n_slots + slot[indices[p]]] = 0.0f;
+        }
+        return true;
+    }
+};
+
+// What is written for a row: its leaf's id, or the leaf's record in a table.
+struct LeafTable {
+    const char* records;  // one per node; null: write the leaf's id as Py_ssize_t
+    size_t size;          // bytes of a record
+};
+
+template <size_t kSize>
+void copy_records(const uint32_t* leaves, Py_ssize_t n, const char* records, char* out) {
+    for (Py_ssize_t i = 0; i < n; ++i)
+        std::memcpy(out + i * kSize, records + leaves[i] * kSize, kSize);
+}
+
+inline void write_leaves(const uint32_t* leaves, Py_ssize_t n, const LeafTable& table, char* out) {
+    if (table.records == nullptr) {
+        Py_ssize_t* ids = reinterpret_cast<Py_ssize_t*>(out);
+        for (Py_ssize_t i = 0; i < n; ++i) ids[i] = static_cast<Py_ssize_t>(leaves[i]);
+        return;
+    }
+    switch (table.size) {
+        case 1: return copy_records<1>(leaves, n, table.records, out);
+        case 4: return copy_records<4>(leaves, n, table.records, out);
+        case 8: return copy_records<8>(leaves, n, table.records, out);
+        case 16: return copy_records<16>(leaves, n, table.records, out);
+        default:
+            for (Py_ssize_t i = 0; i < n; ++i)
+                std::memcpy(out + i * table.size, table.records + leaves[i] * table.size,
+                            table.size);
+    }
+}
+
+enum class WalkStatus : int { done = 0, bad_index, no_memory };
+
+// Write the records of rows [start, end); `out` belongs to row 0. Blocks are handed out to
+// n_threads threads; every row is written by one thread, so the result does not depend on them.
+// Returns false if a column index lies outside the matrix; throws std::bad_alloc.
+template <typename Rows>
+bool walk_rows(const Rows& rows, const WalkNode* nodes, const LeafTable& table, Py_ssize_t start,
+               Py_ssize_t end, int n_threads, char* out) {
+    constexpr Py_ssize_t kBlock = 2048;
+    const size_t size = table.records ? table.size : sizeof(Py_ssize_t);
+    const Py_ssize_t n_blocks = (end - start + kBlock - 1) / kBlock;
+    std::vector<typename Rows::Scratch> scratch(static_cast<size_t>(n_threads),
+                                                typename Rows::Scratch(rows));
+    bool is_valid = true;
+
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n_threads > 1)
+    for (Py_ssize_t block = 0; block < n_blocks; ++block) {
+        uint32_t leaves[kBlock];
+        const Py_ssize_t first = start + block * kBlock;
+        const Py_ssize_t n = std::min(kBlock, end - first);
+        if (rows.leaves(nodes, first, n, scratch[thread_num()], leaves)) {
+            write_leaves(leaves, n, table, out + static_cast<size_t>(first) * size);
+        } else {
+#pragma omp atomic write
+            is_valid = false;
+        }
+    }
+    return is_valid;
+}
+
+// Add the partial dependence at one grid point to `out`; returns the weight of the leaves
+// reached. column: feature -> position in x, or -1 if it is averaged over.
+inline double partial_dependence(const NodeRecord* nodes, const double* values, Py_ssize_t stride,
+                                 const Py_ssize_t* column, const float* x, double& out) {
+    std::vector<std::pair<Py_ssize_t, double>> stack{{0, 1.0}};  // node, weight
+    double total_weight = 0.0;
+    while (!stack.empty()) {
+        const auto [id, weight] = stack.back();
+        stack.pop_back();
+        const NodeRecord& node = nodes[id];
+        if (node.left_child < 0) {
+            out += weight * values[id * stride];
+            total_weight += weight;
+        } else if (column[node.feature] >= 0) {
+            const float value = x[column[node.feature]];
+            const bool is_left =
+                std::isnan(value) ? node.missing_go_to_left : value <= node.threshold;
+            stack.push_back({is_left ? node.left_child : node.right_child, weight});
+        } else {
+            const double left_share = nodes[node.left_child].weighted_n_node_samples /
+                                      node.weighted_n_node_samples;
+            stack.push_back({node.left_child, weight * left_share});
+            stack.push_back({node.right_child, weight * (1.0 - left_share)});
+        }
+    }
+    return total_weight;
+}
+
+}  // namespace fasttree

@@ -1,0 +1,17 @@
+// A bit per row. 100,000 rows fit the first-level cache, where a byte per row would not.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace fasttree {
+
+inline uint32_t get_bit(const uint32_t* words, uint32_t i) { return words[i >> 5] >> (i & 31) & 1; }
+
+inline void put_bit(uint32_t* words, uint32_t i, uint32_t bit) {
+    uint32_t& word = words[i >> 5];
+    word = (word & ~(1u << (i & 31))) | bit << (i & 31);
+}
+
+inline std::vector<uint32_t> make_bits(uint32_t n) { return std::vector<uint32_t>(n / 32 + 1); }
+
+}  // namespace fasttree

@@ -1,0 +1,64 @@
+// Whether a float32 matrix holds NaN or infinities, in one pass over its memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace fasttree {
+
+enum ValueKind : int { all_finite = 0, some_missing = 1, some_infinite = 2 };
+
+// The largest kind among n values that lie `stride` floats apart.
+template <bool kUnitStride>
+int kind_of_values(const float* x, ptrdiff_t n, ptrdiff_t stride) {
+    constexpr uint32_t kExponent = 0x7f800000u;
+    if (kUnitStride) stride = 1;
+    uint32_t n_special = 0;  // no branch: the loop is vectorised
+    for (ptrdiff_t i = 0; i < n; ++i) {
+        uint32_t bits;
+        std::memcpy(&bits, x + i * stride, sizeof bits);
+        n_special += (bits & kExponent) == kExponent;
+    }
+    if (n_special == 0) return all_finite;
+    for (ptrdiff_t i = 0; i < n; ++i) {
+        uint32_t bits;
+        std::memcpy(&bits, x + i * stride, sizeof bits);
+        if ((bits & 0x7fffffffu) == kExponent) return some_infinite;
+    }
+    return some_missing;
+}
+
+// The largest kind among the values of a matrix with strides in floats.
+inline int kind_of_matrix(const float* x, ptrdiff_t n_rows, ptrdiff_t n_cols, ptrdiff_t row_stride,
+                          ptrdiff_t col_stride, int n_threads) {
+    constexpr ptrdiff_t kChunk = 1 << 14;
+    ptrdiff_t n_outer = n_rows, outer_stride = row_stride;
+    ptrdiff_t n_inner = n_cols, inner_stride = col_stride;
+    if (inner_stride != 1) {
+        std::swap(n_outer, n_inner);
+        std::swap(outer_stride, inner_stride);
+    }
+    // A matrix without gaps is read as one line, cut into chunks.
+    ptrdiff_t n_total = n_outer * n_inner;
+    const bool is_dense = inner_stride == 1 && outer_stride == n_inner;
+    if (is_dense) {
+        n_outer = (n_total + kChunk - 1) / kChunk;
+        outer_stride = kChunk;
+    }
+    int kind = all_finite;
+#pragma omp parallel for schedule(static) num_threads(n_threads) reduction(max : kind) if (n_threads > 1)
+    for (ptrdiff_t i = 0; i < n_outer; ++i) {
+        if (kind == some_infinite) continue;
+        const float* first = x + i * outer_stride;
+        ptrdiff_t n = n_inner;
+        if (is_dense) n = n_total - i * kChunk < kChunk ? n_total - i * kChunk : kChunk;
+        const int found = inner_stride == 1 ? kind_of_values<true>(first, n, 1)
+                                            : kind_of_values<false>(first, n, inner_stride);
+        if (found > kind) kind = found;
+    }
+    return kind;
+}
+
+}  // namespace fasttree

@@ -1,0 +1,43 @@
+"""Whether a float32 matrix holds missing or infinite values, in one pass over its memory."""
+from fasttree.utils._typedefs cimport float32_t, intp_t
+
+cdef extern from "_finite.hpp" namespace "fasttree" nogil:
+    int kind_of_matrix(const float32_t*, intp_t n_rows, intp_t n_cols, intp_t row_stride,
+                       intp_t col_stride, int n_threads)
+    int all_finite, some_missing, some_infinite
+
+# Starting threads takes about as long as reading this many values.
+cdef enum:
+    VALUES_PER_THREAD = 1 << 18
+
+ALL_FINITE = all_finite
+SOME_MISSING = some_missing
+SOME_INFINITE = some_infinite
+
+
+def value_kind(const float32_t[:, :] X, intp_t n_threads=1):
+    """Return what a matrix holds besides finite numbers.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features), dtype=float32
+        The matrix, in any memory layout.
+    n_threads : int, default=1
+        Largest number of threads.
+
+    Returns
+    -------
+    {ALL_FINITE, SOME_MISSING, SOME_INFINITE}
+        SOME_INFINITE also if there are missing values (NaN) as well.
+    """
+    cdef intp_t n_values = X.shape[0] * X.shape[1]
+    cdef int kind
+    if n_values == 0:
+        return ALL_FINITE
+    n_threads = max(1, min(n_threads, n_values // VALUES_PER_THREAD))
+    with nogil:
+        kind = kind_of_matrix(
+            &X[0, 0], X.shape[0], X.shape[1], X.strides[0] // <intp_t> sizeof(float32_t),
+            X.strides[1] // <intp_t> sizeof(float32_t), <int> n_threads
+        )
+    return kind

@@ -1,0 +1,29 @@
+// Instruction sets, chosen at run time. Kernels for one are compiled with FASTTREE_AVX512 and
+// called only where `best_simd` finds it; each has a portable twin with the same result.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define FASTTREE_X86 1
+#include <immintrin.h>
+#define FASTTREE_AVX512 \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")))
+#else
+#define FASTTREE_X86 0
+#endif
+
+namespace fasttree {
+
+enum Simd { SIMD_PORTABLE = 0, SIMD_AVX512 = 1 };
+
+inline Simd best_simd() {
+#if FASTTREE_X86
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+        && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
+        && __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("bmi2")) {
+        return SIMD_AVX512;
+    }
+#endif
+    return SIMD_PORTABLE;
+}
+
+}  // namespace fasttree

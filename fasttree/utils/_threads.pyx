@@ -1,0 +1,74 @@
+"""How many threads a call may use: the one place that decides.
+
+`n_jobs` is read as in scikit-learn's glossary: None means one thread unless a joblib context says
+otherwise, -1 means all. Two limits apply on top. OpenMP's own (`OMP_NUM_THREADS`, threadpoolctl)
+is also how joblib tells its worker processes their share of the machine. Joblib's worker threads
+are not told, so they start no threads of their own. `n_threads` of `fasttree.config_context`
+overrides everything: it asks for that many threads, whatever the machine has.
+"""
+import functools
+import threading
+
+from joblib import cpu_count
+from joblib.parallel import get_active_backend
+
+from fasttree._config import get_config
+
+cdef extern from "_threads.hpp" namespace "fasttree" nogil:
+    int max_threads()
+    bint with_openmp()
+
+
+def openmp_enabled():
+    """Whether fasttree was built with OpenMP; without it everything runs on one thread."""
+    return with_openmp()
+
+
+@functools.cache
+def _n_cpus():
+    """CPUs this process may use; asking the system takes longer than a small fit may."""
+    return cpu_count()
+
+
+def _is_nested(backend):
+    """Whether a joblib worker thread is asking, or anything further down."""
+    level = getattr(backend, "nesting_level", None) or 0
+    return level > 1 or (
+        level == 1 and threading.current_thread() is not threading.main_thread()
+    )
+
+
+def effective_n_threads(n_jobs=None):
+    """Return the number of threads to use for a call.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        What the user asked for.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Raises
+    ------
+    ValueError
+        If `n_jobs` is 0.
+    """
+    forced = get_config()["n_threads"]
+    if forced is not None:
+        return forced if with_openmp() else 1
+    if n_jobs == 1:
+        return 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use None, -1 or a positive number.")
+    backend, context_n_jobs = get_active_backend()
+    if n_jobs is None:
+        n_jobs = context_n_jobs
+    if n_jobs is None or n_jobs == 1 or _is_nested(backend):
+        return 1
+    limit = max_threads()
+    if n_jobs < 0:
+        n_jobs += min(limit, _n_cpus()) + 1
+    return max(1, min(n_jobs, limit))
