@@ -145,6 +145,8 @@ cdef class TreeBuilder:
             return 0
         splitter.divide(node, split, left, right)
         improvement[0] = splitter.improvement(node, left, right, self.root_weight)
+        if self.min_impurity_decrease == 0.0 and not splitter.sklearn_rules:
+            return 1  # no limit: a decrease of zero may have been rounded below it
         return not improvement[0] + EPSILON < self.min_impurity_decrease
 
     cdef int evaluate(self, int thread, const Node& node, uint32_t feature, Split& best,

@@ -99,9 +99,9 @@ struct BinaryGini {
         const double wl = to_double(w_left), wr = to_double(w_total - w_left);
         return -wr * add_gini(0.0, r, 2, wr) - wl * add_gini(0.0, l, 2, wl);
     }
-    // Of two classes: the sum whose ratio to w_left orders sets of labels.
+    // Of two classes: the share of class 1 orders sets of labels.
     static constexpr bool has_means = true;
-    int64_t mean_sum_left() const { return left; }
+    Mean mean_left() const { return {left, w_left}; }
 
     double weight_left() const { return to_double(w_left) * t.weight_unit; }
     double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
@@ -196,7 +196,7 @@ struct ClassWeights {
     }
 
     static constexpr bool has_means = true;
-    int64_t mean_sum_left() const { return left[1]; }
+    Mean mean_left() const { return {left[1], w_left}; }
 
     double weight_left() const { return to_double(w_left) * t.weight_unit; }
     double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }

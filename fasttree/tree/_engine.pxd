@@ -53,7 +53,7 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
     double midpoint(float below, float above)
 
 
-cdef extern from "_label_split.hpp" namespace "fasttree" nogil:
+cdef extern from "_label_choice.hpp" namespace "fasttree" nogil:
     void take_labels(const Candidate& candidate, const vector[Category]& categories, uint32_t n,
                      Split& split) except +
 

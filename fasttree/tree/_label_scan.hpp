@@ -67,14 +67,10 @@ private:
         for (Category& category : categories_) {
             acc.reset();
             add(acc, shape, category);
-            category.sum = acc.mean_sum_left();
-            category.weight = acc.w_left;
+            category.mean = acc.mean_left();
         }
         std::stable_sort(categories_.begin(), categories_.end(),
-                         [](const Category& a, const Category& b) {
-                             return static_cast<wide_t>(a.sum) * b.weight
-                                    < static_cast<wide_t>(b.sum) * a.weight;
-                         });
+                         [](const Category& a, const Category& b) { return a.mean < b.mean; });
         bool found = false, numbers_in_prefix = false;
         uint32_t n_prefix = 0;
         acc.reset();
@@ -104,19 +100,19 @@ private:
         append(runs, end, runs.n);
     }
     void append(const Runs& runs, uint32_t first, uint32_t last) {
-        if (first < last) categories_.push_back({runs.value(first), first, last, last - first, 0, 0});
+        if (first < last) categories_.push_back({runs.value(first), first, last, last - first, {0, 0}});
     }
     void collect(const Acc& acc, const Counts& counts) {
         const uint32_t missing = counts.n_values + counts.n_labels;
         const uint32_t n_numbers = counts.n - counts.n_missing;
         categories_.clear();
         if (n_numbers > 0) {
-            categories_.push_back({counts.values[0], 0, counts.n_values, n_numbers, 0, 0});
+            categories_.push_back({counts.values[0], 0, counts.n_values, n_numbers, {0, 0}});
         }
         for (uint32_t c = counts.n_values; c <= missing; ++c) {
             const uint32_t n_rows = acc.cell_rows(cell(acc, counts, c));
             const float value = c < missing ? counts.values[c] : float_of_bits(MISSING_BITS);
-            if (n_rows > 0) categories_.push_back({value, c, c + 1, n_rows, 0, 0});
+            if (n_rows > 0) categories_.push_back({value, c, c + 1, n_rows, {0, 0}});
         }
     }
 

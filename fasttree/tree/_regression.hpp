@@ -102,7 +102,7 @@ struct TargetSums {
     }
 
     static constexpr bool has_means = true;
-    int64_t mean_sum_left() const { return left(0); }
+    Mean mean_left() const { return {left(0), w_left}; }
 
     double perfect_score() const { return INFINITE; }
     double weight_left() const { return to_double(w_left) * t.weight_unit; }

@@ -54,6 +54,14 @@ struct Counts {
     uint32_t n_labels;
 };
 
+// A mean as its exact numerator and denominator.
+struct Mean {
+    int64_t sum, weight;
+    bool operator<(const Mean& other) const {
+        return static_cast<__int128>(sum) * other.weight < static_cast<__int128>(other.sum) * weight;
+    }
+};
+
 // What a candidate asks of a value: to be at most a threshold, to be one label, to be in a set.
 enum Question : uint8_t { THRESHOLD, LABEL, LABEL_SET };
 

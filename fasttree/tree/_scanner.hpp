@@ -15,7 +15,7 @@ struct Category {
     float cell;               // the label or NaN; one of the numbers
     uint32_t first, last;     // Runs: entries [first, last). Counts: cells
     uint32_t n_rows;
-    int64_t sum, weight;      // of the mean by which categories are ordered
+    Mean mean;                // by which categories are ordered
     bool is_numbers() const { return cell == cell; }
 };
 
