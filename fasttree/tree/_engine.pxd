@@ -49,8 +49,18 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
         cbool has_missing
         double middle
         LabelSet labels
+        cbool goes_left(float cell)
 
     double midpoint(float below, float above)
+
+
+cdef extern from "_random_labels.hpp" namespace "fasttree" nogil:
+    cdef cppclass LabelDraw:
+        LabelDraw(const vector[float]& cells, uint64_t key) except +
+        cbool is_constant()
+        cbool is_about_labels()
+        cbool numbers_vary()
+        void ask(cbool label_sets, Split& split) except +
 
 
 cdef extern from "_label_choice.hpp" namespace "fasttree" nogil:
@@ -90,6 +100,7 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
     cdef cppclass Column:
         Storage storage
         cbool has_missing
+        cbool with_labels()
         uint32_t n_categories
         vector[float] values
 

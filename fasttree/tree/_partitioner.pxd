@@ -26,6 +26,7 @@ cdef class Partitioner:
     cdef Partitioner clone(self)
     cdef const uint32_t* rows(self) noexcept nogil
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil
+    cdef bint with_labels(self, uint32_t feature) noexcept nogil
     cdef uint32_t* scratch(self) noexcept nogil
     # Side of each row in the split made last.
     cdef const uint32_t* sides(self) noexcept nogil

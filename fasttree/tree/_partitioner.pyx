@@ -31,6 +31,9 @@ cdef class Partitioner:
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
         return 0.0
 
+    cdef bint with_labels(self, uint32_t feature) noexcept nogil:
+        return False
+
     cdef uint32_t* scratch(self) noexcept nogil:
         return NULL
 
@@ -124,6 +127,9 @@ cdef class DensePartitioner(Partitioner):
 
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
         return self.data.get().value(row, feature)
+
+    cdef bint with_labels(self, uint32_t feature) noexcept nogil:
+        return self.data.get().columns[feature].with_labels()
 
     cdef uint32_t* scratch(self) noexcept nogil:
         return self.workspace.get().scratch.data()

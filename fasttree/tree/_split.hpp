@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "_impurity.hpp"
 #include "_runs.hpp"
 #include "_targets.hpp"
 
@@ -53,6 +54,11 @@ struct Split {
 
     bool label_goes_left(uint32_t label) const {
         return question == THRESHOLD ? missing_left : labels.goes_left(label);
+    }
+    bool goes_left(float cell) const {
+        if (question == THRESHOLD) return cell != cell ? missing_left : cell <= threshold;
+        const uint32_t label = label_of(cell);
+        return label != NO_LABEL ? labels.goes_left(label) : cell != cell && missing_left;
     }
 };
 

@@ -71,4 +71,7 @@ cdef class BestSplitter(Splitter):
 
 
 cdef class RandomSplitter(Splitter):
-    pass
+    cdef vector[float] cells          # of a column with labels in the node
+
+    cdef int draw_threshold(self, const Node& node, uint32_t feature, Split& out) except -1 nogil
+    cdef int draw_on_labels(self, const Node& node, uint32_t feature, Split& out) except -1 nogil

@@ -13,8 +13,8 @@ from libcpp.utility cimport move
 
 from fasttree.tree._criterion cimport BOUNDARY, ROW, THRESHOLD, Counts, Runs
 from fasttree.tree._engine cimport (
-    COUNTED, NO_FEATURE, NO_ROW, NO_TABLE, KeyedSampler, SklearnSampler, lists_pay, midpoint, mix,
-    take_labels
+    COUNTED, NO_FEATURE, NO_ROW, NO_TABLE, KeyedSampler, LabelDraw, SklearnSampler, lists_pay,
+    midpoint, mix, take_labels
 )
 
 cdef extern from "_runs.hpp" namespace "fasttree" nogil:
@@ -340,28 +340,18 @@ cdef class RandomSplitter(Splitter):
         cdef Runs runs
         cdef const uint32_t* rows = self.partitioner.rows() + node.start
         cdef uint32_t* entries = self.partitioner.scratch()
-        cdef uint32_t i, n = node.size(), n_missing = 0, n_left = 0, n_right = 0
-        cdef float x, low = INFINITY, high = -INFINITY
-        cdef double threshold
-        cdef bint missing_left = False, left
-        for i in range(n):
-            x = self.partitioner.value(rows[i], feature)
-            n_missing += isnan(x)
-            low = x if x < low else low
-            high = x if x > high else high
-        if n_missing == n or (n_missing == 0 and (
-                low == high or (self.sklearn_rules and high <= low + FEATURE_THRESHOLD))):
+        cdef uint32_t i, n = node.size(), n_left = 0, n_right = 0
+        cdef Split drawn
+        cdef int is_constant
+        if self.partitioner.with_labels(feature):
+            is_constant = self.draw_on_labels(node, feature, drawn)
+        else:
+            is_constant = self.draw_threshold(node, feature, drawn)
+        if is_constant:
             return 1
-        threshold = self.sampler.get().threshold(node.key, feature, low, high)
-        if n_missing > 0:
-            missing_left = self.sampler.get().missing_left(node.key, feature)
-        if threshold == high:
-            threshold = low
         # Left rows from the front, right rows from the back: one run each.
         for i in range(n):
-            x = self.partitioner.value(rows[i], feature)
-            left = missing_left if isnan(x) else x <= threshold
-            if left:
+            if drawn.goes_left(self.partitioner.value(rows[i], feature)):
                 entries[n_left] = rows[i]
                 n_left += 1
             else:
@@ -378,13 +368,57 @@ cdef class RandomSplitter(Splitter):
         candidate.score = self.bar(best, feature)
         if not self.scanner.scan(runs, limits, candidate):
             return 0
-        best.score = candidate.score
-        best.question = THRESHOLD
-        best.feature = feature
-        best.row_below = NO_ROW
-        best.threshold = threshold
-        best.n_left = n_left
-        best.has_missing = n_missing > 0
-        best.missing_left = missing_left if n_missing > 0 else n_left > n_right
-        best.middle = candidate.middle
+        drawn.score = candidate.score
+        drawn.feature = feature
+        drawn.row_below = NO_ROW
+        drawn.n_left = n_left
+        if not drawn.has_missing:
+            drawn.missing_left = n_left > n_right
+        drawn.middle = candidate.middle
+        best = drawn
         return 0
+
+    cdef int draw_threshold(self, const Node& node, uint32_t feature, Split& out) except -1 nogil:
+        """A threshold between the node's extremes, and a side for missing values; 1 if the
+        feature is constant."""
+        cdef const uint32_t* rows = self.partitioner.rows() + node.start
+        cdef uint32_t i, n = node.size(), n_missing = 0
+        cdef float x, low = INFINITY, high = -INFINITY
+        for i in range(n):
+            x = self.partitioner.value(rows[i], feature)
+            n_missing += isnan(x)
+            low = x if x < low else low
+            high = x if x > high else high
+        if n_missing == n or (n_missing == 0 and (
+                low == high or (self.sklearn_rules and high <= low + FEATURE_THRESHOLD))):
+            return 1
+        out.question = THRESHOLD
+        out.threshold = self.sampler.get().threshold(node.key, feature, low, high)
+        out.has_missing = n_missing > 0
+        out.missing_left = False
+        if n_missing > 0:
+            out.missing_left = self.sampler.get().missing_left(node.key, feature)
+        if out.threshold == high:
+            out.threshold = low
+        return 0
+
+    cdef int draw_on_labels(self, const Node& node, uint32_t feature, Split& out) except -1 nogil:
+        """The same for a column with labels: a question about numbers or about labels."""
+        cdef const uint32_t* rows = self.partitioner.rows() + node.start
+        cdef uint32_t i
+        cdef LabelDraw* draw
+        self.cells.resize(node.size())
+        for i in range(node.size()):
+            self.cells[i] = self.partitioner.value(rows[i], feature)
+        draw = new LabelDraw(self.cells, mix(mix(node.key, ~<uint64_t> feature), 2))
+        cdef bint is_constant = draw.is_constant(), on_labels = draw.is_about_labels()
+        cdef bint numbers_vary = draw.numbers_vary()
+        if on_labels and not is_constant:
+            draw.ask(self.label_sets, out)
+        del draw
+        if on_labels or is_constant:
+            return is_constant
+        is_constant = self.draw_threshold(node, feature, out)
+        if not numbers_vary:
+            out.missing_left = False  # "is a number"
+        return is_constant
