@@ -27,7 +27,9 @@ class Question:
     def goes_left(self, value):
         if self.labels is not None:
             return self.missing_left if value is None else value in self.labels
-        return value <= self.threshold if isinstance(value, float) else self.others_left
+        if isinstance(value, float):
+            return np.float32(value) <= self.threshold
+        return self.others_left
 
 
 def midpoint(below, above):
