@@ -12,9 +12,7 @@
 // list holds the same rows in ascending order of the column: numbers, labels, missing values.
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "../utils/_bits.hpp"
@@ -38,6 +36,8 @@ struct Column {
     uint32_t n_labels = 0;           // of them labels, at the end
     bool has_missing = false;        // COUNTED, WIDE, SORTED
     std::vector<uint32_t> list;      // SORTED
+    std::vector<uint8_t> narrow;     // codes of data.rows, until they are interleaved
+    std::vector<uint32_t> wide;
 
     bool with_labels() const { return n_categories > 0; }
     uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_labels; }
@@ -69,136 +69,177 @@ public:
         return codes.data() + static_cast<size_t>(row) * n_counted + slot;
     }
 
-    // Makes the column COUNTED if its values are few; decided in one hashing pass that stops
-    // at the first value too many.
-    void find_distinct(uint32_t feature) {
-        constexpr uint32_t SLOTS = 4 * MAX_COUNTED;
-        uint32_t keys[SLOTS];
-        std::fill(keys, keys + SLOTS, MISSING_KEY);
-        Column& col = columns[feature];
-        std::vector<uint32_t> found;
-        uint32_t previous = MISSING_KEY;
-        for (uint32_t row : rows) {
-            const uint32_t key = cell_key(value(row, feature), col.with_labels());
-            if (key == previous) {
-                col.has_missing |= key == MISSING_KEY;
-                continue;
-            }
-            previous = key;
-            if (key == MISSING_KEY) {
-                col.has_missing = true;
-                continue;
-            }
-            uint32_t slot = key * 0x9e3779b1u >> 22;  // top 10 bits
-            while (keys[slot] != key && keys[slot] != MISSING_KEY) slot = (slot + 1) % SLOTS;
-            if (keys[slot] == key) continue;
-            if (found.size() + 1 >= MAX_COUNTED) return;  // one code is kept for missing
-            keys[slot] = key;
-            found.push_back(key);
+    // Stores features [first, last): COUNTED those of few values if `counted`, others SORTED if
+    // `sorted`, or WIDE if `widened`. `keys` holds n rows of each feature.
+    void encode(uint32_t first, uint32_t last, bool counted, bool sorted, bool widened,
+                std::vector<uint32_t>& keys, SortBuffers& buffers) {
+        const uint32_t n = static_cast<uint32_t>(rows.size());
+        keys.resize(static_cast<size_t>(last - first) * n);
+        bool with_labels = false;
+        for (uint32_t f = first; f < last; ++f) with_labels |= columns[f].with_labels();
+        if (with_labels) gather_keys<true>(first, last, keys.data());
+        else gather_keys<false>(first, last, keys.data());
+        buffers.reserve(n);
+        for (uint32_t f = first; f < last; ++f) {
+            const uint32_t* column_keys = keys.data() + static_cast<size_t>(f - first) * n;
+            if (counted && count(columns[f], column_keys)) continue;
+            if (sorted || widened) sort(columns[f], column_keys, buffers);
+            if (widened) widen(columns[f], f);
         }
-        std::sort(found.begin(), found.end());
-        for (uint32_t key : found) append_value(col, key);
-        col.storage = COUNTED;
     }
 
-    // Gives the COUNTED and WIDE columns their slots and makes room for their codes.
-    void allocate_codes() {
+    // Moves the codes of all columns into the row-major matrices.
+    void interleave() {
         for (Column& col : columns) {
             if (col.storage == COUNTED) col.slot = n_counted++;
             if (col.storage == WIDE) col.slot = n_wide++;
         }
         codes.resize(static_cast<size_t>(n_rows) * n_counted);
         wide_codes.resize(static_cast<size_t>(n_rows) * n_wide);
-    }
-    // Writes the codes of a COUNTED or WIDE column.
-    void encode(uint32_t feature) {
-        const uint32_t slot = columns[feature].slot;
-        if (columns[feature].storage == COUNTED) encode_to(feature, codes.data() + slot, n_counted);
-        if (columns[feature].storage == WIDE) encode_to(feature, wide_codes.data() + slot, n_wide);
-    }
-
-    // Makes a SORTED column WIDE.
-    void widen(uint32_t feature) {
-        Column& col = columns[feature];
-        for (size_t i = 0; i < col.list.size(); ++i) {
-            if (i > 0 && !(col.list[i] & BOUNDARY)) continue;
-            const uint32_t key = cell_key(value(col.list[i] & ROW, feature), col.with_labels());
-            if (key != MISSING_KEY) append_value(col, key);
+        constexpr size_t BLOCK = 256;
+        for (size_t start = 0; start < rows.size(); start += BLOCK) {
+            const size_t end = std::min(start + BLOCK, rows.size());
+            for (const Column& col : columns) {
+                if (col.storage == COUNTED) scatter(col.narrow, col.slot, n_counted, start, end, codes);
+                if (col.storage == WIDE) scatter(col.wide, col.slot, n_wide, start, end, wide_codes);
+            }
         }
-        col.list = {};
-        col.storage = WIDE;
-    }
-
-    // Makes the column SORTED. `items` and `scratch` hold rows.size() items.
-    void sort(uint32_t feature, uint64_t* items, uint64_t* scratch) {
-        Column& col = columns[feature];
-        col.list.resize(rows.size());
-        col.has_missing = sort_rows(feature, rows.data(), static_cast<uint32_t>(rows.size()),
-                                    items, scratch, col.list.data()) > 0;
-        col.storage = SORTED;
+        for (Column& col : columns) col.narrow = {}, col.wide = {};
     }
 
     // Entries of the given rows in ascending order of the feature; returns how many are not
     // numbers.
-    uint32_t sort_rows(uint32_t feature, const uint32_t* node_rows, uint32_t n, uint64_t* items,
-                       uint64_t* scratch, uint32_t* entries) const {
-        const bool with_labels = columns[feature].with_labels();
-        const uint32_t first_other = with_labels ? FIRST_LABEL_KEY : MISSING_KEY;
+    uint32_t sort_rows(uint32_t feature, const uint32_t* node_rows, uint32_t n,
+                       SortBuffers& buffers, uint32_t* entries) const {
         const float* x = column(feature);
+        const bool with_labels = columns[feature].with_labels();
+        buffers.reserve(n);
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t row = node_rows[i];
             const float cell = x[static_cast<ptrdiff_t>(row) * row_stride];
-            items[i] = pack(cell_key(cell, with_labels), row);
+            buffers.items[i] = pack(cell_key(cell, with_labels), row);
         }
-        const uint64_t* sorted = sort_by_key(items, scratch, n);
-        uint32_t previous = key_of(sorted[0]), n_missing = 0;
-        for (uint32_t i = 0; i < n; ++i) {
-            const uint32_t key = key_of(sorted[i]);
-            entries[i] = payload_of(sorted[i]) | (key != previous ? BOUNDARY : 0);
-            n_missing += key >= first_other;
-            previous = key;
-        }
-        return n_missing;
+        return sort_items(buffers, n, entries);
     }
 
 private:
+    // Keys of features [first, last), feature-major; X is read once, in its own order.
+    template <bool with_labels>
+    void gather_keys(uint32_t first, uint32_t last, uint32_t* keys) const {
+        auto key = [this](uint32_t f, float x) {
+            return cell_key(x, with_labels && columns[f].with_labels());
+        };
+        const size_t n = rows.size();
+        if (row_stride > column_stride) {
+            for (size_t i = 0; i < n; ++i) {
+                const float* x = X + static_cast<ptrdiff_t>(rows[i]) * row_stride;
+                for (uint32_t f = first; f < last; ++f) {
+                    keys[(f - first) * n + i] = key(f, x[static_cast<ptrdiff_t>(f) * column_stride]);
+                }
+            }
+        } else {
+            for (uint32_t f = first; f < last; ++f) {
+                const float* x = column(f);
+                for (size_t i = 0; i < n; ++i) {
+                    keys[(f - first) * n + i] = key(f, x[static_cast<ptrdiff_t>(rows[i]) * row_stride]);
+                }
+            }
+        }
+    }
+
+    // Makes the column COUNTED if its values are few: one hashing pass gives codes in order of
+    // appearance, or stops at the first value too many; a table then puts them in order.
+    bool count(Column& col, const uint32_t* keys) const {
+        constexpr uint32_t SLOTS = 4 * MAX_COUNTED;
+        uint32_t slot_key[SLOTS], order[MAX_COUNTED];
+        uint8_t slot_code[SLOTS], code_of[MAX_COUNTED];
+        bool used[SLOTS] = {};
+        std::fill(slot_key, slot_key + SLOTS, MISSING_KEY);
+        const size_t n = rows.size();
+        std::vector<uint32_t> distinct;
+        col.narrow.resize(n);
+        for (size_t i = 0; i < n; ++i) {
+            const uint32_t key = keys[i];
+            uint32_t slot = key * 0x9e3779b1u >> 22;  // top 10 bits
+            while (!used[slot] || slot_key[slot] != key) {
+                if (used[slot]) {
+                    slot = (slot + 1) % SLOTS;
+                    continue;
+                }
+                if (distinct.size() == MAX_COUNTED - 1) {  // one code is kept for missing
+                    col.narrow = {};
+                    return false;
+                }
+                used[slot] = true;
+                slot_key[slot] = key;
+                slot_code[slot] = static_cast<uint8_t>(distinct.size());
+                distinct.push_back(key);
+            }
+            col.narrow[i] = slot_code[slot];
+        }
+        const uint32_t n_distinct = static_cast<uint32_t>(distinct.size());
+        for (uint32_t c = 0; c < n_distinct; ++c) order[c] = c;
+        std::sort(order, order + n_distinct,
+                  [&](uint32_t a, uint32_t b) { return distinct[a] < distinct[b]; });
+        for (uint32_t c = 0; c < n_distinct; ++c) {
+            code_of[order[c]] = static_cast<uint8_t>(c);
+            const uint32_t key = distinct[order[c]];
+            if (key == MISSING_KEY) col.has_missing = true;
+            else append_value(col, key);
+        }
+        for (size_t i = 0; i < n; ++i) col.narrow[i] = code_of[col.narrow[i]];
+        col.storage = COUNTED;
+        return true;
+    }
+
+    void sort(Column& col, const uint32_t* keys, SortBuffers& buffers) const {
+        const uint32_t n = static_cast<uint32_t>(rows.size());
+        for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(keys[i], rows[i]);
+        col.list.resize(n);
+        col.has_missing = sort_items(buffers, n, col.list.data()) > 0;
+        col.storage = SORTED;
+    }
+
+    // Turns a SORTED column into a WIDE one.
+    void widen(Column& col, uint32_t feature) const {
+        std::vector<uint32_t> code_of_row(n_rows);
+        uint32_t code = 0;
+        for (size_t i = 0; i < col.list.size(); ++i) {
+            const uint32_t row = col.list[i] & ROW;
+            code += i > 0 && (col.list[i] & BOUNDARY);
+            code_of_row[row] = code;
+            if (code < col.values.size()) continue;
+            const uint32_t key = cell_key(value(row, feature), col.with_labels());
+            if (key != MISSING_KEY) append_value(col, key);
+        }
+        for (uint32_t row : rows) col.wide.push_back(code_of_row[row]);
+        col.list = {};
+        col.storage = WIDE;
+    }
+
     static void append_value(Column& col, uint32_t key) {
         col.values.push_back(key_cell(key));
         col.n_labels += key >= FIRST_LABEL_KEY;
     }
 
     template <class Code>
-    void encode_to(uint32_t feature, Code* out, uint32_t stride) const {
-        const Column& col = columns[feature];
-        const auto first = col.values.begin(), last = first + col.n_numbers();
-        const Code missing = static_cast<Code>(col.values.size());
-        const std::vector<Code> code_of_label = label_codes<Code>(col);
-        float previous = std::numeric_limits<float>::quiet_NaN();
-        Code code = 0;
-        for (uint32_t row : rows) {
-            const float x = value(row, feature);
-            if (x != x) {
-                const uint32_t label = col.with_labels() ? label_of(x) : NO_LABEL;
-                out[static_cast<size_t>(row) * stride] =
-                    label == NO_LABEL ? missing : code_of_label[label];
-                continue;
-            }
-            if (x != previous) {
-                code = static_cast<Code>(std::lower_bound(first, last, x) - first);
-                previous = x;
-            }
-            out[static_cast<size_t>(row) * stride] = code;
+    void scatter(const std::vector<Code>& from, uint32_t slot, uint32_t stride, size_t start,
+                 size_t end, std::vector<Code>& to) const {
+        for (size_t i = start; i < end; ++i) {
+            to[static_cast<size_t>(rows[i]) * stride + slot] = from[i];
         }
     }
-    // Codes of the labels among a column's values.
-    template <class Code>
-    static std::vector<Code> label_codes(const Column& col) {
-        std::vector<Code> codes_(col.n_categories);
-        for (size_t c = col.n_numbers(); c < col.values.size(); ++c) {
-            const uint32_t label = label_of(col.values[c]);
-            if (label < col.n_categories) codes_[label] = static_cast<Code>(c);
+
+    static uint32_t sort_items(SortBuffers& buffers, uint32_t n, uint32_t* entries) {
+        const uint64_t* sorted = sort_by_key(buffers.items.data(), buffers.scratch.data(), n);
+        uint32_t previous = key_of(sorted[0]), n_missing = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t key = key_of(sorted[i]);
+            entries[i] = payload_of(sorted[i]) | (key != previous ? BOUNDARY : 0);
+            n_missing += key >= FIRST_LABEL_KEY;
+            previous = key;
         }
-        return codes_;
+        return n_missing;
     }
 };
 
@@ -209,8 +250,8 @@ public:
     const Simd simd;
     std::vector<uint32_t> go_left;       // bits, of the node split last
     std::vector<uint32_t> scratch;       // entries
-    std::vector<uint64_t> items[2];      // for sorting in the node
     std::vector<uint8_t> listed;         // by label, all 0 between splits
+    SortBuffers buffers;                 // for sorting in the node
 
     DenseWorkspace(DenseData& data_, Simd simd_)
         : data(data_), simd(simd_), go_left(make_bits(data_.n_rows)),
@@ -231,10 +272,8 @@ public:
             counting_sort(col, start, end, out);
             return out;
         } else {
-            items[0].resize(std::max<size_t>(items[0].size(), out.n));
-            items[1].resize(items[0].size());
-            out.n_missing = data.sort_rows(feature, data.rows.data() + start, out.n,
-                                           items[0].data(), items[1].data(), scratch.data());
+            out.n_missing = data.sort_rows(feature, data.rows.data() + start, out.n, buffers,
+                                           scratch.data());
         }
         if (col.with_labels()) out.n_labelled = count_labelled(out);
         return out;

@@ -15,6 +15,11 @@ cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
     uint64_t mix(uint64_t key, uint64_t value)
 
 
+cdef extern from "../utils/_sorting.hpp" namespace "fasttree" nogil:
+    cdef cppclass SortBuffers:
+        pass
+
+
 cdef extern from "_split.hpp" namespace "fasttree" nogil:
     const int NO_TABLE
     const uint32_t NO_ROW
@@ -111,11 +116,9 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         DenseData(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, uint32_t n_rows,
                   uint32_t n_features) except +
         float value(uint32_t row, uint32_t feature)
-        void find_distinct(uint32_t feature) except +
-        void allocate_codes() except +
-        void encode(uint32_t feature)
-        void sort(uint32_t feature, uint64_t* items, uint64_t* scratch) except +
-        void widen(uint32_t feature) except +
+        void encode(uint32_t first, uint32_t last, cbool counted, cbool sorted, cbool widened,
+                    vector[uint32_t]& keys, SortBuffers& buffers) except +
+        void interleave() except +
 
     cdef cppclass DenseWorkspace:
         vector[uint32_t] go_left

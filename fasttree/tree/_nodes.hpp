@@ -8,22 +8,12 @@
 #include <cstring>
 #include <vector>
 
+#include "_node_record.hpp"
 #include "_split.hpp"
 
 namespace fasttree {
 
 constexpr uint32_t NO_RECORD = 0xffffffffu;
-
-// scikit-learn's node; the layout of NODE_DTYPE.
-struct NodeRecord {
-    int64_t left_child, right_child, feature;
-    double threshold, impurity;
-    int64_t n_node_samples;
-    double weighted_n_node_samples;
-    uint8_t missing_go_to_left;
-    uint8_t padding[7];
-};
-static_assert(sizeof(NodeRecord) == 64, "NODE_DTYPE");
 
 class NodeStore {
 public:

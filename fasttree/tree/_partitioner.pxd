@@ -46,3 +46,4 @@ cdef class DensePartitioner(Partitioner):
     cdef Simd simd
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1
+    cdef int poll(self) except -1 nogil

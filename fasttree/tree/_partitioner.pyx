@@ -10,8 +10,7 @@ from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
 from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport COUNTED, RAW, SORTED, WIDE
-from fasttree.utils._typedefs cimport uint64_t
+from fasttree.tree._engine cimport SORTED, SortBuffers
 
 
 cdef class Partitioner:
@@ -83,33 +82,32 @@ cdef class DensePartitioner(Partitioner):
         return 0
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1:
-        """Store every column in the way its search reads it."""
+        """Store every column in the way its search reads it, a few columns at a time."""
         cdef DenseData* data = self.data.get()
         cdef bint counted = strategy in ("auto", "count")
-        cdef bint forced = strategy == "count"
-        cdef bint sorted = forced or strategy == "presort" or (strategy == "auto" and with_lists)
-        cdef vector[vector[uint64_t]] items
-        cdef int first, f, n_features = <int> self.n_features
-        cdef int last, block = 4 * n_threads
+        cdef bint sorted = strategy == "presort" or (strategy == "auto" and with_lists)
+        cdef bint widened = strategy == "count"
+        cdef vector[vector[uint32_t]] keys
+        cdef vector[SortBuffers] buffers
+        cdef int n_features = <int> self.n_features
+        cdef int tile = max(1, min(16, n_features // n_threads))
+        cdef int t, n_tiles = (n_features + tile - 1) // tile
         if strategy == "sort":
             return 0
-        items.resize(2 * n_threads)
-        for first in range(0, n_features, block):
-            last = min(first + block, n_features)
-            for f in prange(first, last, nogil=True,
-                            num_threads=n_threads, schedule="dynamic"):
-                if counted:
-                    data.find_distinct(f)
-                if sorted and data.columns[f].storage == RAW:
-                    items[2 * threadid()].resize(data.rows.size())
-                    items[2 * threadid() + 1].resize(data.rows.size())
-                    data.sort(f, items[2 * threadid()].data(), items[2 * threadid() + 1].data())
-                    if forced:
-                        data.widen(f)
+        keys.resize(n_threads)
+        buffers.resize(n_threads)
+        for t in prange(n_tiles, nogil=True, num_threads=n_threads, schedule="dynamic"):
+            data.encode(t * tile, min((t + 1) * tile, n_features), counted, sorted, widened,
+                        keys[threadid()], buffers[threadid()])
+            if threadid() == 0:
+                self.poll()
+        data.interleave()
+        return 0
+
+    cdef int poll(self) except -1 nogil:
+        """Let a signal interrupt the fit."""
+        with gil:
             PyErr_CheckSignals()
-        data.allocate_codes()
-        for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="dynamic"):
-            data.encode(f)
         return 0
 
     cdef Partitioner clone(self):

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "_labels.hpp"
 
@@ -48,6 +49,14 @@ inline void insertion_sort(uint64_t* items, size_t n) {
         items[j] = item;
     }
 }
+
+// Scratch of one thread's sorts.
+struct SortBuffers {
+    std::vector<uint64_t> items, scratch;
+    void reserve(size_t n) {
+        if (items.size() < n) items.resize(n), scratch.resize(n);
+    }
+};
 
 // Sorts items by key; equal keys keep their order, which is that of ascending payloads.
 // Returns the sorted array, `items` or `scratch`, each of n items.
