@@ -13,12 +13,13 @@ from libcpp.algorithm cimport sort
 from libcpp.pair cimport pair
 
 from fasttree.tree._engine cimport (
-    NO_FEATURE, NO_TABLE, SERIAL_VALUES, Frontier, LabelSplits, NodeRecord, count_nodes, mix,
+    NO_FEATURE, NO_TABLE, SERIAL_VALUES, Frontier, LabelLists, NodeRecord, count_nodes, mix,
     subtree_size, write_nodes
 )
 from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
 from fasttree.utils._typedefs cimport int8_t, uint8_t
 
+from fasttree.tree._label_splits import LabelSplits
 from fasttree.tree._tree import NODE_DTYPE
 
 # Slack of scikit-learn's comparisons with zero impurity and the least improvement.
@@ -31,16 +32,16 @@ cdef object as_array(const void* items, size_t n_items, dtype):
     return np.frombuffer((<const char*> items)[:n_bytes], dtype=dtype).copy()
 
 
-cdef object label_splits_dict(const LabelSplits& splits):
-    """The splits on labels as arrays, None if there are none; see `LabelSplits`."""
-    if splits.nodes.empty():
+cdef object side_arrays(const LabelLists& lists, const uint32_t[::1] n_categories):
+    """The splits on labels of a tree; None if there are none."""
+    if lists.nodes.empty():
         return None
-    return {
-        "nodes": as_array(splits.nodes.data(), splits.nodes.size(), np.int64),
-        "offsets": as_array(splits.offsets.data(), splits.offsets.size(), np.int64),
-        "codes": as_array(splits.codes.data(), splits.codes.size(), np.uint32),
-        "listed_left": as_array(splits.listed_left.data(), splits.listed_left.size(), np.uint8),
-    }
+    return LabelSplits(
+        as_array(lists.nodes.data(), lists.nodes.size(), np.int64),
+        as_array(lists.offsets.data(), lists.offsets.size(), np.int64),
+        as_array(lists.codes.data(), lists.codes.size(), np.uint32),
+        as_array(lists.listed_left.data(), lists.listed_left.size(), np.uint8),
+        np.asarray(n_categories))
 
 
 cdef class TreeBuilder:
@@ -74,7 +75,7 @@ cdef class TreeBuilder:
         cdef size_t n_nodes
         cdef int8_t[::1] buffer
         cdef double[::1] values
-        cdef LabelSplits labels
+        cdef LabelLists labels
         if sklearn_stream or X.shape[0] * <double> X.shape[1] < SERIAL_VALUES:
             n_threads = 1
         self.n_threads = n_threads
@@ -97,7 +98,7 @@ cdef class TreeBuilder:
         values = values_array.reshape(-1)
         max_depth = write_nodes(self.store, self.subtrees, self.as_grown(),
                                 <NodeRecord*> &buffer[0], &values[0], labels)
-        tree.set_nodes(nodes, values_array, max_depth, label_splits_dict(labels))
+        tree.set_nodes(nodes, values_array, max_depth, side_arrays(labels, n_categories))
         self.store = NodeStore()
         self.subtrees.clear()
         self.crew = []

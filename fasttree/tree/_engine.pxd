@@ -183,11 +183,11 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
         cbool empty()
 
     size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees)
-    cdef cppclass LabelSplits:
+    cdef cppclass LabelLists:
         vector[int64_t] nodes
         vector[int64_t] offsets
         vector[uint32_t] codes
         vector[uint8_t] listed_left
 
     int write_nodes(const NodeStore& main, const vector[NodeStore]& subtrees, cbool as_grown,
-                    NodeRecord* nodes, double* values, LabelSplits& label_splits) except +
+                    NodeRecord* nodes, double* values, LabelLists& label_lists) except +

@@ -12,6 +12,11 @@ from sklearn.tree._tree import Tree as SklearnTree
 
 def to_sklearn_tree(tree):
     """Return scikit-learn's `Tree` with the nodes and values of fasttree's."""
+    if tree.label_splits is not None:
+        raise ValueError(
+            "This tree splits on labels, which scikit-learn's trees cannot represent. "
+            "One-hot encode the columns of labels before the fit to export the tree."
+        )
     state = tree.__getstate__()
     nodes = np.zeros(tree.node_count, dtype=SKLEARN_NODE_DTYPE)
     for name in state["nodes"].dtype.names:

@@ -125,7 +125,7 @@ inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& s
 
 // The splits on labels of a tree: split i belongs to nodes[i] and lists
 // codes[offsets[i]:offsets[i + 1]].
-struct LabelSplits {
+struct LabelLists {
     std::vector<int64_t> nodes, offsets{0};
     std::vector<uint32_t> codes;
     std::vector<uint8_t> listed_left;
@@ -141,7 +141,7 @@ struct LabelSplits {
 // Writes the nodes depth-first, or in the order they were grown; returns the largest depth.
 inline int write_nodes(const NodeStore& main, const std::vector<NodeStore>& subtrees,
                        bool as_grown, NodeRecord* nodes, double* values,
-                       LabelSplits& label_splits) {
+                       LabelLists& label_lists) {
     uint32_t depth = 0;
     const size_t bytes = main.value_size * sizeof(double);
     if (as_grown) {
@@ -154,7 +154,7 @@ inline int write_nodes(const NodeStore& main, const std::vector<NodeStore>& subt
             }
             depth = std::max(depth, r.depth);
             if (r.labels >= 0) {
-                label_splits.append(static_cast<int64_t>(i), main.label_sets[r.labels]);
+                label_lists.append(static_cast<int64_t>(i), main.label_sets[r.labels]);
             }
         }
         std::memcpy(values, main.values.data(), main.records.size() * bytes);
@@ -183,7 +183,7 @@ inline int write_nodes(const NodeStore& main, const std::vector<NodeStore>& subt
             (task.is_left ? nodes[task.parent].left_child : nodes[task.parent].right_child) = id;
         }
         depth = std::max(depth, r.depth);
-        if (r.labels >= 0) label_splits.append(id, task.store->label_sets[r.labels]);
+        if (r.labels >= 0) label_lists.append(id, task.store->label_sets[r.labels]);
         if (r.left != NO_RECORD) {
             stack.push_back({task.store, r.right, id, false});
             stack.push_back({task.store, r.left, id, true});

@@ -15,11 +15,11 @@ from scipy.sparse import csr_array, issparse
 
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
-from libc.stdint cimport int64_t
 
 from ..utils._typedefs cimport float32_t
 
 from fasttree._sklearn_compat import align_sparse_interface
+from fasttree.tree._label_splits import LabelSplits
 from fasttree.tree._tree_state import (
     FORMAT_VERSION,
     NODE_DTYPE,
@@ -84,6 +84,11 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
     ) except +
 
 
+cdef extern from "_walk_labels.hpp" namespace "fasttree" nogil:
+    cdef cppclass LabelRows(DenseRows):
+        const LabelSides* sides
+
+
 cdef str _error_text(NodeError error):
     if error == NodeError.half_leaf:
         return "a node has one child only"
@@ -110,7 +115,8 @@ cdef class Tree:
     """A fitted binary decision tree as arrays, one entry per node.
 
     Node 0 is the root. A split sends a row left if the value of its feature is at most the
-    threshold; a missing value goes where `missing_go_to_left` says.
+    threshold, or if it is one of some labels; a missing value goes where `missing_go_to_left`
+    says.
 
     Parameters
     ----------
@@ -140,7 +146,14 @@ cdef class Tree:
     feature : ndarray of shape (node_count,), dtype=intp
         Column that the node splits on; -2 (`TREE_UNDEFINED`) at a leaf.
     threshold : ndarray of shape (node_count,), dtype=float64
-        Largest value that goes left; -2 at a leaf.
+        Largest value that goes left; -2 at a leaf, -inf at a split on labels.
+    split_kind : ndarray of shape (node_count,), dtype=int8
+        -1 at a leaf, 0 at a threshold, 1 at a split on labels.
+    left_cat_bitset : ndarray of shape (node_count, n_words), dtype=uint32
+        Bit ``code % 32`` of word ``code // 32`` says that a split on labels sends a label left;
+        made at each access, with a bit for every label of the column that has most.
+    label_splits : LabelSplits or None
+        The splits on labels.
     missing_go_to_left : ndarray of shape (node_count,), dtype=uint8
         1 where missing values go left.
     impurity : ndarray of shape (node_count,), dtype=float64
@@ -179,7 +192,7 @@ cdef class Tree:
         self._nodes = np.empty(0, dtype=NODE_DTYPE)
         self._values = np.empty((0, n_outputs, self.max_n_classes))
 
-    def set_nodes(self, nodes, values, intp_t max_depth):
+    def set_nodes(self, nodes, values, intp_t max_depth, label_splits=None):
         """Fill the tree. The arrays become its own.
 
         Parameters
@@ -190,6 +203,8 @@ cdef class Tree:
             What each node predicts, C-contiguous.
         max_depth : int
             Depth of the deepest leaf.
+        label_splits : LabelSplits, default=None
+            The splits on labels, if there are any.
 
         Raises
         ------
@@ -213,7 +228,10 @@ cdef class Tree:
             raise ValueError(f"The nodes do not form a tree: {_error_text(error)}.")
         if depth != max_depth:
             raise ValueError(f"max_depth is {max_depth}, but the nodes have depth {depth}.")
+        if label_splits is not None:
+            label_splits.check_nodes(nodes["feature"], nodes["left_child"])
         self._packed = pack_nodes(first, n_nodes)
+        self._set_label_splits(first, n_nodes, label_splits)
         nodes.flags.writeable = False
         self._nodes = nodes
         self._values = values
@@ -221,11 +239,43 @@ cdef class Tree:
         self.max_depth = depth
         self.node_count = n_nodes
 
+    cdef int _set_label_splits(self, const NodeRecord* nodes, intp_t n_nodes,
+                               label_splits) except -1:
+        self._label_splits = label_splits
+        if label_splits is None:
+            return 0
+        cdef const int64_t[::1] ids = label_splits.nodes
+        cdef const int64_t[::1] offsets = label_splits.offsets
+        cdef const uint32_t[::1] codes = label_splits.codes
+        cdef const uint8_t[::1] listed_left = label_splits.listed_left
+        cdef size_t n_codes = codes.shape[0]
+        self._label_sides.reset(new LabelSides(
+            &offsets[0], ids.shape[0], &codes[0] if n_codes else NULL, &listed_left[0]))
+        self._label_sides.get().mark(nodes, n_nodes, &ids[0], self._packed)
+        return 0
+
     # ---- arrays
 
     @property
     def nodes(self):
         return self._nodes
+
+    @property
+    def label_splits(self):
+        return self._label_splits
+
+    @property
+    def split_kind(self):
+        kinds = np.where(self.children_left == TREE_LEAF, -1, 0).astype(np.int8)
+        if self._label_splits is not None:
+            kinds[self._label_splits.nodes] = 1
+        return kinds
+
+    @property
+    def left_cat_bitset(self):
+        if self._label_splits is None:
+            return np.zeros((self.node_count, 0), dtype=np.uint32)
+        return self._label_splits.left_bitset(self.feature)
 
     @property
     def n_classes(self):
@@ -294,13 +344,16 @@ cdef class Tree:
         return (Tree, (self.n_features, self._n_classes, self.n_outputs), self.__getstate__())
 
     def __getstate__(self):
-        return {
+        state = {
             "format_version": FORMAT_VERSION,
             "max_depth": self.max_depth,
             "node_count": self.node_count,
             "nodes": self._nodes,
             "values": self._values,
         }
+        if self._label_splits is not None:
+            state["label_splits"] = self._label_splits.state()
+        return state
 
     def __setstate__(self, state):
         if not isinstance(state, dict) or state.get("format_version") != FORMAT_VERSION:
@@ -319,8 +372,11 @@ cdef class Tree:
             )
         shape = (nodes.shape[0], self.n_outputs, self.max_n_classes)
         values = np.array(_check_value_ndarray(state["values"], np.dtype(np.float64), shape))
+        label_splits = None
+        if "label_splits" in state:
+            label_splits = LabelSplits.from_state(state["label_splits"], self.n_features)
         if nodes.shape[0]:
-            self.set_nodes(nodes, values, state["max_depth"])
+            self.set_nodes(nodes, values, state["max_depth"], label_splits)
 
     # ---- prediction
 
@@ -403,6 +459,8 @@ cdef class Tree:
         if issparse(X):
             if X.format != "csr":
                 raise ValueError(f"X should be in CSR sparse format, got {type(X)}.")
+            if self._label_splits is not None:
+                raise ValueError("The tree splits on labels, which a sparse X does not hold.")
         elif not isinstance(X, np.ndarray):
             raise ValueError(f"X should be in np.ndarray format, got {type(X)}.")
         if X.dtype != np.float32:
@@ -437,8 +495,9 @@ cdef class Tree:
 
     cdef int _walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out,
                          int n_threads) except -1:
-        cdef DenseRows rows
+        cdef LabelRows rows
         rows.x = NULL
+        rows.sides = self._label_sides.get()
         if X.shape[1]:
             rows.x = &X[0, 0]
         rows.row_stride = X.strides[0] // <intp_t> sizeof(float32_t)
@@ -448,7 +507,11 @@ cdef class Tree:
         for start in range(0, X.shape[0], step):
             end = min(start + step, X.shape[0])
             with nogil:
-                walk_rows(rows, self._packed.data(), table, start, end, n_threads, out)
+                if rows.sides == NULL:
+                    walk_rows[DenseRows](rows, self._packed.data(), table, start, end, n_threads,
+                                         out)
+                else:
+                    walk_rows(rows, self._packed.data(), table, start, end, n_threads, out)
             PyErr_CheckSignals()
         return 0
 
@@ -594,6 +657,10 @@ cdef class Tree:
         for i in range(target_features.shape[0] - 1, -1, -1):
             if not 0 <= target_features[i] < self.n_features:
                 raise ValueError(f"There is no feature {target_features[i]}.")
+            if self._label_splits is not None and self._label_splits.n_categories[target_features[i]]:
+                raise ValueError(
+                    f"Feature {target_features[i]} holds labels; partial dependence is on numbers."
+                )
             column[target_features[i]] = i
         cdef const float64_t[:, :, ::1] values = self._values
         cdef const NodeRecord* nodes = _node_pointer(self._nodes)
