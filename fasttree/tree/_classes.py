@@ -8,7 +8,7 @@ input, puts criterion, splitter and builder together, and hands the work to the 
 import copy
 from abc import ABCMeta
 from math import ceil
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 import sklearn.tree
@@ -54,11 +54,13 @@ CRITERIA_CLF = {
     "gini": _criterion.Gini,
     "log_loss": _criterion.Entropy,
     "entropy": _criterion.Entropy,
+    "chi2": _criterion.ChiSquare,
 }
 CRITERIA_REG = {
     "squared_error": _criterion.MSE,
     "absolute_error": _criterion.MAE,
     "poisson": _criterion.Poisson,
+    "label_split": _criterion.LabelSplit,
 }
 DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSplitter}
 SPARSE_SPLITTERS = {}
@@ -73,6 +75,9 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     _parameter_constraints: dict = {
         **sklearn.tree.BaseDecisionTree._parameter_constraints,
         "n_jobs": [Integral, None],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "categorical_split": [StrOptions({"equality", "subset"})],
+        "missing_values": ["array-like", str, Real, None],
     }
 
     def _validate_params(self):
@@ -103,9 +108,11 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         random_state = random_source(self.random_state)
         is_classifier = isinstance(self, ClassifierMixin)
         n_threads = effective_n_threads(self.n_jobs)
+        self._table_encoder = None
         if check_input:
             X, y = check_fit_data(self, X, y)
-            missing_values_in_feature_mask = missing_mask(self, X, n_threads)
+            if self._table_encoder is None:
+                missing_values_in_feature_mask = missing_mask(self, X, n_threads)
             if self.criterion == "poisson":
                 _check_poisson_target(y)
         if issparse(X):
@@ -138,6 +145,9 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             )
 
         builder = self._make_builder(X, sample_weight, random_state)
+        n_categories = None if self._table_encoder is None else self._table_encoder.n_categories
+        if n_categories is not None:
+            self._check_labels(n_categories)
         n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
         config = get_config()
         tree = Tree(self.n_features_in_, n_classes, self.n_outputs_)
@@ -147,6 +157,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             y,
             sample_weight,
             missing_values_in_feature_mask,
+            n_categories,
             n_threads=n_threads,
             strategy=config["strategy"],
             sklearn_stream=config["sklearn_random_stream"],
@@ -180,6 +191,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             min_weight_leaf,
             random_state,
             self._checked_monotonic_cst(),
+            self.categorical_split == "subset",
         )
         max_depth = np.iinfo(np.int32).max if self.max_depth is None else self.max_depth
         if self.max_leaf_nodes is None:
@@ -200,6 +212,23 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             self.max_leaf_nodes,
             self.min_impurity_decrease,
         )
+
+    def _check_labels(self, n_categories):
+        """Raise if a parameter does not go with columns of labels."""
+        if self.monotonic_cst is not None and np.any(
+            (n_categories > 0) & (np.asarray(self.monotonic_cst) != 0)
+        ):
+            raise ValueError("Monotonicity constraints are for columns without labels.")
+        if self.categorical_split == "subset" and self.splitter == "best":
+            is_ordered = self.n_outputs_ == 1 and self.criterion != "absolute_error"
+            if isinstance(self, ClassifierMixin):
+                is_ordered = is_ordered and self.n_classes_[0] <= 2
+            if not is_ordered:
+                raise ValueError(
+                    "categorical_split='subset' finds the best set of labels for one output with "
+                    "two classes, or for regression other than by absolute error; use "
+                    "categorical_split='equality'."
+                )
 
     def _make_criterion(self, n_samples):
         if isinstance(self.criterion, _criterion.Criterion):
@@ -229,6 +258,8 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             raise ValueError(
                 "Monotonicity constraints are not supported with multiple outputs."
             )
+        if self.criterion == "label_split":
+            raise ValueError("Monotonicity constraints are not supported by 'label_split'.")
         constraints = np.asarray(self.monotonic_cst)
         if constraints.shape[0] != self.n_features_in_:
             raise ValueError(
@@ -299,6 +330,16 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         X = self._validate_X_predict(X, check_input)
         return self.tree_.decision_path(X, effective_n_threads(self.n_jobs))
 
+    @property
+    def categories_(self):
+        """list of list: labels of each column in code order, if fitted on a table."""
+        encoder = getattr(self, "_table_encoder", None)
+        if encoder is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no categories_: it was not fitted on a table."
+            )
+        return encoder.categories
+
     # ---- pruning and exchange
 
     def _prune_tree(self):
@@ -344,6 +385,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(SPARSE_SPLITTERS)
+        tags.input_tags.categorical = True
         return tags
 
 
@@ -416,6 +458,9 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         ccp_alpha=0.0,
         monotonic_cst=None,
         n_jobs=None,
+        categorical_features="from_dtype",
+        categorical_split="equality",
+        missing_values=None,
     ):
         super().__init__(
             criterion=criterion,
@@ -433,6 +478,9 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
             monotonic_cst=monotonic_cst,
         )
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.missing_values = missing_values
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None, check_input=True):
@@ -563,6 +611,9 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         ccp_alpha=0.0,
         monotonic_cst=None,
         n_jobs=None,
+        categorical_features="from_dtype",
+        categorical_split="equality",
+        missing_values=None,
     ):
         super().__init__(
             criterion=criterion,
@@ -579,6 +630,9 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
             monotonic_cst=monotonic_cst,
         )
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.missing_values = missing_values
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None, check_input=True):
@@ -658,6 +712,9 @@ class ExtraTreeClassifier(DecisionTreeClassifier, sklearn.tree.ExtraTreeClassifi
         ccp_alpha=0.0,
         monotonic_cst=None,
         n_jobs=None,
+        categorical_features="from_dtype",
+        categorical_split="equality",
+        missing_values=None,
     ):
         super().__init__(
             criterion=criterion,
@@ -674,6 +731,9 @@ class ExtraTreeClassifier(DecisionTreeClassifier, sklearn.tree.ExtraTreeClassifi
             ccp_alpha=ccp_alpha,
             monotonic_cst=monotonic_cst,
             n_jobs=n_jobs,
+            categorical_features=categorical_features,
+            categorical_split=categorical_split,
+            missing_values=missing_values,
         )
 
 
@@ -712,6 +772,9 @@ class ExtraTreeRegressor(DecisionTreeRegressor, sklearn.tree.ExtraTreeRegressor)
         ccp_alpha=0.0,
         monotonic_cst=None,
         n_jobs=None,
+        categorical_features="from_dtype",
+        categorical_split="equality",
+        missing_values=None,
     ):
         super().__init__(
             criterion=criterion,
@@ -727,4 +790,7 @@ class ExtraTreeRegressor(DecisionTreeRegressor, sklearn.tree.ExtraTreeRegressor)
             ccp_alpha=ccp_alpha,
             monotonic_cst=monotonic_cst,
             n_jobs=n_jobs,
+            categorical_features=categorical_features,
+            categorical_split=categorical_split,
+            missing_values=missing_values,
         )

@@ -43,7 +43,8 @@ def to_sklearn(estimator):
         if c is getattr(sklearn.tree, c.__name__, None)
     )
     parameters = estimator.get_params(deep=False)
-    del parameters["n_jobs"]
+    for name in ("n_jobs", "categorical_features", "categorical_split", "missing_values"):
+        del parameters[name]
     result = cls(**parameters)
     fitted = {
         name: value
