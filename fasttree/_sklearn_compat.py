@@ -4,6 +4,8 @@ When scikit-learn moves or changes one of them, this file follows and nothing el
 """
 
 from sklearn.base import _fit_context as fit_context
+from sklearn.tree._export import _DOTTreeExporter as DOTTreeExporter
+from sklearn.tree._export import _MPLTreeExporter as MPLTreeExporter
 from sklearn.utils._param_validation import (
     Hidden,
     Interval,
@@ -19,8 +21,10 @@ from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
+    "DOTTreeExporter",
     "Hidden",
     "Interval",
+    "MPLTreeExporter",
     "RealNotInt",
     "StrOptions",
     "align_sparse_interface",

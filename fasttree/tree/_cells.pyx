@@ -13,7 +13,9 @@ from cpython.ref cimport PyObject
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.string cimport memcpy
 
-from fasttree.utils._typedefs cimport float32_t, float64_t, int32_t, uint8_t, uint32_t
+from fasttree.utils._typedefs cimport (
+    float32_t, float64_t, int32_t, intp_t, uint8_t, uint32_t
+)
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
@@ -185,3 +187,45 @@ cdef double to_double(object number) except? -1.0:
         return float(number)
     except OverflowError:
         return float("inf") if number > 0 else -float("inf")
+
+
+def encode_texts(object[:] cells):
+    """Codes of texts in their order, by hashing.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n,), dtype=object
+        What to encode.
+
+    Returns
+    -------
+    distinct : list of str or None
+        The distinct texts in ascending order; None if a cell is not a str.
+    codes : ndarray of shape (n,), dtype=intp
+        Position of each cell in `distinct`.
+    """
+    cdef Py_ssize_t i, n = cells.shape[0]
+    cdef intp_t code = -1
+    cdef dict code_of = {}
+    cdef object cell, previous = None
+    cdef PyObject* found
+    codes_array = np.empty(n, dtype=np.intp)
+    cdef intp_t[::1] codes = codes_array
+    for i in range(n):
+        cell = cells[i]
+        if cell is not previous:
+            if not PyUnicode_CheckExact(cell):
+                return None, codes_array
+            found = PyDict_GetItem(code_of, cell)
+            if found == NULL:
+                code = len(code_of)
+                code_of[cell] = code
+            else:
+                code = <object> found
+            previous = cell
+        codes[i] = code
+    distinct = sorted(code_of)
+    rank = np.empty(len(distinct), dtype=np.intp)
+    for i in range(len(distinct)):
+        rank[code_of[distinct[i]]] = i
+    return distinct, rank[codes_array]

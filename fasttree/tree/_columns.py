@@ -16,7 +16,7 @@ import narwhals
 import numpy as np
 from scipy.sparse import issparse
 
-__all__ = ["Coded", "Numbers", "Objects", "open_table"]
+__all__ = ["Coded", "Numbers", "Objects", "open_table", "text_target"]
 
 
 @dataclass
@@ -69,6 +69,26 @@ def open_table(X, with_labels=False):
         return None
     table = PandasTable(X) if frame.implementation.is_pandas() else FrameTable(frame)
     return table if with_labels or not table.is_numeric() else None
+
+
+def text_target(y):
+    """Return a series of text or categories as an array of objects; anything else as it is.
+
+    Equal texts become one object, which costs less to make and to tell apart.
+    """
+    series = narwhals.from_native(y, pass_through=True, allow_series=True)
+    if not isinstance(series, narwhals.Series):
+        return y
+    if series.implementation.is_pandas():
+        column = _pandas_column(y, y.dtype, y.name)
+    elif series.dtype == narwhals.String:
+        column = _distinct_text(series)
+    else:
+        return y
+    if not isinstance(column, Coded) or np.any(column.codes < 0):
+        return y
+    distinct = np.array(column.distinct, dtype=object)
+    return distinct[column.codes] if distinct.ndim == 1 else y
 
 
 def _array_of_lists(rows):
@@ -167,23 +187,27 @@ class PandasTable:
         return self.dtypes[j].kind == "b" or self.dtypes[j].name == "category"
 
     def column(self, j):
-        series, dtype = self.frame.iloc[:, j], self.dtypes[j]
-        if dtype.name == "category":
-            return Coded(series.cat.codes.to_numpy(), series.cat.categories.tolist())
-        if dtype.kind in "iuf":
-            if isinstance(dtype, np.dtype):
-                return Numbers(series.to_numpy())
-            return Numbers(series.to_numpy(dtype=np.float64, na_value=np.nan))
-        if dtype.kind == "b":
-            if isinstance(dtype, np.dtype):
-                return Coded(series.to_numpy().view(np.int8), [False, True])
-            return Coded(series.to_numpy(dtype=np.int8, na_value=-1), [False, True])
-        if dtype.kind != "O":
-            raise _unreadable(self.names[j], dtype)
-        if dtype.type is str:
-            codes, distinct = series.factorize()
-            return Coded(codes, distinct.tolist())
-        return Objects(series.to_numpy(dtype=object))
+        return _pandas_column(self.frame.iloc[:, j], self.dtypes[j], self.names[j])
+
+
+def _pandas_column(series, dtype, name):
+    """View of a pandas series."""
+    if dtype.name == "category":
+        return Coded(series.cat.codes.to_numpy(), series.cat.categories.tolist())
+    if dtype.kind in "iuf":
+        if isinstance(dtype, np.dtype):
+            return Numbers(series.to_numpy())
+        return Numbers(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if dtype.kind == "b":
+        if isinstance(dtype, np.dtype):
+            return Coded(series.to_numpy().view(np.int8), [False, True])
+        return Coded(series.to_numpy(dtype=np.int8, na_value=-1), [False, True])
+    if dtype.kind != "O":
+        raise _unreadable(name, dtype)
+    if dtype.type is str:
+        codes, distinct = series.factorize()
+        return Coded(codes, distinct.tolist())
+    return Objects(series.to_numpy(dtype=object))
 
 
 def _distinct_text(series):

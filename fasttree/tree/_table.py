@@ -84,18 +84,26 @@ class ColumnEncoder:
     ----------
     labels : list
         The labels seen in the fit, in code order; None before it.
+    has_missing : bool
+        Whether the fit saw missing values.
     """
 
     def __init__(self, name, is_label, missing):
         self.name, self.is_label, self.missing = name, is_label, missing
         self.labels = None
+        self.has_missing = False
         self._code_of = {}
 
     def __getstate__(self):
         return self.__dict__ | {"_code_of": {}}
 
+    def fit(self, column, out):
+        """Learn the labels of a column view; write its cells to `out`, float32."""
+        self.encode(column, out)
+        self.has_missing = bool((out.view(np.uint32) == MISSING_BITS).any())
+
     def encode(self, column, out):
-        """Write the cells of a column view to `out`, float32; the first call is the fit."""
+        """Write the cells of a column view to `out`; without labels learned, learn them."""
         if isinstance(column, Numbers) and not self.is_label:
             with np.errstate(over="ignore"):
                 out[:] = column.values
@@ -200,14 +208,11 @@ class TableEncoder:
             for j in range(table.n_columns)
         ]
 
-    def encode(self, table):
-        """Return the cells of a table with the columns of the fit, F-ordered float32.
-
-        The first call is the fit.
-        """
+    def encode(self, table, is_fit=False):
+        """Return the cells of a table with the columns of the fit, F-ordered float32."""
         X = np.empty((table.n_rows, table.n_columns), dtype=np.float32, order="F")
         for j, column in enumerate(self.columns):
-            column.encode(table.column(j), X[:, j])
+            (column.fit if is_fit else column.encode)(table.column(j), X[:, j])
         if value_kind(X) == SOME_INFINITE:
             infinite = [c.name for j, c in enumerate(self.columns) if np.isinf(X[:, j]).any()]
             raise ValueError(

@@ -14,7 +14,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
-from fasttree.tree._columns import open_table
+from fasttree.tree._cells import encode_texts
+from fasttree.tree._columns import open_table, text_target
 from fasttree.tree._table import TableEncoder, open_fit_table
 from fasttree.utils._finite import ALL_FINITE, SOME_MISSING, value_kind
 
@@ -96,10 +97,11 @@ def _check_fit_table(estimator, X, y, table):
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
+    y = text_target(y)
     if not _is_plain_target(y):
         y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
     encoder = TableEncoder(table, estimator.categorical_features, estimator.missing_values)
-    cells = encoder.encode(table)
+    cells = encoder.encode(table, is_fit=True)
     estimator._table_encoder = encoder
     return cells, y
 
@@ -209,6 +211,11 @@ def encode_classes(y):
     classes : list of ndarray
         Distinct labels of each output in ascending order.
     """
+    if y.dtype.kind in "OU":
+        encoded = [encode_texts(y[:, k].astype(object, copy=False)) for k in range(y.shape[1])]
+        if all(distinct is not None for distinct, _ in encoded):
+            classes = [np.array(distinct, dtype=y.dtype) for distinct, _ in encoded]
+            return np.column_stack([codes for _, codes in encoded]).astype(np.float64), classes
     has_integers = y.dtype.kind in "iub"
     if not has_integers:
         check_classification_targets(y)
