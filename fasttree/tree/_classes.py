@@ -106,6 +106,22 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     ):
         """Grow the tree; the ensembles call this with checked input."""
         random_state = random_source(self.random_state)
+        X, y, sample_weight, missing_mask = self._read_data(
+            X, y, sample_weight, check_input, missing_values_in_feature_mask
+        )
+        n_categories = None if self._table_encoder is None else self._table_encoder.n_categories
+        self.tree_ = self._grow(X, y, sample_weight, random_state, missing_mask, n_categories)
+        if isinstance(self, ClassifierMixin) and self.n_outputs_ == 1:
+            self.n_classes_ = self.n_classes_[0]
+            self.classes_ = self.classes_[0]
+        self._prune_tree()
+        return self
+
+    def _read_data(
+        self, X, y, sample_weight, check_input=True, missing_values_in_feature_mask=None
+    ):
+        """Return X as float32, y as float64 columns, weights with those of the classes, and the
+        mask of columns with missing values; set what a fit learns of classes and labels."""
         is_classifier = isinstance(self, ClassifierMixin)
         n_threads = effective_n_threads(self.n_jobs)
         self._table_encoder = None
@@ -144,30 +160,29 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
                 class_weights if sample_weight is None else sample_weight * class_weights
             )
 
+        return X, y, sample_weight, missing_values_in_feature_mask
+
+    def _grow(self, X, y, sample_weight, random_state, missing_mask=None, n_categories=None):
+        """Return the tree of checked data."""
         builder = self._make_builder(X, sample_weight, random_state)
-        n_categories = None if self._table_encoder is None else self._table_encoder.n_categories
         if n_categories is not None:
             self._check_labels(n_categories)
+        is_classifier = isinstance(self, ClassifierMixin)
         n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
         config = get_config()
-        tree = Tree(self.n_features_in_, n_classes, self.n_outputs_)
+        tree = Tree(X.shape[1], n_classes, self.n_outputs_)
         builder.build(
             tree,
             X,
             y,
             sample_weight,
-            missing_values_in_feature_mask,
+            missing_mask,
             n_categories,
-            n_threads=n_threads,
+            n_threads=effective_n_threads(self.n_jobs),
             strategy=config["strategy"],
             sklearn_stream=config["sklearn_random_stream"],
         )
-        self.tree_ = tree
-        if is_classifier and self.n_outputs_ == 1:
-            self.n_classes_ = self.n_classes_[0]
-            self.classes_ = self.classes_[0]
-        self._prune_tree()
-        return self
+        return tree
 
     def _make_builder(self, X, sample_weight, random_state):
         """Put criterion, splitter and builder together; fractions become numbers."""
