@@ -116,12 +116,12 @@ def parse_texts(list texts):
     return is_number, numbers
 
 
-def scan_objects(object[:] column, bint numbers_are_labels, simplify):
+def scan_objects(list column, bint numbers_are_labels, simplify):
     """Separate the numbers of an object column from everything else.
 
     Parameters
     ----------
-    column : ndarray of shape (n,), dtype=object
+    column : list
         The cells.
     numbers_are_labels : bool
         Treat numbers like texts.
@@ -138,7 +138,7 @@ def scan_objects(object[:] column, bint numbers_are_labels, simplify):
     distinct : list
         The distinct texts (and bools, and numbers that are labels) in order of appearance.
     """
-    cdef Py_ssize_t i, n = column.shape[0]
+    cdef Py_ssize_t i, n = len(column)
     bits_array = np.empty(n, dtype=np.uint32)
     places_array = np.empty(n, dtype=np.int32)
     cdef uint32_t[::1] bits = bits_array
@@ -189,12 +189,12 @@ cdef double to_double(object number) except? -1.0:
         return float("inf") if number > 0 else -float("inf")
 
 
-def encode_texts(object[:] cells):
+def encode_texts(list cells):
     """Codes of texts in their order, by hashing.
 
     Parameters
     ----------
-    cells : ndarray of shape (n,), dtype=object
+    cells : list
         What to encode.
 
     Returns
@@ -204,7 +204,7 @@ def encode_texts(object[:] cells):
     codes : ndarray of shape (n,), dtype=intp
         Position of each cell in `distinct`.
     """
-    cdef Py_ssize_t i, n = cells.shape[0]
+    cdef Py_ssize_t i, n = len(cells)
     cdef intp_t code = -1
     cdef dict code_of = {}
     cdef object cell, previous = None

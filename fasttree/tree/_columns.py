@@ -38,7 +38,7 @@ class Coded:
 class Objects:
     """A column of Python objects."""
 
-    cells: np.ndarray
+    cells: list
 
 
 def open_table(X, with_labels=False):
@@ -128,7 +128,7 @@ class ArrayTable:
         column = self.array[:, j]
         if column.dtype.kind in "iufb":
             return Numbers(column)
-        return Objects(column.astype(object, copy=False))
+        return Objects(column.tolist())
 
 
 class FrameTable:
@@ -162,14 +162,14 @@ class FrameTable:
         if dtype in (narwhals.Categorical, narwhals.Enum):
             return _distinct_text(series.cast(narwhals.String))
         if dtype == narwhals.Object:
-            return Objects(np.array(series.to_list(), dtype=object))
+            return Objects(series.to_list())
         if series.null_count() == len(series):
             return Numbers(np.full(len(series), np.nan, dtype=np.float32))
         raise _unreadable(self.names[j], dtype)
 
 
 class PandasTable:
-    """A pandas frame; its columns may have any names, the same ones too."""
+    """A pandas frame, read by pandas itself: its columns come without a copy."""
 
     def __init__(self, frame):
         self.frame = frame
@@ -202,12 +202,12 @@ def _pandas_column(series, dtype, name):
         if isinstance(dtype, np.dtype):
             return Coded(series.to_numpy().view(np.int8), [False, True])
         return Coded(series.to_numpy(dtype=np.int8, na_value=-1), [False, True])
-    if dtype.kind != "O":
-        raise _unreadable(name, dtype)
     if dtype.type is str:
         codes, distinct = series.factorize()
         return Coded(codes, distinct.tolist())
-    return Objects(series.to_numpy(dtype=object))
+    if dtype.kind != "O":
+        raise _unreadable(name, dtype)
+    return Objects(series.to_numpy(dtype=object).tolist())
 
 
 def _distinct_text(series):
@@ -223,4 +223,4 @@ def _distinct_text(series):
         if hasattr(encoded, "chunks"):  # combine_chunks keeps a chunked array without chunks
             return Coded(np.empty(0, dtype=np.int64), [])
         return Coded(encoded.indices.fill_null(-1).to_numpy(), encoded.dictionary.to_pylist())
-    return Objects(np.array(series.to_list(), dtype=object))
+    return Objects(series.to_list())

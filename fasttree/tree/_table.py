@@ -275,7 +275,7 @@ def label_columns(table, categorical_features):
         )
     if table.names is None:
         raise ValueError("categorical_features holds names, but X has none.")
-    unknown = sorted(set(chosen) - set(table.names))
+    unknown = [name for name in chosen.tolist() if name not in table.names]
     if unknown:
         raise ValueError(f"categorical_features names columns that X does not have: {unknown}.")
     return np.isin(np.array(table.names, dtype=object), chosen)

@@ -212,7 +212,7 @@ def encode_classes(y):
         Distinct labels of each output in ascending order.
     """
     if y.dtype.kind in "OU":
-        encoded = [encode_texts(y[:, k].astype(object, copy=False)) for k in range(y.shape[1])]
+        encoded = [encode_texts(y[:, k].tolist()) for k in range(y.shape[1])]
         if all(distinct is not None for distinct, _ in encoded):
             classes = [np.array(distinct, dtype=y.dtype) for distinct, _ in encoded]
             return np.column_stack([codes for _, codes in encoded]).astype(np.float64), classes
