@@ -12,6 +12,7 @@ from types import MappingProxyType
 __all__ = ["config_context", "get_config", "set_config"]
 
 STRATEGIES = ("auto", "presort", "count", "sort")
+MAX_THREADS = 1024  # an OpenMP run time that cannot start a thread ends the process
 
 _config = ContextVar(
     "fasttree_config",
@@ -77,11 +78,16 @@ def config_context(*, strategy=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KE
         and column by cost; the others force one way. The tree is the same, only time and memory
         differ.
     n_threads : int or None
-        Number of threads for everything, in place of what `n_jobs` and the limits of OpenMP and
-        joblib would give. None leaves the choice to them.
+        Number of threads for everything, at most 1024, in place of what `n_jobs` and the limits
+        of OpenMP and joblib would give. None leaves the choice to them.
     sklearn_random_stream : bool
         Draw random numbers, settle ties and score splits as scikit-learn does, so that the same
         `random_state` gives scikit-learn's tree. Such a tree is grown on one thread.
+
+    Yields
+    ------
+    None
+        The settings hold inside the block.
 
     Raises
     ------
@@ -127,6 +133,6 @@ def _checked_n_threads(n_threads):
         return None
     if not isinstance(n_threads, Integral) or isinstance(n_threads, bool):
         raise TypeError(f"n_threads must be None or an int, got {n_threads!r}.")
-    if n_threads < 1:
-        raise ValueError(f"n_threads must be at least 1, got {n_threads}.")
+    if not 1 <= n_threads <= MAX_THREADS:
+        raise ValueError(f"n_threads must lie between 1 and {MAX_THREADS}, got {n_threads}.")
     return int(n_threads)

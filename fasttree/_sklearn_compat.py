@@ -6,6 +6,8 @@ When scikit-learn moves or changes one of them, this file follows and nothing el
 from sklearn.base import _fit_context as fit_context
 from sklearn.tree._export import _DOTTreeExporter as DOTTreeExporter
 from sklearn.tree._export import _MPLTreeExporter as MPLTreeExporter
+from sklearn.tree._tree import NODE_DTYPE as SKLEARN_NODE_DTYPE
+from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.utils._param_validation import (
     Hidden,
     Interval,
@@ -21,11 +23,13 @@ from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
+    "SKLEARN_NODE_DTYPE",
     "DOTTreeExporter",
     "Hidden",
     "Interval",
     "MPLTreeExporter",
     "RealNotInt",
+    "SklearnTree",
     "StrOptions",
     "align_sparse_interface",
     "assert_all_finite_element_wise",

@@ -1,8 +1,8 @@
 """Decision trees: a drop-in for :mod:`sklearn.tree` on an exact engine at histogram speed."""
 
 from fasttree.tree._auto import DecisionTree
+from fasttree.tree._base import BaseDecisionTree
 from fasttree.tree._classes import (
-    BaseDecisionTree,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,

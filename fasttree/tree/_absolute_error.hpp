@@ -63,6 +63,9 @@ struct AbsoluteError {
             for (uint32_t i = 0; i < n; ++i) order.levels[i] = t.levels[offset + order.rows[i]];
         }
     }
+    double unit(int k) const { return t.sum_unit[k] * t.weight_unit; }
+    // Of errors in the search: those of a single output stay integers.
+    double scale(int k) const { return n_outputs == 1 ? 1.0 : unit(k); }
     double raw_target(uint32_t row, int k) const {
         return t.y[static_cast<size_t>(row) * n_outputs + k];
     }
@@ -90,7 +93,7 @@ struct AbsoluteError {
                 const wide_t deviation = static_cast<wide_t>(order.levels[i]) - median;
                 error += (deviation < 0 ? -deviation : deviation) * w[order.rows[i]];
             }
-            out.impurity += to_double(error) * t.sum_unit[k] * t.weight_unit;
+            out.impurity += to_double(error) * unit(k);
             out.pure &= order.levels[0] == order.levels[n - 1];
         }
         out.impurity /= out.weight * n_outputs;
@@ -159,7 +162,7 @@ struct AbsoluteError {
             const int64_t middle = level[m - 1];
             const int64_t deviation = sum - 2 * below - (even ? 2 : 1) * middle;
             const uint32_t position = suffixes ? n - size : size;
-            error[position] += to_double(deviation) * t.sum_unit[k];
+            error[position] += to_double(deviation) * scale(k);
             if (k == 0) {
                 const double value = raw_target(orders[k].rows[m - 1], k);
                 median[position] =
@@ -215,7 +218,7 @@ struct AbsoluteError {
             const wide_t deviation =
                 middle * (2 * static_cast<wide_t>(below) - weight) + sum - 2 * sum_below;
             const uint32_t position = suffixes ? n - size : size;
-            error[position] += to_double(deviation) * t.sum_unit[k] * t.weight_unit;
+            error[position] += to_double(deviation) * scale(k);
             if (k == 0) median[position] = weighted_median(order, before, weight);
         }
     }
@@ -236,7 +239,7 @@ struct AbsoluteError {
     }
 
     // One label against the rest: errors of all labels, then one of them as the position.
-    void begin_labels(const Runs& runs, const std::vector<Category>& categories) {
+    void begin_labels(const Runs& runs, const Categories& categories) {
         labels.begin(runs, categories, t.n_rows);
         for (int k = 0; k < n_outputs; ++k) {
             labels.add(orders[k].rows, orders[k].levels, w, categories,
@@ -252,13 +255,14 @@ struct AbsoluteError {
         w_left = labels.weight_left[category];
     }
 
-    double perfect_score() const { return 0.0; }
+    double perfect_score(const uint32_t*, uint32_t) const { return 0.0; }
     bool may_beat(double best) const { return score() > best; }
     double score() const { return -(error_left[n_left] + error_right[n_left]); }
     double sklearn_score() const {
         const double wl = weight_left(), wr = weight_right();
-        return -wr * (error_right[n_left] / (wr * n_outputs))
-               - wl * (error_left[n_left] / (wl * n_outputs));
+        const double u = n_outputs == 1 ? unit(0) : 1.0;
+        return -wr * (error_right[n_left] * u / (wr * n_outputs))
+               - wl * (error_left[n_left] * u / (wl * n_outputs));
     }
     double weight_left() const { return to_double(w_left) * t.weight_unit; }
     double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }

@@ -39,15 +39,18 @@ constexpr int64_t EXACT_COUNT = int64_t{1} << 26;
 // Lanes (bits) of 8 positions whose D^2 exceeds `bar` w_L w_R, where D = l w - t w_L.
 FASTTREE_AVX512 inline uint32_t beating(__m512d l, __m512d w_left, double w, double t, double bar) {
     const __m512d total = _mm512_set1_pd(w);
-    const __m512d d = _mm512_sub_pd(_mm512_mul_pd(l, total), _mm512_mul_pd(_mm512_set1_pd(t), w_left));
+    const __m512d d =
+        _mm512_sub_pd(_mm512_mul_pd(l, total), _mm512_mul_pd(_mm512_set1_pd(t), w_left));
     const __m512d den = _mm512_mul_pd(w_left, _mm512_sub_pd(total, w_left));
-    return _mm512_cmp_pd_mask(_mm512_mul_pd(d, d), _mm512_mul_pd(_mm512_set1_pd(bar), den), _CMP_GT_OQ);
+    return _mm512_cmp_pd_mask(_mm512_mul_pd(d, d), _mm512_mul_pd(_mm512_set1_pd(bar), den),
+                              _CMP_GT_OQ);
 }
 
 // Two classes, 16 positions at a time: the classes of the rows are bits, their prefix sums
 // population counts.
-FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc, const uint32_t* entries,
-                                               uint32_t p, uint32_t last, double best) {
+FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
+                                               const uint32_t* entries, uint32_t p, uint32_t last,
+                                               double best) {
     const __m512i row_mask = _mm512_set1_epi32(ROW), low5 = _mm512_set1_epi32(31);
     const __m512i one = _mm512_set1_epi32(1);
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -61,14 +64,19 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc, con
             one, k, _mm512_srli_epi32(row, 5), reinterpret_cast<const int*>(acc.t.class_bits), 4);
         const uint32_t ones = _mm512_mask_test_epi32_mask(
             k, _mm512_srlv_epi32(word, _mm512_and_si512(row, low5)), one);
-        const uint32_t boundary = _mm512_movepi32_mask(_mm512_maskz_loadu_epi32(k, entries + p + 1));
-        const __m512i prefix = _mm512_popcnt_epi32(_mm512_and_si512(_mm512_set1_epi32(ones), up_to));
-        const __m512i left = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.left)), prefix);
-        const __m512i n = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.w_left) + 1), lane);
+        const uint32_t boundary =
+            _mm512_movepi32_mask(_mm512_maskz_loadu_epi32(k, entries + p + 1));
+        const __m512i prefix =
+            _mm512_popcnt_epi32(_mm512_and_si512(_mm512_set1_epi32(ones), up_to));
+        const __m512i left =
+            _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.left)), prefix);
+        const __m512i n =
+            _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.w_left) + 1), lane);
         const uint32_t low = beating(_mm512_cvtepi32_pd(_mm512_castsi512_si256(left)),
                                      _mm512_cvtepi32_pd(_mm512_castsi512_si256(n)), w, t, bar);
-        const uint32_t high = beating(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(left, 1)),
-                                      _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(n, 1)), w, t, bar);
+        const uint32_t high =
+            beating(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(left, 1)),
+                    _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(n, 1)), w, t, bar);
         const uint32_t found = (low | high << 8) & boundary & lanes;
         const uint32_t taken = found ? static_cast<uint32_t>(__builtin_ctz(found)) + 1
                                      : static_cast<uint32_t>(__builtin_popcount(lanes));
@@ -97,8 +105,10 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<UnitWeights, true>& 
         const uint32_t lanes = last - p < 8 ? (1u << (last - p)) - 1 : 0xffu;
         const __mmask8 k = static_cast<__mmask8>(lanes);
         const __m256i row = _mm256_and_si256(_mm256_maskz_loadu_epi32(k, entries + p), row_mask);
-        const uint32_t boundary = _mm256_movepi32_mask(_mm256_maskz_loadu_epi32(k, entries + p + 1));
-        __m512i sum = _mm512_sub_epi64(_mm512_mask_i32gather_epi64(means, k, row, acc.t.sums, 8), means);
+        const uint32_t boundary =
+            _mm256_movepi32_mask(_mm256_maskz_loadu_epi32(k, entries + p + 1));
+        __m512i sum =
+            _mm512_sub_epi64(_mm512_mask_i32gather_epi64(means, k, row, acc.t.sums, 8), means);
         sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 7));
         sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 6));
         sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 4));
@@ -120,10 +130,18 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<UnitWeights, true>& 
     return last + 1;
 }
 
+// Vectors do not pay for fewer candidates.
+constexpr uint32_t FEW_CANDIDATES = 4;
+
+template <class Acc>
+inline bool takes_vectors(const Acc& acc, uint32_t n_candidates) {
+    return acc.t.simd == SIMD_AVX512 && n_candidates > FEW_CANDIDATES && acc.w_total < EXACT_COUNT;
+}
+
 template <>
 inline uint32_t advance(BinaryGini<UnitWeights>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
-    return acc.t.simd == SIMD_AVX512 && acc.w_total < EXACT_COUNT
+    return takes_vectors(acc, last - p)
                ? advance_avx512(acc, entries, p, last, best)
                : advance_portable(acc, entries, p, last, best);
 }
@@ -131,7 +149,7 @@ inline uint32_t advance(BinaryGini<UnitWeights>& acc, const uint32_t* entries, u
 template <>
 inline uint32_t advance(SquaredError<UnitWeights, true>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
-    return acc.t.simd == SIMD_AVX512 && acc.w_total < EXACT_COUNT
+    return takes_vectors(acc, last - p)
                ? advance_avx512(acc, entries, p, last, best)
                : advance_portable(acc, entries, p, last, best);
 }

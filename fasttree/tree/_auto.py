@@ -10,13 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._sklearn_compat import StrOptions, fit_context
-from fasttree.tree._classes import (
-    CRITERIA_CLF,
-    CRITERIA_REG,
-    BaseDecisionTree,
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-)
+from fasttree.tree._base import CRITERIA_CLF, CRITERIA_REG, BaseDecisionTree
+from fasttree.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = ["DecisionTree"]
 
@@ -59,6 +54,8 @@ def infer_task(y):
         return "classification"
     if kind not in "iuf" or (kind == "f" and not np.array_equal(y, np.floor(y))):
         return "regression"
+    if y.size == 0:
+        raise ValueError("y holds no samples: at least one target is required.")
     columns = y.reshape(len(y), -1).T if y.ndim else y.reshape(1, 1)
     n_distinct = max((len(np.unique(column)) for column in columns), default=0)
     if n_distinct <= MAX_INTEGER_CLASSES:
@@ -442,7 +439,8 @@ class DecisionTree(MultiOutputMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        classifier, regressor = get_tags(DecisionTreeClassifier()), get_tags(DecisionTreeRegressor())
+        classifier = get_tags(DecisionTreeClassifier())
+        regressor = get_tags(DecisionTreeRegressor())
         tags.input_tags = classifier.input_tags
         tags.target_tags.required = True
         task = self._known_task()

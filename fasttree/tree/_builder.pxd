@@ -2,7 +2,7 @@
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport Node, NodeStore, Open, Split
+from fasttree.tree._engine cimport GrowthRules, Node, NodeStore, Open, Split
 from fasttree.tree._splitter cimport Splitter
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
 
@@ -15,14 +15,13 @@ cdef class TreeBuilder:
     cdef readonly intp_t max_depth
     cdef readonly float64_t min_impurity_decrease
 
-    cdef double root_weight
+    cdef GrowthRules rules
     cdef int n_threads
     cdef list crew                    # splitters, one per thread; crew[0] is `splitter`
     cdef vector[void*] workers        # the same, for code without the GIL
     cdef NodeStore store
     cdef vector[NodeStore] subtrees
 
-    cdef bint is_terminal(self, const Node& node) noexcept nogil
     cdef int make_root(self, Node& root) except -1 nogil
     cdef int search(self, Splitter splitter, Node& node, Split& split, Node& left,
                     Node& right, double* improvement) except -1 nogil

@@ -17,13 +17,10 @@ from fasttree.tree._engine cimport (
     subtree_size, write_nodes
 )
 from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
-from fasttree.utils._typedefs cimport int8_t, uint8_t
+from fasttree.utils._typedefs cimport int8_t
 
 from fasttree.tree._label_splits import LabelSplits
 from fasttree.tree._tree import NODE_DTYPE
-
-# Slack of scikit-learn's comparisons with zero impurity and the least improvement.
-cdef double EPSILON = np.finfo(np.float64).eps
 
 
 cdef object as_array(const void* items, size_t n_items, dtype):
@@ -49,7 +46,8 @@ cdef class TreeBuilder:
 
     def build(self, tree, X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight=None,
               missing_values_in_feature_mask=None, const uint32_t[::1] n_categories=None, *,
-              int n_threads=1, str strategy="auto", bint sklearn_stream=False, str simd="auto"):
+              int n_threads=1, bint force_threads=False, str strategy="auto",
+              bint sklearn_stream=False, str simd="auto"):
         """Grow `tree` on the training data.
 
         Parameters
@@ -66,6 +64,9 @@ cdef class TreeBuilder:
             Number of labels that each column may hold, as cells of `_labels.hpp`; 0 for columns
             of numbers. None if there are numbers only.
         n_threads : int
+            At most; fewer where more would not pay.
+        force_threads : bool
+            Use them all the same.
         strategy : {"auto", "presort", "count", "sort"}
         sklearn_stream : bool
             Use scikit-learn's random draws, tie rules and scores.
@@ -76,10 +77,12 @@ cdef class TreeBuilder:
         cdef int8_t[::1] buffer
         cdef double[::1] values
         cdef LabelLists labels
-        if sklearn_stream or X.shape[0] * <double> X.shape[1] < SERIAL_VALUES:
+        if sklearn_stream or not (
+                force_threads or X.shape[0] * <double> X.shape[1] >= SERIAL_VALUES):
             n_threads = 1
         self.n_threads = n_threads
-        splitter.init(X, y, sample_weight, strategy, sklearn_stream, n_threads,
+        splitter.init(X, y, sample_weight, strategy, sklearn_stream,
+                      isinstance(self, DepthFirstTreeBuilder), n_threads,
                       SIMD_PORTABLE if simd == "portable" else best_simd(), n_categories)
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
@@ -110,16 +113,9 @@ cdef class TreeBuilder:
         """Whether nodes keep the numbers in which they were grown."""
         return False
 
-    cdef bint is_terminal(self, const Node& node) noexcept nogil:
-        """Whether the node's own statistics make it a leaf."""
-        if (<intp_t> node.depth >= self.max_depth or <intp_t> node.size() < self.min_samples_split
-                or <intp_t> node.size() < 2 * self.min_samples_leaf
-                or node.stats.weight < 2 * self.min_weight_leaf):
-            return True
-        return node.stats.impurity <= EPSILON if self.splitter.sklearn_rules else node.stats.pure
-
     cdef int make_root(self, Node& root) except -1 nogil:
-        """Record the root."""
+        """Record the root, from whose weight the rules of growth follow."""
+        cdef int t
         root.start = 0
         root.end = self.splitter.partitioner.n_rows
         root.depth = 0
@@ -129,7 +125,13 @@ cdef class TreeBuilder:
         root.lower = -INFINITY
         root.upper = INFINITY
         self.splitter.node_stats(root, self.splitter.left_value)
-        self.root_weight = root.stats.weight
+        self.rules = self.splitter.rules
+        self.rules.max_depth = self.max_depth
+        self.rules.min_samples_split = self.min_samples_split
+        self.rules.min_impurity_decrease = self.min_impurity_decrease
+        self.rules.root_weight = root.stats.weight
+        for t in range(self.n_threads):
+            (<Splitter> self.workers[t]).take_rules(self.rules)
         root.record = self.store.append(root, self.splitter.left_value)
         return 0
 
@@ -145,10 +147,8 @@ cdef class TreeBuilder:
         if not found:
             return 0
         splitter.divide(node, split, left, right)
-        improvement[0] = splitter.improvement(node, left, right, self.root_weight)
-        if self.min_impurity_decrease == 0.0 and not splitter.sklearn_rules:
-            return 1  # no limit: a decrease of zero may have been rounded below it
-        return not improvement[0] + EPSILON < self.min_impurity_decrease
+        improvement[0] = self.rules.improvement(node, left, right)
+        return self.rules.accepts(improvement[0])
 
     cdef int evaluate(self, int thread, const Node& node, uint32_t feature, Split& best,
                       char* is_constant) except -1 nogil:
@@ -174,8 +174,9 @@ cdef class TreeBuilder:
         if node.table == NO_TABLE and self.splitter.tables.get().any(node.size()):
             node.table = self.splitter.tables.get().acquire()
             for t in prange(self.n_threads, num_threads=self.n_threads, schedule="static"):
-                self.splitter.tables.get().fill(node.table, start, end, deref(self.splitter.sampler),
-                                                end - start, t, self.n_threads)
+                self.splitter.tables.get().fill(
+                    node.table, start, end, deref(self.splitter.sampler), end - start, t,
+                    self.n_threads)
         for f in prange(n_features, num_threads=self.n_threads, schedule="dynamic"):
             if not self.splitter.sampler.get().is_known_constant(f):
                 self.evaluate(threadid(), node, f, best_of[threadid()], &is_constant[f])
@@ -197,7 +198,8 @@ cdef class TreeBuilder:
     cdef int split_lists(self, Splitter splitter, const Node& node, const Node& left,
                          const Node& right, int n_threads) except -1 nogil:
         """Split the sorted lists for the children that will be searched."""
-        cdef bint with_left = not self.is_terminal(left), with_right = not self.is_terminal(right)
+        cdef bint with_left = not self.rules.is_terminal(left)
+        cdef bint with_right = not self.rules.is_terminal(right)
         cdef const uint32_t* sides = splitter.partitioner.sides()
         cdef uint32_t start = node.start, end = node.end
         cdef int f, n_features = <int> splitter.partitioner.n_features
@@ -250,7 +252,7 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
             self.make_root(root)
             if self.n_threads > 1:
                 defer_below = subtree_size(root.size(), self.n_threads)
-            if not self.is_terminal(root):
+            if not self.rules.is_terminal(root):
                 self.grow_subtree(self.splitter, self.store, root, defer_below, deferred, known)
             n_subtrees = <int> deferred.size()
             self.subtrees.resize(n_subtrees)
@@ -294,17 +296,18 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
                 deferred.push_back(node)
                 known.push_back(splitter.sampler.get().known(node.n_known))
                 continue
-            if not self.search(splitter, node, split, left, right, &improvement):
+            if splitter.grow_block(store, node) or not self.search(splitter, node, split, left,
+                                                                   right, &improvement):
                 splitter.tables.get().release(node.table)
                 continue
-            left.n_known = right.n_known = node.n_known
             left.record = store.append(left, splitter.left_value)
             right.record = store.append(right, splitter.right_value)
             store.set_split(node.record, split, left.record, right.record)
             self.split_lists(splitter, node, left, right, self.n_threads if defer_below else 1)
-            with_left = not self.is_terminal(left)
-            with_right = not self.is_terminal(right)
-            splitter.pass_tables(node, left, right, with_left, with_right)
+            with_left = not self.rules.is_terminal(left)
+            with_right = not self.rules.is_terminal(right)
+            splitter.pass_tables(node, left, right, with_left and not splitter.is_block(left),
+                                 with_right and not splitter.is_block(right))
             if with_right:
                 stack.push_back(right)
             if with_left:
@@ -338,13 +341,13 @@ cdef class BestFirstTreeBuilder(TreeBuilder):
         self.min_impurity_decrease = min_impurity_decrease
 
     cdef bint as_grown(self):
-        return self.splitter.sklearn_rules
+        return self.splitter.rules.sklearn_rules
 
     cdef int open_node(self, Node& node, Open& out) except -1 nogil:
         """Find and make the split of a node, whose lists follow if it is expanded."""
         node.n_known = 0
         out.improvement = 0.0
-        out.is_leaf = self.is_terminal(node) or not self.search(
+        out.is_leaf = self.rules.is_terminal(node) or not self.search(
             self.splitter, node, out.split, out.left, out.right, &out.improvement)
         self.splitter.tables.get().release(node.table)
         node.table = NO_TABLE
@@ -356,11 +359,10 @@ cdef class BestFirstTreeBuilder(TreeBuilder):
         return 0
 
     cdef int grow(self) except -1:
-        cdef Frontier* frontier = new Frontier(self.store, self.splitter.sklearn_rules)
+        cdef Frontier* frontier = new Frontier(self.store, self.splitter.rules.sklearn_rules)
         cdef Node root
         cdef Open opened, expanded
         cdef intp_t budget = self.max_leaf_nodes - 1
-        cdef int side
         try:
             with nogil:
                 self.make_root(root)
@@ -371,7 +373,7 @@ cdef class BestFirstTreeBuilder(TreeBuilder):
                     if expanded.is_leaf:
                         continue
                     if budget <= 0:
-                        if self.splitter.sklearn_rules:
+                        if self.splitter.rules.sklearn_rules:
                             self.store.set_missing_side(expanded.node.record,
                                                         expanded.split.missing_left)
                         continue

@@ -38,7 +38,7 @@ struct ChiSquare : ClassWeights<Weights, Class, single_output> {
         right[i] -= weight;
     }
 
-    double perfect_score() const { return INFINITE; }
+    double perfect_score(const uint32_t*, uint32_t) const { return INFINITE; }
     double score() const {
         double sum = 0.0;
         for (size_t i = 0; i < total.size(); ++i) {

@@ -89,7 +89,7 @@ struct BinaryGini {
     }
     double score() const { return separation(left, w_left, total, w_total); }
     // Both children pure: D is the product of the class weights. Small ones are exact.
-    double perfect_score() const {
+    double perfect_score(const uint32_t*, uint32_t) const {
         constexpr int64_t EXACT = int64_t{1} << 13;
         return w_total < EXACT ? to_double(total) * to_double(w_total - total) : INFINITE;
     }
@@ -162,7 +162,8 @@ struct ClassWeights {
         return sum / outputs();
     }
     void node_value(double* value) const {
-        for (size_t i = 0; i < total.size(); ++i) value[i] = to_double(total[i]) / to_double(w_total);
+        for (size_t i = 0; i < total.size(); ++i)
+            value[i] = to_double(total[i]) / to_double(w_total);
     }
 
     void reset_weights() {
@@ -262,7 +263,7 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     }
 
     // Both children pure: possible with two classes only; small squares are exact.
-    double perfect_score() const {
+    double perfect_score(const uint32_t*, uint32_t) const {
         constexpr int64_t EXACT = int64_t{1} << 20;
         return single_output && w_total < EXACT ? to_double(w_total) : INFINITE;
     }
@@ -359,7 +360,7 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
         return to_double(terms - this->outputs() * children) / scale + slack > best;
     }
     // Both children pure: the terms cancel exactly, and no others round to more.
-    double perfect_score() const {
+    double perfect_score(const uint32_t*, uint32_t) const {
         constexpr int64_t LARGEST = int64_t{1} << 31;
         return single_output && w_total < LARGEST ? 0.0 : INFINITE;
     }

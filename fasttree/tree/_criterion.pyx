@@ -6,8 +6,12 @@ is here; the formulas are in `_impurity.hpp`, the per-sample loops in `_classifi
 """
 import numpy as np
 
+from libc.stddef cimport size_t
+from libcpp cimport bool as cbool
 from libcpp.memory cimport unique_ptr
 from libcpp.utility cimport move
+
+from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t
 
 
 cdef extern from "_grid.hpp" namespace "fasttree" nogil:
@@ -201,7 +205,6 @@ cdef class RegressionCriterion(Criterion):
         self.targets.sum_unit = &grids[1, 0]
         self.arrays += [sums, grids]
         return 0
-
 
     cdef int init_ranks(self, const float64_t[:, ::1] y) except -1:
         """Rank the targets of each output, equal ones by row."""

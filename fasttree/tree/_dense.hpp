@@ -18,6 +18,7 @@
 #include "../utils/_bits.hpp"
 #include "../utils/_simd.hpp"
 #include "../utils/_sorting.hpp"
+#include "_block.hpp"
 #include "_partition.hpp"
 #include "_runs.hpp"
 #include "_split.hpp"
@@ -32,7 +33,7 @@ struct Column {
     Storage storage = RAW;
     uint32_t slot = 0;               // of a COUNTED or WIDE column in its code matrix
     uint32_t n_categories = 0;       // labels the column may hold
-    std::vector<float> values;       // COUNTED, WIDE: distinct, ascending; missing has the code after
+    std::vector<float> values;  // COUNTED, WIDE: distinct, ascending; missing has the code after
     uint32_t n_labels = 0;           // of them labels, at the end
     bool has_missing = false;        // COUNTED, WIDE, SORTED
     std::vector<uint32_t> list;      // SORTED
@@ -100,8 +101,10 @@ public:
         for (size_t start = 0; start < rows.size(); start += BLOCK) {
             const size_t end = std::min(start + BLOCK, rows.size());
             for (const Column& col : columns) {
-                if (col.storage == COUNTED) scatter(col.narrow, col.slot, n_counted, start, end, codes);
-                if (col.storage == WIDE) scatter(col.wide, col.slot, n_wide, start, end, wide_codes);
+                if (col.storage == COUNTED)
+                    scatter(col.narrow, col.slot, n_counted, start, end, codes);
+                if (col.storage == WIDE)
+                    scatter(col.wide, col.slot, n_wide, start, end, wide_codes);
             }
         }
         for (Column& col : columns) col.narrow = {}, col.wide = {};
@@ -134,14 +137,16 @@ private:
             for (size_t i = 0; i < n; ++i) {
                 const float* x = X + static_cast<ptrdiff_t>(rows[i]) * row_stride;
                 for (uint32_t f = first; f < last; ++f) {
-                    keys[(f - first) * n + i] = key(f, x[static_cast<ptrdiff_t>(f) * column_stride]);
+                    keys[(f - first) * n + i] =
+                        key(f, x[static_cast<ptrdiff_t>(f) * column_stride]);
                 }
             }
         } else {
             for (uint32_t f = first; f < last; ++f) {
                 const float* x = column(f);
                 for (size_t i = 0; i < n; ++i) {
-                    keys[(f - first) * n + i] = key(f, x[static_cast<ptrdiff_t>(rows[i]) * row_stride]);
+                    keys[(f - first) * n + i] =
+                        key(f, x[static_cast<ptrdiff_t>(rows[i]) * row_stride]);
                 }
             }
         }
@@ -244,7 +249,7 @@ private:
 };
 
 // Scratch of one thread.
-class DenseWorkspace {
+class DenseWorkspace final : public BlockSource {
 public:
     DenseData& data;
     const Simd simd;
@@ -260,22 +265,18 @@ public:
     // A feature of the node in ascending order.
     Runs runs(uint32_t feature, uint32_t start, uint32_t end) {
         const Column& col = data.columns[feature];
-        Runs out;
+        Runs out = values_of(feature);
         out.n = end - start;
-        out.column = data.column(feature);
-        out.stride = data.row_stride;
         out.entries = scratch.data();
         if (col.storage == SORTED) {
             out.entries = col.list.data() + start;
             out.n_missing = col.has_missing ? count_missing(out) : 0;
         } else if (col.storage == COUNTED) {
-            counting_sort(col, start, end, out);
-            return out;
+            out.n_missing = counting_sort(col, start, end);
         } else {
             out.n_missing = data.sort_rows(feature, data.rows.data() + start, out.n, buffers,
                                            scratch.data());
         }
-        if (col.with_labels()) out.n_labelled = count_labelled(out);
         return out;
     }
 
@@ -297,6 +298,27 @@ public:
         for (uint32_t i = start; i < end; ++i) put_bit(go_left.data(), data.rows[i], i < middle);
     }
 
+    Runs values_of(uint32_t feature) const override {
+        return {nullptr, 0, 0, data.column(feature), data.row_stride,
+                data.columns[feature].with_labels()};
+    }
+    void make_order(const Block& block, uint32_t feature, BlockOrder& out) override {
+        const Column& col = data.columns[feature];
+        const uint32_t n = block.size();
+        if (col.storage == COUNTED) {
+            uint8_t codes[BLOCK_ROWS];
+            for (uint32_t i = 0; i < n; ++i) codes[i] = *data.code(block.rows[i], col.slot);
+            order_codes(simd, codes, n, col.n_numbers(), out);
+        } else if (col.storage == SORTED) {
+            const Runs list = runs(feature, block.start, block.end);
+            block.take_entries(list.entries, list.n_missing, out);
+        } else {
+            const uint32_t n_missing =
+                data.sort_rows(feature, block.rows, n, buffers, scratch.data());
+            block.take_entries(scratch.data(), n_missing, out);
+        }
+    }
+
 private:
     static uint32_t count_missing(const Runs& runs) {
         uint32_t low = 0, high = runs.n;  // values before low, missing from high on
@@ -308,18 +330,10 @@ private:
         }
         return runs.n - low;
     }
-    static uint32_t count_labelled(const Runs& runs) {
-        uint32_t low = runs.n - runs.n_missing, high = runs.n;  // labels before low
-        while (low < high) {
-            const uint32_t middle = low + (high - low) / 2;
-            if (label_of(runs.value(middle)) == NO_LABEL) high = middle;
-            else low = middle + 1;
-        }
-        return low - (runs.n - runs.n_missing);
-    }
 
     // The node's rows by code into `scratch`; O(n), whatever the number of codes.
-    void counting_sort(const Column& col, uint32_t start, uint32_t end, Runs& out) {
+    // Returns how many are not numbers.
+    uint32_t counting_sort(const Column& col, uint32_t start, uint32_t end) {
         uint32_t counts[MAX_COUNTED];
         uint64_t seen[MAX_COUNTED / 64] = {};
         const uint32_t* node_rows = data.rows.data();
@@ -342,10 +356,6 @@ private:
                 if (code < n_numbers) rows_of_numbers = sum;
             }
         }
-        const uint32_t n_values = static_cast<uint32_t>(col.values.size());
-        const bool missing = seen[n_values / 64] >> n_values % 64 & 1;
-        out.n_missing = sum - rows_of_numbers;
-        out.n_labelled = (missing ? counts[n_values] : sum) - rows_of_numbers;
         for (uint32_t i = start; i < end; ++i) {
             const uint8_t code = *data.code(node_rows[i], col.slot);
             uint64_t& word = seen[code / 64];
@@ -353,6 +363,7 @@ private:
             scratch[counts[code]++] = node_rows[i] | (word & bit ? BOUNDARY : 0);
             word &= ~bit;  // the first of its run only
         }
+        return sum - rows_of_numbers;
     }
 
     void mark(const Split& split, uint32_t start, uint32_t end) {
@@ -373,11 +384,12 @@ private:
         } else if (split.question != THRESHOLD) {
             mark_labels(split, col, start, end);
         } else if (col.storage == SORTED) {
+            const uint32_t* entries = col.list.data() + start;
             const uint32_t n_missing = split.has_missing && split.missing_left
                                            ? split.n_left - split.n_values_left : 0;
             for (uint32_t i = start; i < end; ++i) {
                 const uint32_t p = i - start;
-                put_bit(sides, col.list[i] & ROW,
+                put_bit(sides, entries[p] & ROW,
                         p < split.n_values_left || end - i <= n_missing);
             }
         } else {

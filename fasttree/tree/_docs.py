@@ -55,8 +55,9 @@ _SIZES = {
     ),
     "ccp_alpha": (
         "float",
-        """Complexity parameter of minimal cost-complexity pruning: the largest subtree whose cost
-        complexity is smaller is cut, as long as there is one. 0 does not prune.""",
+        """Complexity parameter of minimal cost-complexity pruning: after growth, branches that
+        decrease the impurity by no more than this per leaf are cut, weakest first. 0 cuts
+        nothing.""",
     ),
     "monotonic_cst": (
         "array-like of int of shape (n_features,) or None",
@@ -111,12 +112,12 @@ _FITTED = {
     "max_features_": ("int", "Number of features looked at per node."),
     "n_features_in_": ("int", "Number of features seen during fit."),
     "feature_names_in_": (
-        "ndarray of shape (n_features_in_,)",
+        "ndarray of shape (n_features,)",
         "Names of the features, if all are strings.",
     ),
     "n_outputs_": ("int", "Number of outputs."),
     "feature_importances_": (
-        "ndarray of shape (n_features_in_,)",
+        "ndarray of shape (n_features,)",
         "Share of each feature in the total decrease of impurity.",
     ),
     "tree_": ("Tree", "The fitted tree as arrays."),
@@ -158,9 +159,7 @@ def document(task):
                 for name, p in signature.items()
                 if name != "self"
             ),
-        ).replace(
-            "{attributes}", _entries((name, *attributes[name]) for name in attributes)
-        )
+        ).replace("{attributes}", _entries((name, *attributes[name]) for name in attributes))
         return cls
 
     return fill

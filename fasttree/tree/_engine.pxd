@@ -1,14 +1,87 @@
-"""C++ pieces of the dense engine: nodes, samplers, columns, count tables, cost model."""
+"""C++ pieces of the engine: targets, runs, nodes, samplers, columns, scanner, cost model."""
 from libc.stddef cimport ptrdiff_t, size_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from fasttree.tree._criterion cimport (
-    Candidate, Category, Counts, NodeStats, Question, Runs, Scanner
-)
 from fasttree.utils._simd cimport Simd
-from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t, uint64_t
+from fasttree.utils._typedefs cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
+
+
+cdef extern from "_targets.hpp" namespace "fasttree" nogil:
+    cdef cppclass NodeStats:
+        double weight
+        double impurity
+        cbool pure
+
+    cdef cppclass Targets:
+        Targets()
+        uint32_t n_rows
+        int n_outputs
+        int max_n_classes
+        const int64_t* n_classes
+        const void* classes
+        const uint32_t* class_bits
+        const int64_t* weights
+        double weight_unit
+        const double* y
+        const double* w
+        const int64_t* sums
+        const double* sum_unit
+        const double* centre
+        const uint32_t* order_rank
+        const int64_t* levels
+        Simd simd
+        cbool sklearn_formulas
+
+
+cdef extern from "_runs.hpp" namespace "fasttree" nogil:
+    const uint32_t BOUNDARY
+    const uint32_t ROW
+
+    cdef cppclass Runs:
+        const uint32_t* entries
+        uint32_t n
+        uint32_t n_missing
+        float value(uint32_t p)
+        cbool is_constant(cbool sklearn_rules)
+
+    cdef cppclass Counts:
+        const void* cells
+        const float* values
+        uint32_t n_values
+        uint32_t n
+        uint32_t n_missing
+        uint32_t n_labels
+
+    cdef cppclass Category:
+        pass
+
+    ctypedef vector[Category] Categories
+
+    cdef enum Question:
+        THRESHOLD
+        LABEL
+        LABEL_SET
+
+    cdef cppclass Candidate:
+        double score
+        uint32_t left
+        uint32_t right
+        uint32_t n_left
+        cbool missing_left
+        double middle
+        Question question
+
+    cdef cppclass Limits:
+        uint32_t min_samples_leaf
+        double min_weight_leaf
+        int monotonic
+        double lower
+        double upper
+        cbool sklearn_rules
+        cbool near_rule
+        cbool label_sets
 
 
 cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
@@ -22,6 +95,7 @@ cdef extern from "../utils/_sorting.hpp" namespace "fasttree" nogil:
 
 cdef extern from "_split.hpp" namespace "fasttree" nogil:
     const int NO_TABLE
+    const uint32_t NO_FEATURE
     const uint32_t NO_ROW
 
     cdef cppclass Node:
@@ -57,6 +131,11 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
         cbool goes_left(float cell)
 
     double midpoint(float below, float above)
+    double score_to_beat(const Split& best, uint32_t feature, cbool sklearn_rules)
+    void take_counted(const Counts& counts, const Candidate& candidate,
+                      const Categories& categories, uint32_t feature, Split& best) except +
+    void take_candidate(const Runs& runs, const Candidate& candidate,
+                        const Categories& categories, uint32_t feature, Split& best) except +
 
 
 cdef extern from "_random_labels.hpp" namespace "fasttree" nogil:
@@ -68,16 +147,30 @@ cdef extern from "_random_labels.hpp" namespace "fasttree" nogil:
         void ask(cbool label_sets, Split& split) except +
 
 
-cdef extern from "_label_choice.hpp" namespace "fasttree" nogil:
-    void take_labels(const Candidate& candidate, const vector[Category]& categories, uint32_t n,
-                     Split& split) except +
+cdef extern from "_growth.hpp" namespace "fasttree" nogil:
+    cdef cppclass GrowthRules:
+        int64_t max_depth
+        int64_t min_samples_split
+        int64_t min_samples_leaf
+        double min_weight_leaf
+        double min_impurity_decrease
+        double root_weight
+        const int8_t* monotonic_cst
+        cbool sklearn_rules
+        cbool label_sets
+        cbool is_terminal(const Node& node)
+        double improvement(const Node& node, const Node& left, const Node& right)
+        cbool accepts(double improvement)
+        void make_children(const Node& node, const Split& split, uint32_t middle, Node& left,
+                           Node& right)
+        Limits limits_of(const Node& node, uint32_t feature)
+        void clip(const Node& node, vector[double]& value)
 
 
 cdef extern from "_sampler.hpp" namespace "fasttree" nogil:
-    const uint32_t NO_FEATURE
-
     cdef cppclass FeatureSampler:
         unique_ptr[FeatureSampler] clone()
+        cbool is_ascending()
         void begin(uint64_t key, uint32_t n_known)
         uint32_t next()
         void found_constant()
@@ -95,6 +188,17 @@ cdef extern from "_sampler.hpp" namespace "fasttree" nogil:
         SklearnSampler(uint32_t n_features, uint32_t max_features, uint32_t seed) except +
 
 
+cdef extern from "_block.hpp" namespace "fasttree" nogil:
+    const uint32_t BLOCK_ROWS
+
+    cdef cppclass BlockSource:
+        pass
+
+    cdef cppclass Block:
+        Block(BlockSource& source, Simd simd, uint32_t n_rows, uint32_t n_features) except +
+        void open(uint32_t start, uint32_t end, const uint32_t* rows)
+
+
 cdef extern from "_dense.hpp" namespace "fasttree" nogil:
     cdef enum Storage:
         RAW
@@ -105,9 +209,9 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
     cdef cppclass Column:
         Storage storage
         cbool has_missing
-        cbool with_labels()
         uint32_t n_categories
         vector[float] values
+        cbool with_labels()
 
     cdef cppclass DenseData:
         uint32_t n_rows
@@ -120,7 +224,7 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
                     vector[uint32_t]& keys, SortBuffers& buffers) except +
         void interleave() except +
 
-    cdef cppclass DenseWorkspace:
+    cdef cppclass DenseWorkspace(BlockSource):
         vector[uint32_t] go_left
         vector[uint32_t] scratch
         DenseWorkspace(DenseData& data, Simd simd) except +
@@ -129,27 +233,6 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void split_list(uint32_t feature, uint32_t start, uint32_t end, cbool with_left,
                         cbool with_right, const uint32_t* sides)
         void mark_halves(uint32_t start, uint32_t middle, uint32_t end)
-
-
-cdef extern from "_tables.hpp" namespace "fasttree" nogil:
-    cdef cppclass CountTables:
-        CountTables(const DenseData& data, const Scanner& scanner, cbool forced) except +
-        cbool counts(uint32_t feature, uint32_t n)
-        cbool any(uint32_t n)
-        int acquire() except +
-        void release(int table)
-        void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
-                  uint32_t n_chosen, uint32_t share, uint32_t n_shares) except +
-        void fill_one(int table, uint32_t feature, uint32_t start, uint32_t end)
-        cbool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, cbool both)
-        void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler)
-        Counts view(int table, uint32_t feature, uint32_t n)
-
-
-cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
-    cbool lists_pay(uint32_t n_features, uint32_t max_features)
-    uint32_t subtree_size(uint32_t n_rows, int n_threads)
-    const double SERIAL_VALUES
 
 
 cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
@@ -183,6 +266,7 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
         cbool empty()
 
     size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees)
+
     cdef cppclass LabelLists:
         vector[int64_t] nodes
         vector[int64_t] offsets
@@ -191,3 +275,46 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
 
     int write_nodes(const NodeStore& main, const vector[NodeStore]& subtrees, cbool as_grown,
                     NodeRecord* nodes, double* values, LabelLists& label_lists) except +
+
+
+cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
+    cdef cppclass Scanner:
+        void begin_node(const uint32_t* rows, uint32_t n) except +
+        void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out)
+        void node_value(double* value)
+        double perfect_score(const uint32_t* rows, uint32_t n)
+        void grow_block(Block& block, const GrowthRules& rules, FeatureSampler& sampler,
+                        NodeStore& store, const Node& root) except +
+        cbool scan(const Runs&, const Limits&, Candidate& best) except +
+        cbool scan_counts "scan"(const Counts&, const Limits&, Candidate& best) except +
+        const Categories& categories()
+        size_t cell_bytes()
+        void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
+                  const uint32_t* slots, const size_t* offsets, uint32_t n_tables, char* cells)
+        void fill_wide "fill"(const uint32_t* rows, uint32_t n, const uint32_t* codes,
+                              size_t stride, const uint32_t* slots, const size_t* offsets,
+                              uint32_t n_tables, char* cells)
+        uint32_t cell_rows(const char* cell)
+        cbool is_constant(const Counts&, cbool sklearn_rules)
+        void subtract(char* table, const char* other, size_t n_bytes)
+
+
+cdef extern from "_tables.hpp" namespace "fasttree" nogil:
+    cdef cppclass CountTables:
+        CountTables(const DenseData& data, const Scanner& scanner, cbool forced) except +
+        cbool counts(uint32_t feature, uint32_t n)
+        cbool any(uint32_t n)
+        int acquire() except +
+        void release(int table)
+        void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
+                  uint32_t n_chosen, uint32_t share, uint32_t n_shares) except +
+        void fill_one(int table, uint32_t feature, uint32_t start, uint32_t end)
+        cbool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, cbool both)
+        void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler)
+        Counts view(int table, uint32_t feature, uint32_t n)
+
+
+cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
+    cbool lists_pay(uint32_t n_features, uint32_t max_features)
+    uint32_t subtree_size(uint32_t n_rows, int n_threads)
+    const double SERIAL_VALUES

@@ -1,8 +1,8 @@
 """Drawing and printing trees: scikit-learn's exporters on fasttree's estimators.
 
-They read a tree's public arrays, so fasttree's estimators go in as they are; `DecisionTree` hands
-in the estimator it fitted, a bare `Tree` is converted. Trees that were fitted on a table show each
-split as a question (see _questions.py).
+They read a tree's public arrays, so fasttree's estimators go in as they are, and `DecisionTree`
+hands in the estimator it fitted. Trees that were fitted on a table show each split as a question
+(see _questions.py).
 """
 
 import sklearn.tree
@@ -15,8 +15,6 @@ from fasttree.tree._export_tables import (
     table_encoder,
     text_of_table_tree,
 )
-from fasttree.tree._interop import to_sklearn_tree
-from fasttree.tree._tree import Tree
 
 __all__ = ["export_graphviz", "export_text", "plot_tree"]
 
@@ -26,8 +24,6 @@ def _exportable(decision_tree):
     if isinstance(decision_tree, DecisionTree):
         check_is_fitted(decision_tree)
         return decision_tree.estimator_
-    if isinstance(decision_tree, Tree):
-        return to_sklearn_tree(decision_tree)
     return decision_tree
 
 
@@ -104,7 +100,7 @@ def export_graphviz(
 
     Parameters
     ----------
-    decision_tree : estimator or Tree
+    decision_tree : estimator
         A fitted tree.
     out_file : file object, str or None, default=None
         Where to write; None returns the text.

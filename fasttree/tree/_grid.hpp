@@ -62,7 +62,8 @@ inline Lattice find_lattice(const double* y, size_t n, size_t stride, bool throu
             double rest = std::fabs(d - std::nearbyint(d / lattice.step) * lattice.step);
             if (rest <= noise) continue;
             double step = lattice.step;
-            while (rest > 8 * noise) {
+            // Errors grow with the cofactors, which are at most range / step.
+            while (rest > 8 * noise * (range / step)) {
                 const double next = std::fmod(step, rest);
                 step = rest;
                 rest = std::min(next, step - next);

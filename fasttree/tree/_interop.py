@@ -6,8 +6,8 @@ installed release has.
 
 import numpy as np
 import sklearn.tree
-from sklearn.tree._tree import NODE_DTYPE as SKLEARN_NODE_DTYPE
-from sklearn.tree._tree import Tree as SklearnTree
+
+from fasttree._sklearn_compat import SKLEARN_NODE_DTYPE, SklearnTree
 
 
 def to_sklearn_tree(tree):

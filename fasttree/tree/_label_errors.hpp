@@ -10,7 +10,6 @@
 
 #include "_impurity.hpp"
 #include "_runs.hpp"
-#include "_scanner.hpp"
 
 namespace fasttree {
 
@@ -39,7 +38,7 @@ public:
     std::vector<double> left, right;         // [n_categories] summed over outputs
     std::vector<int64_t> weight_left;        // [n_categories]
 
-    void begin(const Runs& runs, const std::vector<Category>& categories, uint32_t n_rows) {
+    void begin(const Runs& runs, const Categories& categories, uint32_t n_rows) {
         group_.resize(n_rows);
         for (uint32_t i = 0; i < categories.size(); ++i) {
             for (uint32_t p = categories[i].first; p < categories[i].last; ++p) {
@@ -53,7 +52,7 @@ public:
 
     // Adds the errors of one output; `rows` are the node's in ascending order of their `levels`.
     void add(const std::vector<uint32_t>& rows, const std::vector<int64_t>& levels,
-             const Weights& w, const std::vector<Category>& categories, double unit) {
+             const Weights& w, const Categories& categories, double unit) {
         const uint32_t n = static_cast<uint32_t>(rows.size());
         next_.assign(1, 0);
         for (const Category& category : categories) next_.push_back(next_.back() + category.n_rows);

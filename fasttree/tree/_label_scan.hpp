@@ -13,7 +13,6 @@
 
 #include "_impurity.hpp"
 #include "_runs.hpp"
-#include "_scanner.hpp"
 
 namespace fasttree {
 
@@ -25,10 +24,10 @@ struct has_begin_pass<Acc, std::void_t<decltype(&Acc::begin_pass)>> : std::true_
 
 template <class Acc>
 class LabelScan {
-    std::vector<Category> categories_;
+    Categories categories_;
 
 public:
-    const std::vector<Category>& categories() const { return categories_; }
+    const Categories& categories() const { return categories_; }
 
     // Calls consider(i, n_left, question) at every candidate: category i, or the first i of them.
     // It tells whether the accumulator's position became the best one.
@@ -89,7 +88,7 @@ private:
 
     // The categories of the node, numbers first, then labels in code order, then missing.
     void collect(const Acc&, const Runs& runs) {
-        const uint32_t n_numbers = runs.n - runs.n_missing, end = n_numbers + runs.n_labelled;
+        const uint32_t n_numbers = runs.n - runs.n_missing, end = n_numbers + runs.n_labelled();
         categories_.clear();
         append(runs, 0, n_numbers);
         for (uint32_t start = n_numbers, p = n_numbers; p < end; start = p) {

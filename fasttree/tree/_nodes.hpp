@@ -62,7 +62,9 @@ public:
         values.assign(value, value + value_size);
     }
     // scikit-learn leaves this mark on nodes that the budget of leaves kept from splitting.
-    void set_missing_side(uint32_t record, bool left) { records[record].node.missing_go_to_left = left; }
+    void set_missing_side(uint32_t record, bool left) {
+        records[record].node.missing_go_to_left = left;
+    }
     void set_subtree(uint32_t record, int subtree) { records[record].subtree = subtree; }
 
     // Whether node a comes before node b in depth-first order; neither is above the other.

@@ -73,7 +73,8 @@ FASTTREE_AVX512 inline uint32_t partition_avx512(uint32_t* entries, uint32_t n,
             const __m512i out = _mm512_mask_or_epi32(row, static_cast<__mmask16>(flags), row, top);
             const __m512i packed = _mm512_maskz_compress_epi32(static_cast<__mmask16>(left), out);
             const uint32_t count = static_cast<uint32_t>(__builtin_popcount(left));
-            _mm512_mask_storeu_epi32(entries + l, static_cast<__mmask16>((1u << count) - 1), packed);
+            _mm512_mask_storeu_epi32(entries + l, static_cast<__mmask16>((1u << count) - 1),
+                                     packed);
         }
         if constexpr (with_right) {
             const uint32_t flags = carried(right, left, boundary, pending_right);
@@ -93,14 +94,16 @@ template <bool with_left, bool with_right>
 inline uint32_t partition_as(Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left,
                              uint32_t* scratch) {
 #if FASTTREE_X86
-    if (simd == SIMD_AVX512) return partition_avx512<with_left, with_right>(entries, n, go_left, scratch);
+    if (simd == SIMD_AVX512)
+        return partition_avx512<with_left, with_right>(entries, n, go_left, scratch);
 #endif
     return partition_portable<with_left, with_right>(entries, n, go_left, scratch);
 }
 
 inline uint32_t partition(Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left,
                           uint32_t* scratch, bool with_left = true, bool with_right = true) {
-    if (with_left && with_right) return partition_as<true, true>(simd, entries, n, go_left, scratch);
+    if (with_left && with_right)
+        return partition_as<true, true>(simd, entries, n, go_left, scratch);
     if (with_left) return partition_as<true, false>(simd, entries, n, go_left, scratch);
     return partition_as<false, true>(simd, entries, n, go_left, scratch);
 }

@@ -6,10 +6,7 @@ runs, and moves the rows of a split node so that its children own contiguous sli
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
 
-from fasttree.tree._criterion cimport Runs
-from fasttree.tree._engine cimport (
-    DenseData, DenseWorkspace, FeatureSampler, Split
-)
+from fasttree.tree._engine cimport Block, DenseData, DenseWorkspace, Runs, Split
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float32_t, float64_t, uint8_t, uint32_t
 
@@ -28,6 +25,8 @@ cdef class Partitioner:
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil
     cdef bint with_labels(self, uint32_t feature) noexcept nogil
     cdef uint32_t* scratch(self) noexcept nogil
+    # The node as a block, or NULL if the partitioner has none.
+    cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil
     # Side of each row in the split made last.
     cdef const uint32_t* sides(self) noexcept nogil
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil
@@ -43,6 +42,9 @@ cdef class DensePartitioner(Partitioner):
     cdef const float32_t[:, :] X
     cdef shared_ptr[DenseData] data
     cdef unique_ptr[DenseWorkspace] workspace
+    cdef unique_ptr[Block] block
+
+    cdef int make_workspace(self) except -1
     cdef Simd simd
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1

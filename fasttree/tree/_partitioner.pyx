@@ -24,6 +24,9 @@ cdef class Partitioner:
     cdef Partitioner clone(self):
         raise TypeError(f"{type(self).__name__} is abstract")
 
+    cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil:
+        return NULL
+
     cdef const uint32_t* rows(self) noexcept nogil:
         return NULL
 
@@ -78,8 +81,7 @@ cdef class DensePartitioner(Partitioner):
                 data.columns[i].n_categories = n_categories[i]
         self.n_rows = <uint32_t> data.rows.size()
         self.encode(strategy, with_lists, n_threads)
-        self.workspace.reset(new DenseWorkspace(deref(data), simd))
-        return 0
+        return self.make_workspace()
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1:
         """Store every column in the way its search reads it, a few columns at a time."""
@@ -117,8 +119,20 @@ cdef class DensePartitioner(Partitioner):
         other.n_features = self.n_features
         other.n_rows = self.n_rows
         other.data = self.data
-        other.workspace.reset(new DenseWorkspace(deref(self.data.get()), self.simd))
+        other.make_workspace()
         return other
+
+    cdef int make_workspace(self) except -1:
+        """What a thread owns."""
+        cdef DenseData* data = self.data.get()
+        self.workspace.reset(new DenseWorkspace(deref(data), self.simd))
+        self.block.reset(new Block(deref(self.workspace.get()), self.simd, data.n_rows,
+                                   self.n_features))
+        return 0
+
+    cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil:
+        self.block.get().open(start, end, self.rows())
+        return self.block.get()
 
     cdef const uint32_t* rows(self) noexcept nogil:
         return self.data.get().rows.data()

@@ -25,25 +25,32 @@ class WeakestLinks {
           state_(n_nodes, State::inner),
           lowest_entry_(n_nodes, infinity) {
         for (Py_ssize_t i = 0; i < n_nodes; ++i) {
-            node_risk_[i] =
-                nodes[i].weighted_n_node_samples * nodes[i].impurity / nodes[0].weighted_n_node_samples;
+            node_risk_[i] = nodes[i].weighted_n_node_samples * nodes[i].impurity /
+                            nodes[0].weighted_n_node_samples;
             if (nodes[i].left_child >= 0)
                 parent_[nodes[i].left_child] = parent_[nodes[i].right_child] = i;
             else
                 state_[i] = State::leaf;
         }
-        // Leaves in ascending id, each climbing to the root: the order of the sums is part of
-        // the result.
-        for (Py_ssize_t i = 0; i < n_nodes; ++i) {
-            if (state_[i] != State::leaf) continue;
-            branch_risk_[i] = node_risk_[i];
-            for (Py_ssize_t a = parent_[i]; a >= 0; a = parent_[a]) {
-                branch_risk_[a] += node_risk_[i];
-                ++n_leaves_[a];
-            }
+    }
+
+    // First step, once for every node in ascending id (the order of the sums is part of the
+    // result): add a leaf to what is above it. Returns the number of nodes climbed.
+    Py_ssize_t add_leaf(Py_ssize_t i) {
+        if (state_[i] != State::leaf) return 0;
+        Py_ssize_t n_climbed = 0;
+        branch_risk_[i] = node_risk_[i];
+        for (Py_ssize_t a = parent_[i]; a >= 0; a = parent_[a]) {
+            branch_risk_[a] += node_risk_[i];
+            ++n_leaves_[a];
+            ++n_climbed;
         }
-        for (Py_ssize_t i = 0; i < n_nodes; ++i)
-            if (state_[i] == State::inner) push(i, alpha(i));
+        return n_climbed;
+    }
+
+    // Second step: make an inner node known to `find`.
+    void add_link(Py_ssize_t i) {
+        if (state_[i] == State::inner) push(i, alpha(i));
     }
 
     // The next node to cut; false if there is none (or none with a finite alpha).
@@ -70,8 +77,8 @@ class WeakestLinks {
         return false;
     }
 
-    // Make `link` a leaf.
-    void cut(Py_ssize_t link) {
+    // Make `link` a leaf. Returns the number of nodes climbed.
+    Py_ssize_t cut(Py_ssize_t link) {
         std::vector<Py_ssize_t> stack{nodes_[link].left_child, nodes_[link].right_child};
         while (!stack.empty()) {
             const Py_ssize_t i = stack.back();
@@ -85,13 +92,16 @@ class WeakestLinks {
         state_[link] = State::leaf;
         const Py_ssize_t n_lost = n_leaves_[link] - 1;
         const double added = node_risk_[link] - branch_risk_[link];
+        Py_ssize_t n_climbed = 0;
         branch_risk_[link] = node_risk_[link];
         for (Py_ssize_t a = parent_[link]; a >= 0; a = parent_[a]) {
             n_leaves_[a] -= n_lost;
             branch_risk_[a] += added;
             const double current = alpha(a);
             if (current < lowest_entry_[a]) push(a, current);
+            ++n_climbed;
         }
+        return n_climbed;
     }
 
     double total_risk() const { return branch_risk_[0]; }
@@ -134,8 +144,8 @@ class WeakestLinks {
 
 // Copy the nodes that remain when the marked ones are made leaves, numbered depth-first, left
 // first. `ids` receives their ids in `nodes`, `copies` the records. Returns the depth.
-inline Py_ssize_t copy_cut(const NodeRecord* nodes, const uint8_t* is_cut, std::vector<Py_ssize_t>& ids,
-                           std::vector<NodeRecord>& copies) {
+inline Py_ssize_t copy_cut(const NodeRecord* nodes, const uint8_t* is_cut,
+                           std::vector<Py_ssize_t>& ids, std::vector<NodeRecord>& copies) {
     struct Visit {
         Py_ssize_t id, parent, depth;
         bool is_left;
@@ -147,8 +157,10 @@ inline Py_ssize_t copy_cut(const NodeRecord* nodes, const uint8_t* is_cut, std::
         stack.pop_back();
         const NodeRecord& node = nodes[visit.id];
         const Py_ssize_t id = static_cast<Py_ssize_t>(ids.size());
-        if (visit.parent >= 0)
-            (visit.is_left ? copies[visit.parent].left_child : copies[visit.parent].right_child) = id;
+        if (visit.parent >= 0) {
+            NodeRecord& parent = copies[visit.parent];
+            (visit.is_left ? parent.left_child : parent.right_child) = id;
+        }
         if (visit.depth > max_depth) max_depth = visit.depth;
         ids.push_back(visit.id);
         copies.push_back(node);

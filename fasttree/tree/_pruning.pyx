@@ -14,12 +14,14 @@ Complexity: O(n * height) for the sums, and a heap operation per entry that surf
 """
 import numpy as np
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcpy
+from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from ..utils._typedefs cimport float64_t, intp_t, uint8_t
 
-from ._tree cimport NodeRecord
+from ._walk cimport NodeRecord, node_pointer
 
 from fasttree.tree._tree import NODE_DTYPE, Tree
 
@@ -28,8 +30,10 @@ __all__ = ["ccp_pruning_path", "prune_ccp", "prune_tree"]
 cdef extern from "_pruning.hpp" namespace "fasttree" nogil:
     cdef cppclass WeakestLinks:
         WeakestLinks(const NodeRecord*, intp_t) except +
+        intp_t add_leaf(intp_t node)
+        void add_link(intp_t node) except +
         bint find(float64_t& alpha, intp_t& link) except +
-        void cut(intp_t link) except +
+        intp_t cut(intp_t link) except +
         float64_t total_risk()
         bint is_leaf(intp_t node)
 
@@ -38,9 +42,47 @@ cdef extern from "_pruning.hpp" namespace "fasttree" nogil:
     ) except +
 
 
-cdef const NodeRecord* _node_pointer(object tree) except NULL:
-    cdef const uint8_t[::1] raw = tree.nodes.view(np.uint8)
-    return <const NodeRecord*> &raw[0]
+# Nodes climbed between two looks for Ctrl-C (a fraction of a second).
+cdef enum:
+    CLIMBS_PER_CHECK = 1 << 26
+
+
+cdef class _Pruning:
+    """Cuts the weakest links of a tree one by one."""
+
+    cdef unique_ptr[WeakestLinks] links
+    cdef object nodes  # keeps the records alive
+    cdef intp_t n_nodes
+    cdef intp_t n_climbed
+
+    def __init__(self, tree):
+        cdef intp_t i
+        self.nodes = tree.nodes
+        self.n_nodes = tree.node_count
+        self.n_climbed = 0
+        self.links.reset(new WeakestLinks(node_pointer(tree.nodes), self.n_nodes))
+        with nogil:
+            for i in range(self.n_nodes):
+                self.poll(self.links.get().add_leaf(i))
+            for i in range(self.n_nodes):
+                self.links.get().add_link(i)
+
+    cdef int poll(self, intp_t n_climbed) except -1 nogil:
+        """Look for Ctrl-C now and then."""
+        self.n_climbed += n_climbed
+        if self.n_climbed > CLIMBS_PER_CHECK:
+            self.n_climbed = 0
+            with gil:
+                PyErr_CheckSignals()
+        return 0
+
+    cdef bint find(self, float64_t& alpha, intp_t& link) except -1 nogil:
+        """The weakest link and its alpha; False if the root is a leaf."""
+        return self.links.get().find(alpha, link)
+
+    cdef int cut(self, intp_t link) except -1 nogil:
+        """Make the weakest link a leaf."""
+        return self.poll(self.links.get().cut(link))
 
 
 def ccp_pruning_path(tree):
@@ -58,20 +100,17 @@ def ccp_pruning_path(tree):
     impurities : ndarray of shape (n_steps + 1,), dtype=float64
         Total impurity of the leaves of each subtree.
     """
-    cdef WeakestLinks* links = new WeakestLinks(_node_pointer(tree), tree.node_count)
+    cdef _Pruning pruning = _Pruning(tree)
     cdef vector[float64_t] alphas, impurities
     cdef float64_t alpha = 0.0
     cdef intp_t link = 0
-    try:
-        with nogil:
-            alphas.push_back(0.0)
-            impurities.push_back(links.total_risk())
-            while links.find(alpha, link):
-                links.cut(link)
-                alphas.push_back(alpha)
-                impurities.push_back(links.total_risk())
-    finally:
-        del links
+    with nogil:
+        alphas.push_back(0.0)
+        impurities.push_back(pruning.links.get().total_risk())
+        while pruning.find(alpha, link):
+            pruning.cut(link)
+            alphas.push_back(alpha)
+            impurities.push_back(pruning.links.get().total_risk())
     return np.array(alphas), np.array(impurities)
 
 
@@ -90,19 +129,16 @@ def prune_ccp(tree, float64_t ccp_alpha):
     Tree
         The subtree, numbered depth-first.
     """
-    cdef WeakestLinks* links = new WeakestLinks(_node_pointer(tree), tree.node_count)
+    cdef _Pruning pruning = _Pruning(tree)
     cdef float64_t alpha = 0.0
     cdef intp_t link = 0, i
-    is_leaf = np.empty(tree.node_count, dtype=np.uint8)
+    is_leaf = np.empty(pruning.n_nodes, dtype=np.uint8)
     cdef uint8_t[::1] mask = is_leaf
-    try:
-        with nogil:
-            while links.find(alpha, link) and not ccp_alpha < alpha:
-                links.cut(link)
-            for i in range(mask.shape[0]):
-                mask[i] = links.is_leaf(i)
-    finally:
-        del links
+    with nogil:
+        while pruning.find(alpha, link) and not ccp_alpha < alpha:
+            pruning.cut(link)
+        for i in range(pruning.n_nodes):
+            mask[i] = pruning.links.get().is_leaf(i)
     return prune_tree(tree, is_leaf)
 
 
@@ -134,7 +170,7 @@ def prune_tree(tree, leaves_mask):
     cdef const uint8_t[::1] is_cut = leaves_mask.view(np.uint8)
     cdef vector[intp_t] ids
     cdef vector[NodeRecord] copies
-    cdef intp_t max_depth = copy_cut(_node_pointer(tree), &is_cut[0], ids, copies)
+    cdef intp_t max_depth = copy_cut(node_pointer(tree.nodes), &is_cut[0], ids, copies)
     nodes = np.empty(ids.size(), dtype=NODE_DTYPE)
     cdef uint8_t[::1] raw = nodes.view(np.uint8)
     memcpy(&raw[0], copies.data(), copies.size() * sizeof(NodeRecord))

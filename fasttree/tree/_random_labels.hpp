@@ -58,7 +58,7 @@ public:
     // The label against the rest, or a random set with it and without another category.
     void ask(bool label_sets, Split& split) const {
         split.question = label_sets ? LABEL_SET : LABEL;
-        split.threshold = MINUS_INFINITY;
+        split.threshold = -std::numeric_limits<double>::infinity();
         split.has_missing = false;
         std::vector<uint32_t> left, right;
         uint32_t n_left = 0;

@@ -104,7 +104,7 @@ struct TargetSums {
     static constexpr bool has_means = true;
     Mean mean_left() const { return {left(0), w_left}; }
 
-    double perfect_score() const { return INFINITE; }
+    double perfect_score(const uint32_t*, uint32_t) const { return INFINITE; }
     double weight_left() const { return to_double(w_left) * t.weight_unit; }
     double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
     double value_left() const { return raw_sum(left(0), w_left, 0) / weight_left(); }
@@ -119,18 +119,20 @@ struct SquaredError : TargetSums<Weights, single_output> {
     using Base = TargetSums<Weights, single_output>;
     using Base::Base, Base::t, Base::w_left, Base::w_total, Base::mean;
 
-    double only_score = INFINITE;  // of a node of two rows
-
-    void begin_node(const uint32_t* rows, uint32_t n) {
-        Base::begin_node(rows, n);
-        only_score = INFINITE;
-        if (n == 2) {
+    // Of a few rows: the best score of all ways to part them.
+    double perfect_score(const uint32_t* rows, uint32_t n) {
+        constexpr uint32_t FEW = 5;
+        if (n > FEW) return INFINITE;
+        double best = MINUS_INFINITY;
+        for (uint32_t left = 1; left < 1u << (n - 1); ++left) {  // the last row on the right
             this->reset();
-            this->add(rows[0]);
-            only_score = score();
+            for (uint32_t i = 0; i + 1 < n; ++i) {
+                if (left >> i & 1) this->add(rows[i]);
+            }
+            best = std::max(best, score());
         }
+        return best;
     }
-    double perfect_score() const { return only_score; }
 
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) {
         out.weight = to_double(w_total) * t.weight_unit;
@@ -154,18 +156,21 @@ struct SquaredError : TargetSums<Weights, single_output> {
         }
         return impurity / this->outputs();
     }
-    // Mean square minus square of the mean, as scikit-learn computes it.
+    // Mean square minus square of the mean, summed as scikit-learn does.
     double sklearn_impurity(const uint32_t* rows, uint32_t n, double weight) {
         double squares = 0.0;
+        std::fill(mean.begin(), mean.end(), 0.0);
         for (uint32_t i = 0; i < n; ++i) {
             for (int k = 0; k < this->outputs(); ++k) {
                 const double target = this->raw_target(rows[i], k);
-                squares += this->raw_weight(rows[i]) * target * target;
+                const double weighted_target = this->raw_weight(rows[i]) * target;
+                mean[k] += weighted_target;
+                squares += weighted_target * target;
             }
         }
         double impurity = squares / weight;
         for (int k = 0; k < this->outputs(); ++k) {
-            mean[k] = this->raw_sum(this->total(k), w_total, k) / weight;
+            mean[k] /= weight;
             impurity -= mean[k] * mean[k];
         }
         return impurity / this->outputs();

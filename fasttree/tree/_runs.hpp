@@ -8,6 +8,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "../utils/_labels.hpp"
 
@@ -24,9 +25,9 @@ struct Runs {
     const uint32_t* entries;  // [n], the last n_missing of them not numbers
     uint32_t n;
     uint32_t n_missing;
-    uint32_t n_labelled = 0;  // of these the labels, at their front
     const float* column;      // value of row r: column[r * stride]
     ptrdiff_t stride;         // in elements
+    bool with_labels = false; // the column may hold labels
 
     // All values equal, or all missing (scikit-learn's rule: or values too close).
     bool is_constant(bool sklearn_rules) const {
@@ -36,8 +37,18 @@ struct Runs {
         }
         return true;
     }
-    float value(uint32_t p) const {
-        return column[static_cast<ptrdiff_t>(entries[p] & ROW) * stride];
+    float value_of(uint32_t row) const { return column[static_cast<ptrdiff_t>(row) * stride]; }
+    float value(uint32_t p) const { return value_of(entries[p] & ROW); }
+    // How many of the entries that are not numbers hold labels; these come first. O(log n)
+    uint32_t n_labelled() const {
+        const uint32_t n_numbers = n - n_missing;
+        uint32_t low = n_numbers, high = with_labels ? n : n_numbers;  // labels before low
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (label_of(value(middle)) == NO_LABEL) high = middle;
+            else low = middle + 1;
+        }
+        return low - n_numbers;
     }
     // True if scikit-learn would not put a threshold between entries p - 1 and p.
     bool is_near(uint32_t p) const {
@@ -61,6 +72,17 @@ struct Mean {
         return static_cast<__int128>(sum) * other.weight < static_cast<__int128>(other.sum) * weight;
     }
 };
+
+// Rows that a question on labels cannot tell apart: those of one label, the missing ones, or all
+// that hold numbers.
+struct Category {
+    float cell;               // the label or NaN; one of the numbers
+    uint32_t first, last;     // Runs: entries [first, last). Counts: cells
+    uint32_t n_rows;
+    Mean mean;                // by which categories are ordered
+    bool is_numbers() const { return cell == cell; }
+};
+using Categories = std::vector<Category>;
 
 // What a candidate asks of a value: to be at most a threshold, to be one label, to be in a set.
 enum Question : uint8_t { THRESHOLD, LABEL, LABEL_SET };

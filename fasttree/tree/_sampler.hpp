@@ -12,15 +12,16 @@
 #include <vector>
 
 #include "../utils/_random.hpp"
+#include "_split.hpp"
 
 namespace fasttree {
-
-constexpr uint32_t NO_FEATURE = 0xffffffffu;
 
 class FeatureSampler {
 public:
     virtual ~FeatureSampler() = default;
     virtual std::unique_ptr<FeatureSampler> clone() const = 0;
+    // Whether all features are visited, in ascending order.
+    virtual bool is_ascending() const = 0;
     virtual void begin(uint64_t key, uint32_t n_known) = 0;
     // Next feature to evaluate, or NO_FEATURE. Known constant ones are passed over.
     virtual uint32_t next() = 0;
@@ -56,6 +57,7 @@ public:
         return std::make_unique<KeyedSampler>(*this);
     }
     bool draws() const { return max_features_ < features_.size(); }
+    bool is_ascending() const override { return !draws(); }
 
     void begin(uint64_t key, uint32_t n_known) override {
         while (constants_.size() > n_known) {
@@ -129,6 +131,7 @@ public:
     std::unique_ptr<FeatureSampler> clone() const override {
         return std::make_unique<SklearnSampler>(*this);
     }
+    bool is_ascending() const override { return false; }
     void begin(uint64_t, uint32_t n_known) override {
         n_known_ = n_known;
         n_drawn_ = n_found_ = n_visited_ = 0;

@@ -30,12 +30,14 @@ public:
     }
     void node_value(double* value) const override { acc_.node_value(value); }
 
-    double perfect_score() const override { return acc_.perfect_score(); }
+    double perfect_score(const uint32_t* rows, uint32_t n) override {
+        return acc_.perfect_score(rows, n);
+    }
 
     bool scan(const Runs& runs, const Limits& limits, Candidate& best) override {
         bool found = limits.checked() ? both_passes<true>(runs, limits, best)
                                       : both_passes<false>(runs, limits, best);
-        if (runs.n_labelled > 0) found |= label_pass(runs, limits, best);
+        if (runs.n_labelled() > 0) found |= label_pass(runs, limits, best);
         return found;
     }
     bool scan(const Counts& counts, const Limits& limits, Candidate& best) override {
@@ -47,7 +49,16 @@ public:
         }
         return false;
     }
-    const std::vector<Category>& categories() const override { return labels_.categories(); }
+    const Categories& categories() const override { return labels_.categories(); }
+
+    void grow_block(Block& block, const GrowthRules& rules, FeatureSampler& sampler,
+                    NodeStore& store, const Node& root) override {
+        if (auto* keyed = dynamic_cast<KeyedSampler*>(&sampler)) {
+            grow(block, rules, *keyed, store, root);
+        } else {
+            grow(block, rules, sampler, store, root);
+        }
+    }
 
     size_t cell_bytes() const override {
         if constexpr (Acc::has_cells) return acc_.cell_size() * sizeof(Cell);
@@ -89,6 +100,87 @@ public:
     }
 
 private:
+    struct BlockNode {
+        Node node;
+        uint64_t members;
+    };
+    std::vector<BlockNode> stack_;
+    std::vector<double> left_value_, right_value_;
+
+    // Depth-first, like DepthFirstTreeBuilder. Called once per block, not once per node and
+    // feature, so that what a node of a few rows costs is the work on them.
+    template <class Sampler>
+    void grow(Block& block, const GrowthRules& rules, Sampler& sampler, NodeStore& store,
+              const Node& root) {
+        left_value_.resize(store.value_size);
+        right_value_.resize(store.value_size);
+        stack_.assign(1, {root, block.all()});
+        uint64_t held = 0;  // the node that the accumulator holds
+        uint32_t rows[BLOCK_ROWS];
+        Split split;
+        Node left, right;
+        while (!stack_.empty()) {
+            Node node = stack_.back().node;
+            const uint64_t members = stack_.back().members;
+            stack_.pop_back();
+            const uint32_t n = block.rows_of(members, rows);
+            if (held != members) acc_.begin_node(rows, n);
+            const double perfect = sampler.is_ascending() ? acc_.perfect_score(rows, n) : INFINITE;
+            if (!find_split(block, rules, sampler, node, members, perfect, split)) continue;
+            const uint64_t left_members = block.left_members(split, members);
+            const uint64_t right_members = members & ~left_members;
+            rules.make_children(node, split, node.start + split.n_left, left, right);
+            take_stats(block, rules, right_members, right, right_value_);
+            take_stats(block, rules, left_members, left, left_value_);
+            held = left_members;
+            if (!rules.accepts(rules.improvement(node, left, right))) continue;
+            left.record = store.append(left, left_value_);
+            right.record = store.append(right, right_value_);
+            store.set_split(node.record, split, left.record, right.record);
+            if (!rules.is_terminal(right)) stack_.push_back({right, right_members});
+            if (!rules.is_terminal(left)) stack_.push_back({left, left_members});
+        }
+    }
+
+    void take_stats(const Block& block, const GrowthRules& rules, uint64_t members, Node& node,
+                    std::vector<double>& value) {
+        uint32_t rows[BLOCK_ROWS];
+        const uint32_t n = block.rows_of(members, rows);
+        acc_.begin_node(rows, n);
+        acc_.node_stats(rows, n, node.stats);
+        acc_.node_value(value.data());
+        rules.clip(node, value);
+    }
+
+    // The best split of a node in a block, of the features that the sampler names.
+    template <class Sampler>
+    bool find_split(Block& block, const GrowthRules& rules, Sampler& sampler, Node& node,
+                    uint64_t members, double perfect, Split& best) {
+        best.feature = NO_FEATURE;
+        best.score = MINUS_INFINITY;
+        sampler.begin(node.key, node.n_known);
+        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
+            const Runs runs = block.runs(f, members);
+            if (runs.is_constant(rules.sklearn_rules)) {
+                sampler.found_constant();
+                continue;
+            }
+            Candidate candidate;
+            candidate.score = score_to_beat(best, f, rules.sklearn_rules);
+            if (!scan(runs, rules.limits_of(node, f), candidate)) continue;
+            take_candidate(runs, candidate, labels_.categories(), f, best);
+            if (best.score >= perfect) break;
+        }
+        node.n_known = sampler.end();
+        if (best.feature == NO_FEATURE) return false;
+        if (best.row_below != NO_ROW) {
+            const Runs column = block.values_of(best.feature);
+            best.threshold =
+                midpoint(column.value_of(best.row_below), column.value_of(best.row_above));
+        }
+        return true;
+    }
+
     template <class Code>
     void fill_tables(const uint32_t* rows, uint32_t n, const Code* codes, size_t stride,
                      const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
@@ -112,7 +204,8 @@ private:
         bool found = pass<checked>(shape, false, limits, best);
         if (shape.n_missing == 0) return found;
         Candidate other = best;
-        if (found && !limits.sklearn_rules) other.score = std::nextafter(best.score, MINUS_INFINITY);
+        if (found && !limits.sklearn_rules)
+            other.score = std::nextafter(best.score, MINUS_INFINITY);
         const bool better = pass<checked>(shape, true, limits, other)
                             && (!found || other.score > best.score || other.left < best.left);
         if (better) best = other;
@@ -174,7 +267,8 @@ private:
         if (checked && limits.sklearn_rules) {
             while (p < last) {
                 acc_.add(runs.entries[p++] & ROW);
-                if (!(runs.entries[p] & BOUNDARY) || (limits.near_rule && runs.is_near(p))) continue;
+                if (!(runs.entries[p] & BOUNDARY) || (limits.near_rule && runs.is_near(p)))
+                    continue;
                 found |= consider<checked>(p, p, base + p, missing_left, limits, best);
             }
         } else {
@@ -205,7 +299,7 @@ private:
                 bool admissible = true;
                 if constexpr (checked) {
                     admissible = !limits.near_rule
-                                 || counts.values[value] > counts.values[before] + FEATURE_THRESHOLD;
+                        || counts.values[value] > counts.values[before] + FEATURE_THRESHOLD;
                 }
                 if (admissible) {
                     found |= consider<checked>(before, value, n_left, missing_left, limits, best);

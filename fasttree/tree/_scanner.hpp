@@ -2,22 +2,15 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "_block.hpp"
+#include "_growth.hpp"
+#include "_nodes.hpp"
 #include "_runs.hpp"
+#include "_sampler.hpp"
 #include "_targets.hpp"
 
 namespace fasttree {
-
-// Rows that a question on labels cannot tell apart: those of one label, the missing ones, or all
-// that hold numbers.
-struct Category {
-    float cell;               // the label or NaN; one of the numbers
-    uint32_t first, last;     // Runs: entries [first, last). Counts: cells
-    uint32_t n_rows;
-    Mean mean;                // by which categories are ordered
-    bool is_numbers() const { return cell == cell; }
-};
 
 class Scanner {
 public:
@@ -29,8 +22,9 @@ public:
     virtual void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) = 0;
     virtual void node_value(double* value) const = 0;
 
-    // A score that no split of the node exceeds, in doubles; infinity where none is known.
-    virtual double perfect_score() const = 0;
+    // A score that no split of the node begun last exceeds, in doubles; infinity where none is
+    // known.
+    virtual double perfect_score(const uint32_t* rows, uint32_t n) = 0;
 
     // Replaces `best` by the feature's best admissible candidate and returns true, if its
     // score is larger than best.score. Ties: thresholds before labels; lower threshold, then
@@ -38,7 +32,11 @@ public:
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
     // Categories of the feature scanned last, for LABEL_SET in ascending order of their means.
-    virtual const std::vector<Category>& categories() const = 0;
+    virtual const Categories& categories() const = 0;
+
+    // Grows what is below `root`, all of it in the block.
+    virtual void grow_block(Block&, const GrowthRules&, FeatureSampler&, NodeStore&,
+                            const Node& root) = 0;
 
     // Superfast selection's tables. Bytes of a distinct value's cell; 0: runs only.
     virtual size_t cell_bytes() const = 0;

@@ -204,7 +204,7 @@ def _split_column(stump, X, y, sample_weight, j):
     n_categories = None if stump._table_encoder is None else stump._table_encoder.n_categories
     if n_categories is not None:
         n_categories = n_categories[j : j + 1]
-    tree = stump._grow(column, y, sample_weight, 0, None, n_categories)
+    tree = stump._grow(column, y, sample_weight, None, n_categories)
     if tree.node_count == 1:
         return tree, 0.0
     if stump.criterion == "chi2":

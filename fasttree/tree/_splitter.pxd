@@ -7,8 +7,10 @@ from libcpp cimport bool as cbool
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from fasttree.tree._criterion cimport Candidate, Criterion, Limits, Scanner
-from fasttree.tree._engine cimport CountTables, FeatureSampler, Node, Split
+from fasttree.tree._criterion cimport Criterion
+from fasttree.tree._engine cimport (
+    CountTables, FeatureSampler, GrowthRules, Node, NodeStore, Scanner, Split
+)
 from fasttree.tree._partitioner cimport DensePartitioner, Partitioner
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float64_t, int8_t, intp_t, uint8_t, uint32_t, uint64_t
@@ -31,8 +33,9 @@ cdef class Splitter:
     cdef CountTables* node_tables            # where the node's table is: own, or the master's
     cdef int scratch_table
     cdef bint draws                          # nodes look at some of the features only
-    cdef bint sklearn_rules
+    cdef GrowthRules rules                   # completed by the builder
     cdef bint count_forced
+    cdef bint with_blocks
     cdef uint64_t seed
     cdef uint32_t current_start, current_end     # node the scanner holds
     cdef uint64_t work                       # rows looked at since the last poll
@@ -42,8 +45,8 @@ cdef class Splitter:
     cdef vector[double] left_value, right_value  # of the children of the node split last
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, int n_threads, Simd simd,
-                  const uint32_t[::1] n_categories) except -1
+                  str strategy, bint sklearn_rules, bint depth_first, int n_threads,
+                  Simd simd, const uint32_t[::1] n_categories) except -1
     cdef int attach(self) except -1
     cdef Splitter clone(self)
     cdef void share_tables(self, CountTables* tables) noexcept nogil
@@ -60,10 +63,11 @@ cdef class Splitter:
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil
     cdef int divide(self, const Node& node, const Split& split, Node& left,
                     Node& right) except -1 nogil
-    cdef double improvement(self, const Node& node, const Node& left, const Node& right,
-                            double root_weight) noexcept nogil
-    cdef void limits_of(self, const Node& node, uint32_t feature, Limits& limits) noexcept nogil
-    cdef double bar(self, const Split& best, uint32_t feature) noexcept nogil
+    cdef void take_rules(self, const GrowthRules& rules) noexcept nogil
+    # Whether the node's subtree is grown as a block.
+    cdef bint is_block(self, const Node& node) noexcept nogil
+    # Grows what is below a node of few rows at once; 0 if that is not to be.
+    cdef int grow_block(self, NodeStore& store, const Node& node) except -1 nogil
 
 
 cdef class BestSplitter(Splitter):

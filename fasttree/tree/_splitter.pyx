@@ -8,13 +8,13 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
-from libc.math cimport INFINITY, isnan, nextafter
+from libc.math cimport INFINITY, isnan
 from libcpp.utility cimport move
 
-from fasttree.tree._criterion cimport BOUNDARY, ROW, THRESHOLD, Counts, Runs
 from fasttree.tree._engine cimport (
-    COUNTED, NO_FEATURE, NO_ROW, NO_TABLE, KeyedSampler, LabelDraw, SklearnSampler, lists_pay,
-    midpoint, mix, take_labels
+    BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, THRESHOLD, Block, Candidate, Counts,
+    KeyedSampler, LabelDraw, Limits, Runs, SklearnSampler, lists_pay, midpoint, mix, score_to_beat,
+    take_candidate, take_counted
 )
 
 cdef extern from "_runs.hpp" namespace "fasttree" nogil:
@@ -60,20 +60,25 @@ cdef class Splitter:
                             self.min_weight_leaf, self.random_state, cst, self.label_sets)
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, int n_threads, Simd simd,
-                  const uint32_t[::1] n_categories) except -1:
+                  str strategy, bint sklearn_rules, bint depth_first, int n_threads,
+                  Simd simd, const uint32_t[::1] n_categories) except -1:
         cdef uint32_t n_features = <uint32_t> X.shape[1]
         cdef uint32_t max_features = <uint32_t> min(self.max_features, X.shape[1])
         if hasattr(self.random_state, "randint"):
             self.seed = self.random_state.randint(0, 2147483647)
         else:
             self.seed = self.random_state
-        self.sklearn_rules = sklearn_rules
+        self.rules.min_samples_leaf = self.min_samples_leaf
+        self.rules.min_weight_leaf = self.min_weight_leaf
+        self.rules.monotonic_cst = &self.monotonic_cst[0] if self.with_monotonic_cst else NULL
+        self.rules.sklearn_rules = sklearn_rules
+        self.rules.label_sets = self.label_sets
         self.draws = max_features < n_features
         self.stop = &self.stop_flag
         self.stop_flag = 0
         self.polls_signals = True
         self.count_forced = strategy == "count"
+        self.with_blocks = strategy == "auto" and depth_first and self.searches_lists()
         self.criterion.init(y, sample_weight, sklearn_rules, simd)
         self.partitioner = DensePartitioner()
         if self.searches_lists():
@@ -114,9 +119,10 @@ cdef class Splitter:
         other.partitioner = self.partitioner.clone()
         other.sampler = move(self.sampler.get().clone())
         other.seed = self.seed
-        other.sklearn_rules = self.sklearn_rules
+        other.rules = self.rules
         other.draws = self.draws
         other.count_forced = self.count_forced
+        other.with_blocks = self.with_blocks
         other.stop = self.stop
         other.attach()
         return other
@@ -139,10 +145,7 @@ cdef class Splitter:
         self.scanner.node_stats(self.partitioner.rows() + node.start, node.end - node.start,
                                 node.stats)
         self.scanner.node_value(value.data())
-        if self.with_monotonic_cst:
-            value[0] = min(max(value[0], node.lower), node.upper)
-            if value.size() == 2:  # fractions of two classes
-                value[1] = 1.0 - value[0]
+        self.rules.clip(node, value)
         return 0
 
     cdef int find_split(self, Node& node, Split& best) except -1 nogil:
@@ -154,7 +157,9 @@ cdef class Splitter:
         best.feature = NO_FEATURE
         best.score = -INFINITY
         # In ascending order, no later feature can beat or tie-break a perfect split.
-        perfect = INFINITY if self.draws or self.sklearn_rules else self.scanner.perfect_score()
+        perfect = INFINITY
+        if self.sampler.get().is_ascending():
+            perfect = self.scanner.perfect_score(self.partitioner.rows() + node.start, node.size())
         self.sampler.get().begin(node.key, node.n_known)
         if not self.draws and node.table == NO_TABLE and self.tables.get().any(node.size()):
             node.table = self.tables.get().acquire()
@@ -200,6 +205,7 @@ cdef class Splitter:
             tables.subtract(larger.table, smaller.table, larger.size(), deref(self.sampler))
             if not with_smaller:
                 tables.release(smaller.table)
+                smaller.table = NO_TABLE
         else:
             tables.release(node.table)
         return 0
@@ -230,101 +236,59 @@ cdef class Splitter:
                     Node& right) except -1 nogil:
         """Split the node's rows; statistics, values, bounds and keys of its children."""
         cdef uint32_t middle = self.partitioner.split_rows(split, node.start, node.end)
-        cdef int constraint = 0
-        left = node
-        right = node
-        left.end = right.start = middle
-        left.depth = right.depth = node.depth + 1
-        left.key = mix(node.key, 0)
-        right.key = mix(node.key, 1)
-        left.table = right.table = NO_TABLE
-        if self.with_monotonic_cst:
-            constraint = self.monotonic_cst[split.feature]
-        if constraint > 0:
-            left.upper = right.lower = split.middle
-        elif constraint < 0:
-            left.lower = right.upper = split.middle
+        self.rules.make_children(node, split, middle, left, right)
         # Left last: it is searched next, and the scanner still holds it.
         self.node_stats(right, self.right_value)
         self.node_stats(left, self.left_value)
         return 0
 
-    cdef double improvement(self, const Node& node, const Node& left, const Node& right,
-                            double root_weight) noexcept nogil:
-        """Weighted decrease of impurity, as scikit-learn computes it."""
-        cdef double weight = node.stats.weight
-        return weight / root_weight * (
-            node.stats.impurity
-            - right.stats.weight / weight * right.stats.impurity
-            - left.stats.weight / weight * left.stats.impurity)
+    cdef void take_rules(self, const GrowthRules& rules) noexcept nogil:
+        """The builder's rules."""
+        self.rules = rules
 
-    cdef void limits_of(self, const Node& node, uint32_t feature, Limits& limits) noexcept nogil:
-        limits.min_samples_leaf = <uint32_t> self.min_samples_leaf
-        limits.min_weight_leaf = self.min_weight_leaf
-        limits.monotonic = self.monotonic_cst[feature] if self.with_monotonic_cst else 0
-        limits.lower = node.lower
-        limits.upper = node.upper
-        limits.sklearn_rules = limits.near_rule = self.sklearn_rules
-        limits.label_sets = self.label_sets
+    cdef bint is_block(self, const Node& node) noexcept nogil:
+        return self.with_blocks and node.size() <= BLOCK_ROWS
 
-    cdef double bar(self, const Split& best, uint32_t feature) noexcept nogil:
-        """Score that a candidate of the feature must exceed: ties go to the lower feature, in
-        scikit-learn's stream to the one drawn first."""
-        if best.feature == NO_FEATURE or feature > best.feature or self.sklearn_rules:
-            return best.score
-        return nextafter(best.score, -INFINITY)
+    cdef int grow_block(self, NodeStore& store, const Node& node) except -1 nogil:
+        cdef Block* block
+        if not self.is_block(node):
+            return 0
+        block = self.partitioner.open_block(node.start, node.end)
+        if block == NULL:
+            return 0
+        self.poll(node.size())
+        self.scanner.grow_block(deref(block), self.rules, deref(self.sampler), store, node)
+        self.current_start = self.current_end = 0
+        return 1
 
 
 cdef class BestSplitter(Splitter):
     """Finds the best threshold of every feature looked at."""
 
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
-        cdef Limits limits
+        cdef Limits limits = self.rules.limits_of(node, feature)
         cdef Candidate candidate
         cdef Runs runs
         cdef Counts counts
-        self.limits_of(node, feature, limits)
-        candidate.score = self.bar(best, feature)
-        if self.tables.get().counts(feature, node.size()):
-            if node.table != NO_TABLE:
-                counts = self.node_tables.view(node.table, feature, node.size())
-            else:
-                if self.scratch_table == NO_TABLE:
-                    self.scratch_table = self.tables.get().acquire()
-                self.tables.get().fill_one(self.scratch_table, feature, node.start, node.end)
-                counts = self.tables.get().view(self.scratch_table, feature, node.size())
-            if self.scanner.is_constant(counts, self.sklearn_rules):
-                return 1
-            if not self.scanner.scan_counts(counts, limits, candidate):
-                return 0
-            best.row_below = NO_ROW
-            best.threshold = INFINITY
-            if candidate.question == THRESHOLD and candidate.right < counts.n_values:
-                best.threshold = midpoint(counts.values[candidate.left],
-                                          counts.values[candidate.right])
-            best.has_missing = counts.n_missing > 0
-        else:
+        candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
+        if not self.tables.get().counts(feature, node.size()):
             self.partitioner.runs(feature, node.start, node.end, &runs)
-            if runs.is_constant(self.sklearn_rules):
+            if runs.is_constant(self.rules.sklearn_rules):
                 return 1
-            if not self.scanner.scan(runs, limits, candidate):
-                return 0
-            best.row_below = NO_ROW
-            best.threshold = INFINITY
-            if candidate.question == THRESHOLD and candidate.right < runs.n - runs.n_missing:
-                best.row_below = runs.entries[candidate.left - 1] & ROW
-                best.row_above = runs.entries[candidate.right] & ROW
-            best.has_missing = runs.n_missing > 0
-            best.n_values_left = candidate.left
-        best.score = candidate.score
-        best.question = candidate.question
-        best.feature = feature
-        best.n_left = candidate.n_left
-        best.missing_left = (candidate.missing_left if best.has_missing
-                             else candidate.n_left > node.size() - candidate.n_left)
-        best.middle = candidate.middle
-        if candidate.question != THRESHOLD:
-            take_labels(candidate, self.scanner.categories(), node.size(), best)
+            if self.scanner.scan(runs, limits, candidate):
+                take_candidate(runs, candidate, self.scanner.categories(), feature, best)
+            return 0
+        if node.table != NO_TABLE:
+            counts = self.node_tables.view(node.table, feature, node.size())
+        else:
+            if self.scratch_table == NO_TABLE:
+                self.scratch_table = self.tables.get().acquire()
+            self.tables.get().fill_one(self.scratch_table, feature, node.start, node.end)
+            counts = self.tables.get().view(self.scratch_table, feature, node.size())
+        if self.scanner.is_constant(counts, self.rules.sklearn_rules):
+            return 1
+        if self.scanner.scan_counts(counts, limits, candidate):
+            take_counted(counts, candidate, self.scanner.categories(), feature, best)
         return 0
 
 
@@ -335,7 +299,7 @@ cdef class RandomSplitter(Splitter):
         return False
 
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
-        cdef Limits limits
+        cdef Limits limits = self.rules.limits_of(node, feature)
         cdef Candidate candidate
         cdef Runs runs
         cdef const uint32_t* rows = self.partitioner.rows() + node.start
@@ -363,9 +327,8 @@ cdef class RandomSplitter(Splitter):
         runs.entries = entries
         runs.n = n
         runs.n_missing = 0
-        self.limits_of(node, feature, limits)
         limits.near_rule = False
-        candidate.score = self.bar(best, feature)
+        candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
         if not self.scanner.scan(runs, limits, candidate):
             return 0
         drawn.score = candidate.score
@@ -390,7 +353,7 @@ cdef class RandomSplitter(Splitter):
             low = x if x < low else low
             high = x if x > high else high
         if n_missing == n or (n_missing == 0 and (
-                low == high or (self.sklearn_rules and high <= low + FEATURE_THRESHOLD))):
+                low == high or (self.rules.sklearn_rules and high <= low + FEATURE_THRESHOLD))):
             return 1
         out.question = THRESHOLD
         out.threshold = self.sampler.get().threshold(node.key, feature, low, high)

@@ -54,7 +54,7 @@ public:
     void add(uint32_t row) { gain_.add(row); }
     Mean mean_left() const { return gain_.mean_left(); }
 
-    double perfect_score() const { return gain_.perfect_score(); }
+    double perfect_score(const uint32_t* rows, uint32_t n) { return gain_.perfect_score(rows, n); }
     bool may_beat(double best) const { return gain_.may_beat(best); }
     double score() const { return gain_.score(); }
     double sklearn_score() const { return gain_.sklearn_score(); }

@@ -35,7 +35,8 @@ struct Targets {
     const double* sum_unit;      // [n_outputs]
     const double* centre;        // [n_outputs]
     const uint32_t* order_rank;  // [n_outputs * n_rows] rank of y, ties by row, absolute error
-    const int64_t* levels;       // [n_outputs * n_rows] (y - centre) in units of sum_unit, absolute error
+    const int64_t*
+        levels;  // [n_outputs * n_rows] (y - centre) in units of sum_unit, absolute error
     Simd simd;
     bool sklearn_formulas;       // scikit-learn's impurity formulas (replay)
 };

@@ -2,8 +2,7 @@
 
 `Tree` has scikit-learn's array attributes and methods. The node arrays are read-only views of one
 array of `NODE_DTYPE`; `value` can be written in place and is read at every call. A tree is checked
-when it is filled, and every walk reads a packed copy made at that moment (see _walk.hpp), so a
-walk ends inside the arrays whatever the tree came from.
+when it is filled; predictions are the work of a `Walker`, which has its own copy of the nodes.
 
 Invariant: nodes form a binary tree rooted at 0, and a child's id is larger than its parent's.
 
@@ -11,12 +10,15 @@ Complexity: a prediction takes O(depth) per row, a decision path the same; every
 O(node_count).
 """
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
+from libc.stdint cimport int64_t
+from libcpp.vector cimport vector
 
-from ..utils._typedefs cimport float32_t
+from ..utils._typedefs cimport float32_t, float64_t, uint8_t
+from ._walk cimport NodeRecord, node_pointer
 
 from fasttree._sklearn_compat import align_sparse_interface
 from fasttree.tree._label_splits import LabelSplits
@@ -27,88 +29,18 @@ from fasttree.tree._tree_state import (
     _check_node_ndarray,
     _check_value_ndarray,
 )
+from fasttree.utils._finite import SOME_INFINITE
 
 __all__ = ["NODE_DTYPE", "TREE_LEAF", "TREE_UNDEFINED", "Tree"]
 
 TREE_LEAF = -1
 TREE_UNDEFINED = -2
 
-ctypedef fused index_t:
-    int32_t
-    int64_t
-
-# A walk looks for Ctrl-C after about this many node visits (a few tenths of a second).
-cdef enum:
-    VISITS_PER_CHECK = 1 << 26
-    # Starting threads costs about as much as this many node visits.
-    VISITS_PER_THREAD = 1 << 16
-
 cdef extern from "_walk.hpp" namespace "fasttree" nogil:
-    cdef enum class NodeError(int):
-        none
-        half_leaf
-        child_range
-        shared_child
-        unreachable
-        feature_range
-        threshold_nan
-        too_many
-
-    NodeError check_nodes(
-        const NodeRecord*, intp_t, intp_t, intp_t& n_leaves, intp_t& max_depth
-    ) except +
-    vector[WalkNode] pack_nodes(const NodeRecord*, intp_t) except +
-
-    cdef cppclass DenseRows:
-        const float32_t* x
-        intp_t row_stride
-        intp_t col_stride
-
-    cdef cppclass SparseRows[Index]:
-        const float32_t* data
-        const Index* indices
-        const Index* indptr
-        const int32_t* slot
-        intp_t n_features
-        intp_t n_slots
-
     float64_t partial_dependence(
         const NodeRecord*, const float64_t* values, intp_t stride, const intp_t* column,
         const float32_t* x, float64_t& out
     ) except +
-    intp_t name_slots(vector[WalkNode]&, vector[int32_t]&)
-
-    bint walk_rows[Rows](
-        const Rows&, const WalkNode*, const LeafTable&, intp_t start, intp_t end, int n_threads,
-        char* out
-    ) except +
-
-
-cdef extern from "_walk_labels.hpp" namespace "fasttree" nogil:
-    cdef cppclass LabelRows(DenseRows):
-        const LabelSides* sides
-
-
-cdef str _error_text(NodeError error):
-    if error == NodeError.half_leaf:
-        return "a node has one child only"
-    if error == NodeError.child_range:
-        return "a child's id is out of range or not larger than its parent's"
-    if error == NodeError.shared_child:
-        return "a node is the child of two"
-    if error == NodeError.unreachable:
-        return "a node is nobody's child"
-    if error == NodeError.feature_range:
-        return "a split's feature is out of range"
-    if error == NodeError.threshold_nan:
-        return "a split's threshold is NaN"
-    return "there are too many nodes or features"
-
-
-cdef const NodeRecord* _node_pointer(object nodes):
-    """First record of a C-contiguous array of NODE_DTYPE."""
-    cdef const uint8_t[::1] raw = nodes.view(np.uint8)
-    return <const NodeRecord*> &raw[0]
 
 
 cdef class Tree:
@@ -187,12 +119,12 @@ cdef class Tree:
         self.max_n_classes = n_classes.max()
         self.node_count = 0
         self.max_depth = 0
-        self._n_leaves = 0
+        self._walker = Walker(n_features)
         self._n_classes = n_classes
         self._nodes = np.empty(0, dtype=NODE_DTYPE)
         self._values = np.empty((0, n_outputs, self.max_n_classes))
 
-    def set_nodes(self, nodes, values, intp_t max_depth, label_splits=None):
+    def set_nodes(self, nodes, values, max_depth, label_splits=None):
         """Fill the tree. The arrays become its own.
 
         Parameters
@@ -211,7 +143,6 @@ cdef class Tree:
         ValueError
             If the arrays do not describe a tree, or the tree was filled before.
         """
-        cdef intp_t n_leaves = 0, depth = 0
         if self.node_count:
             raise ValueError("The tree has been filled already.")
         nodes = _check_node_ndarray(nodes, NODE_DTYPE)
@@ -222,37 +153,19 @@ cdef class Tree:
         if n_nodes == 0:
             raise ValueError("A tree has at least one node.")
 
-        cdef const NodeRecord* first = _node_pointer(nodes)
-        cdef NodeError error = check_nodes(first, n_nodes, self.n_features, n_leaves, depth)
-        if error != NodeError.none:
-            raise ValueError(f"The nodes do not form a tree: {_error_text(error)}.")
-        if depth != max_depth:
-            raise ValueError(f"max_depth is {max_depth}, but the nodes have depth {depth}.")
-        if label_splits is not None:
-            label_splits.check_nodes(nodes["feature"], nodes["left_child"])
-        self._packed = pack_nodes(first, n_nodes)
-        self._set_label_splits(first, n_nodes, label_splits)
+        cdef Walker walker = Walker(self.n_features)
+        walker.fill(nodes, label_splits)
+        if walker.max_depth != max_depth:
+            raise ValueError(
+                f"max_depth is {max_depth}, but the nodes have depth {walker.max_depth}."
+            )
         nodes.flags.writeable = False
         self._nodes = nodes
         self._values = values
-        self._n_leaves = n_leaves
-        self.max_depth = depth
-        self.node_count = n_nodes
-
-    cdef int _set_label_splits(self, const NodeRecord* nodes, intp_t n_nodes,
-                               label_splits) except -1:
         self._label_splits = label_splits
-        if label_splits is None:
-            return 0
-        cdef const int64_t[::1] ids = label_splits.nodes
-        cdef const int64_t[::1] offsets = label_splits.offsets
-        cdef const uint32_t[::1] codes = label_splits.codes
-        cdef const uint8_t[::1] listed_left = label_splits.listed_left
-        cdef size_t n_codes = codes.shape[0]
-        self._label_sides.reset(new LabelSides(
-            &offsets[0], ids.shape[0], &codes[0] if n_codes else NULL, &listed_left[0]))
-        self._label_sides.get().mark(nodes, n_nodes, &ids[0], self._packed)
-        return 0
+        self._walker = walker
+        self.max_depth = walker.max_depth
+        self.node_count = n_nodes
 
     # ---- arrays
 
@@ -287,7 +200,7 @@ cdef class Tree:
 
     @property
     def n_leaves(self):
-        return self._n_leaves
+        return self._walker.n_leaves
 
     @property
     def children_left(self):
@@ -380,7 +293,7 @@ cdef class Tree:
 
     # ---- prediction
 
-    def apply(self, X, int n_threads=1):
+    def apply(self, X, int n_threads=1, int accepted=SOME_INFINITE):
         """Return the id of the leaf of each row.
 
         Parameters
@@ -389,18 +302,20 @@ cdef class Tree:
             The rows.
         n_threads : int, default=1
             Number of threads.
+        accepted : {ALL_FINITE, SOME_MISSING, SOME_INFINITE}, default=SOME_INFINITE
+            What a dense X may hold, as `fasttree.utils._finite` names it; it is looked at on the
+            way.
 
         Returns
         -------
-        ndarray of shape (n_samples,), dtype=intp
-            Ids of leaves.
+        ndarray of shape (n_samples,), dtype=intp, or None
+            Ids of leaves; None if X holds what is not accepted.
         """
-        self._check_rows(X)
+        self._walker.check_rows(X)
         out = np.empty(X.shape[0], dtype=np.intp)
-        self._walk(X, NULL, sizeof(intp_t), out, n_threads)
-        return out
+        return out if self._walker.walk(X, NULL, sizeof(intp_t), out, n_threads, accepted) else None
 
-    def lookup(self, X, table, int n_threads=1):
+    def lookup(self, X, table, int n_threads=1, int accepted=SOME_INFINITE):
         """Return, for each row, the entry of its leaf in a table.
 
         Parameters
@@ -411,27 +326,31 @@ cdef class Tree:
             One entry per node, of any dtype but object.
         n_threads : int, default=1
             Number of threads.
+        accepted : {ALL_FINITE, SOME_MISSING, SOME_INFINITE}, default=SOME_INFINITE
+            What a dense X may hold, as in :meth:`apply`.
 
         Returns
         -------
-        ndarray of shape (n_samples, ...)
-            ``table[tree.apply(X)]``, without the ids in between.
+        ndarray of shape (n_samples, ...) or None
+            ``table[tree.apply(X)]``, without the ids in between; None if X holds what is not
+            accepted.
         """
-        self._check_rows(X)
+        self._walker.check_rows(X)
         if table.shape[0] != self.node_count:
             raise ValueError(
                 f"The table has {table.shape[0]} entries for {self.node_count} nodes."
             )
-        if table.dtype.hasobject:
-            raise ValueError("The table must not hold objects.")
+        if table.dtype.hasobject or table.dtype.itemsize == 0:
+            raise ValueError(f"The table must hold numbers or labels, not {table.dtype}.")
         table = np.ascontiguousarray(table)
         out = np.empty((X.shape[0],) + table.shape[1:], dtype=table.dtype)
         cdef size_t size = table.nbytes // table.shape[0]
-        cdef const uint8_t[::1] records
-        if size:
-            records = table.reshape(-1).view(np.uint8)
-            self._walk(X, <const char*> &records[0], size, out, n_threads)
-        return out
+        if size == 0:
+            return out
+        cdef const uint8_t[::1] records = table.reshape(-1).view(np.uint8)
+        return out if self._walker.walk(
+            X, <const char*> &records[0], size, out, n_threads, accepted
+        ) else None
 
     def predict(self, X, int n_threads=1):
         """Return the value of the leaf of each row.
@@ -451,77 +370,6 @@ cdef class Tree:
         """
         values = self._values[:, 0] if self.n_outputs == 1 else self._values
         return self.lookup(X, values, n_threads)
-
-    cdef int _check_rows(self, object X) except -1:
-        """Raise unless X is a matrix that the tree can walk."""
-        if self.node_count == 0:
-            raise ValueError("The tree is empty: it has not been fitted.")
-        if issparse(X):
-            if X.format != "csr":
-                raise ValueError(f"X should be in CSR sparse format, got {type(X)}.")
-            if self._label_splits is not None:
-                raise ValueError("The tree splits on labels, which a sparse X does not hold.")
-        elif not isinstance(X, np.ndarray):
-            raise ValueError(f"X should be in np.ndarray format, got {type(X)}.")
-        if X.dtype != np.float32:
-            raise ValueError(f"X.dtype should be np.float32, got {X.dtype}.")
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise ValueError(
-                f"X should have two dimensions and {self.n_features} columns, "
-                f"got shape {X.shape}."
-            )
-        return 0
-
-    cdef int _walk(self, object X, const char* records, size_t size, object out,
-                   int n_threads) except -1:
-        """Write the leaf's record (its id if `records` is NULL) of every row of X."""
-        if X.shape[0] == 0:
-            return 0
-        cdef LeafTable table
-        table.records = records
-        table.size = size
-        cdef uint8_t[::1] target = out.reshape(-1).view(np.uint8)
-        if not issparse(X):
-            self._walk_dense(X, table, <char*> &target[0], n_threads)
-        elif X.indices.dtype == np.int32 and X.indptr.dtype == np.int32:
-            _walk_sparse[int32_t](self, X.data, X.indices, X.indptr, table, <char*> &target[0],
-                                  n_threads)
-        else:
-            _walk_sparse[int64_t](
-                self, X.data, X.indices.astype(np.int64, copy=False),
-                X.indptr.astype(np.int64, copy=False), table, <char*> &target[0], n_threads
-            )
-        return 0
-
-    cdef int _walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out,
-                         int n_threads) except -1:
-        cdef LabelRows rows
-        rows.x = NULL
-        rows.sides = self._label_sides.get()
-        if X.shape[1]:
-            rows.x = &X[0, 0]
-        rows.row_stride = X.strides[0] // <intp_t> sizeof(float32_t)
-        rows.col_stride = X.strides[1] // <intp_t> sizeof(float32_t)
-        cdef intp_t start, end, step = self._rows_per_check()
-        n_threads = self._worthwhile_threads(X.shape[0], n_threads)
-        for start in range(0, X.shape[0], step):
-            end = min(start + step, X.shape[0])
-            with nogil:
-                if rows.sides == NULL:
-                    walk_rows[DenseRows](rows, self._packed.data(), table, start, end, n_threads,
-                                         out)
-                else:
-                    walk_rows(rows, self._packed.data(), table, start, end, n_threads, out)
-            PyErr_CheckSignals()
-        return 0
-
-    cdef intp_t _rows_per_check(self) noexcept:
-        return max(1024, VISITS_PER_CHECK // (self.max_depth + 1))
-
-    cdef int _worthwhile_threads(self, intp_t n_rows, int n_threads) noexcept:
-        """No more threads than have work that repays starting them."""
-        cdef intp_t n_useful = n_rows * min(self.max_depth + 1, 16) // VISITS_PER_THREAD
-        return max(1, min(<intp_t> n_threads, n_useful))
 
     def decision_path(self, X, int n_threads=1):
         """Return which nodes each row passes through.
@@ -544,7 +392,7 @@ cdef class Tree:
         indptr = np.zeros(n_rows + 1, dtype=np.int64)
         np.cumsum(depths[leaves], out=indptr[1:])
         indices = np.empty(indptr[n_rows], dtype=np.int64)
-        cdef intp_t start, end, step = self._rows_per_check()
+        cdef intp_t start, end, step = self._walker.rows_per_check()
         for start in range(0, n_rows, step):
             end = min(start + step, n_rows)
             _climb(leaves, parents, indptr, indices, start, end, n_threads)
@@ -564,6 +412,8 @@ cdef class Tree:
         depths = np.empty(self.node_count, dtype=np.int64)
         cdef int64_t[::1] parent = parents
         cdef int64_t[::1] depth = depths
+        if self.node_count == 0:
+            return parents, depths
         with nogil:
             parent[0] = -1
             depth[0] = 1
@@ -598,7 +448,9 @@ cdef class Tree:
         """
         importances = np.zeros(self.n_features)
         cdef float64_t[::1] total = importances
-        cdef const NodeRecord* nodes = _node_pointer(self._nodes)
+        if self.node_count == 0:
+            return importances
+        cdef const NodeRecord* nodes = node_pointer(self._nodes)
         cdef const NodeRecord* left
         cdef const NodeRecord* right
         cdef intp_t i
@@ -612,8 +464,7 @@ cdef class Tree:
                 - left.weighted_n_node_samples * left.impurity
                 - right.weighted_n_node_samples * right.impurity
             )
-        if self.node_count:
-            importances /= nodes[0].weighted_n_node_samples
+        importances /= nodes[0].weighted_n_node_samples
         if normalize:
             normalizer = importances.sum()
             if normalizer > 0.0:
@@ -657,13 +508,14 @@ cdef class Tree:
         for i in range(target_features.shape[0] - 1, -1, -1):
             if not 0 <= target_features[i] < self.n_features:
                 raise ValueError(f"There is no feature {target_features[i]}.")
-            if self._label_splits is not None and self._label_splits.n_categories[target_features[i]]:
+            if self._label_splits is not None and self._label_splits.n_categories[
+                    target_features[i]]:
                 raise ValueError(
                     f"Feature {target_features[i]} holds labels; partial dependence is on numbers."
                 )
             column[target_features[i]] = i
         cdef const float64_t[:, :, ::1] values = self._values
-        cdef const NodeRecord* nodes = _node_pointer(self._nodes)
+        cdef const NodeRecord* nodes = node_pointer(self._nodes)
         cdef float64_t total_weight
         for i in range(X.shape[0]):
             with nogil:
@@ -673,6 +525,7 @@ cdef class Tree:
                 )
             if not 0.999 < total_weight < 1.001:
                 raise ValueError(f"The leaves' weights sum to {total_weight}, not to 1.")
+            PyErr_CheckSignals()
 
 
 cdef int _climb(
@@ -691,40 +544,3 @@ cdef inline void _climb_one(int64_t node, const int64_t* parents, int64_t* last)
         last[0] = node
         last -= 1
         node = parents[node]
-
-
-cdef int _walk_sparse(
-    Tree tree, const float32_t[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
-    LeafTable table, char* out, int n_threads
-) except -1:
-    """The walk of the rows of a CSR matrix."""
-    cdef SparseRows[index_t] rows
-    cdef vector[int32_t] slot
-    cdef vector[WalkNode] nodes
-    cdef intp_t n_rows = indptr.shape[0] - 1
-    cdef intp_t start, end, i, step = tree._rows_per_check()
-    cdef bint is_valid = True
-
-    if indptr[0] < 0 or indptr[n_rows] > min(data.shape[0], indices.shape[0]):
-        raise ValueError("The row pointers of the CSR matrix are out of range.")
-    for i in range(n_rows):
-        if indptr[i + 1] < indptr[i]:
-            raise ValueError("The row pointers of the CSR matrix decrease.")
-
-    slot.assign(tree.n_features, -1)
-    nodes = tree._packed
-    rows.n_slots = name_slots(nodes, slot)
-    rows.slot = slot.data()
-    rows.n_features = tree.n_features
-    rows.data = &data[0] if data.shape[0] else NULL
-    rows.indices = &indices[0] if indices.shape[0] else NULL
-    rows.indptr = &indptr[0]
-    n_threads = tree._worthwhile_threads(n_rows, n_threads)
-    for start in range(0, n_rows, step):
-        end = min(start + step, n_rows)
-        with nogil:
-            is_valid = walk_rows(rows, nodes.data(), table, start, end, n_threads, out)
-        if not is_valid:
-            raise ValueError("A column index of the CSR matrix is out of range.")
-        PyErr_CheckSignals()
-    return 0

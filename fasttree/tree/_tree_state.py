@@ -46,8 +46,7 @@ def _check_value_ndarray(value_ndarray, expected_dtype, expected_shape):
     _check_array(value_ndarray, "The value array")
     if value_ndarray.shape != expected_shape:
         raise ValueError(
-            f"Wrong shape of the value array: expected {expected_shape}, "
-            f"got {value_ndarray.shape}."
+            f"Wrong shape of the value array: expected {expected_shape}, got {value_ndarray.shape}."
         )
     if not value_ndarray.flags.c_contiguous:
         raise ValueError("The value array must be C-contiguous.")
@@ -72,7 +71,9 @@ def _check_node_ndarray(node_ndarray, expected_dtype):
     """Return the nodes as an array of `expected_dtype`."""
     _check_array(node_ndarray, "The node array")
     if node_ndarray.ndim != 1:
-        raise ValueError(f"Wrong dimensions of the node array: expected 1, got {node_ndarray.ndim}.")
+        raise ValueError(
+            f"Wrong dimensions of the node array: expected 1, got {node_ndarray.ndim}."
+        )
     if not node_ndarray.flags.c_contiguous:
         raise ValueError("The node array must be C-contiguous.")
     dtype = node_ndarray.dtype

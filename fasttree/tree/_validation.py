@@ -17,7 +17,7 @@ from fasttree._sklearn_compat import check_n_features, check_sample_weight
 from fasttree.tree._cells import encode_texts
 from fasttree.tree._columns import open_table, text_target
 from fasttree.tree._table import TableEncoder, open_fit_table
-from fasttree.utils._finite import ALL_FINITE, SOME_MISSING, value_kind
+from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 
 # Above this many rows, counting integers beats sorting them.
 _MIN_ROWS_TO_COUNT = 2000
@@ -40,7 +40,7 @@ def _is_plain_target(y):
     if type(y) is not np.ndarray or y.ndim not in (1, 2) or y.size == 0:
         return False
     kind = y.dtype.kind
-    return kind in "iub" or (y.dtype.char in "fd" and bool(np.isfinite(y.sum())))
+    return kind in "iub" or (y.dtype.char in "fd" and bool(np.isfinite(y).all()))
 
 
 def check_fit_data(estimator, X, y):
@@ -128,8 +128,13 @@ def missing_mask(estimator, X, n_threads):
     ValueError
         If X holds infinities, or missing values that the estimator does not take.
     """
-    if not issparse(X) and value_kind(X, n_threads) == ALL_FINITE:
-        return None
+    if not issparse(X):
+        kind = value_kind(X, n_threads)
+        if kind == ALL_FINITE:
+            return None
+        if kind == SOME_MISSING and estimator._support_missing_values(X):
+            return np.isnan(X).any(axis=0)
+        X = np.array(X)  # scikit-learn's check, for its message, wants a writable array
     return estimator._compute_missing_values_in_feature_mask(X)
 
 
@@ -142,25 +147,40 @@ def canonical_sparse(X):
     return X
 
 
-def check_predict_data(estimator, X, check_input, n_threads):
-    """Return X as float32 (dense, or CSR), checked against what `estimator` was fitted on."""
+def check_predict_data(estimator, X, check_input=True):
+    """Return X as float32 (dense, or CSR), checked against what `estimator` was fitted on.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+        The rows.
+    accepted : {ALL_FINITE, SOME_MISSING, SOME_INFINITE}
+        What X may hold; SOME_INFINITE if its values have been checked.
+    """
     if not check_input:
         check_n_features(estimator, X, reset=False)
-        return X
+        return X, SOME_INFINITE
     encoder = getattr(estimator, "_table_encoder", None)
     if encoder is not None:
-        return _check_predict_table(estimator, X, encoder)
+        return _check_predict_table(estimator, X, encoder), SOME_INFINITE
     if (
         _is_plain_matrix(X)
         and X.shape[1] == estimator.n_features_in_
         and not hasattr(estimator, "feature_names_in_")
     ):
-        X32 = X.astype(np.float32, copy=False)
-        kind = value_kind(X32, n_threads)
-        if kind == ALL_FINITE or (
-            kind == SOME_MISSING and estimator._support_missing_values(X32)
-        ):
-            return X32
+        X = X.astype(np.float32, copy=False)
+        takes_missing = estimator._support_missing_values(X)
+        return X, SOME_MISSING if takes_missing else ALL_FINITE
+    return _validated_rows(estimator, X), SOME_INFINITE
+
+
+def check_predict_values(estimator, X, accepted):
+    """Raise scikit-learn's error if X, from `check_predict_data`, holds what is not accepted."""
+    if accepted != SOME_INFINITE and value_kind(X) > accepted:
+        _validated_rows(estimator, X)
+
+
+def _validated_rows(estimator, X):
     X = validate_data(
         estimator,
         X,
@@ -180,7 +200,7 @@ def check_weights(sample_weight, X):
         and sample_weight.dtype.kind in "fiu"
     ):
         weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-        if np.isfinite(weights.sum()) and weights.any():
+        if np.isfinite(weights).all() and weights.any():
             return weights
     return check_sample_weight(sample_weight, X, dtype=np.float64)
 

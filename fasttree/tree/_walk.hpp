@@ -5,6 +5,11 @@
 // threshold suffices: for a float32 x and a double t, x <= t if and only if x <= the largest
 // float32 that is not above t.
 //
+// One comparison decides the side of numbers and of missing values: the second child is taken
+// unless value <= threshold, and NaN is never <= anything. So NaN goes to the second child. Where
+// it has to go left, the children are stored in reverse and the signs of value and threshold are
+// flipped: x goes right, now first, if x > t, that is if -x <= the next float32 below -t.
+//
 // A row's walk is a chain of dependent loads. Several rows are therefore in flight at once, each
 // replaced by the next row as soon as it reaches its leaf: O(depth) per row, and the latency of
 // one row hides behind the work on the others.
@@ -12,7 +17,12 @@
 
 #include <Python.h>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -20,15 +30,17 @@
 #include <utility>
 #include <vector>
 
+#include "../utils/_finite.hpp"
 #include "../utils/_threads.hpp"
 #include "_node_record.hpp"
 
 namespace fasttree {
 
 struct WalkNode {
-    float threshold;   // largest float32 <= the node's threshold
+    float threshold;   // of the value, or of its negative
     int32_t feature;   // -1 at a leaf
-    uint32_t child;    // leaf: node id; else index of the left child (even) | 1 if missing goes right
+    uint32_t child;    // leaf: node id; else index of the first child, and kFlip
+    static constexpr uint32_t kFlip = 0x80000000u;  // the sign bit of a float32
 };
 
 enum class NodeError : int {
@@ -36,10 +48,46 @@ enum class NodeError : int {
     too_many
 };
 
+// The largest float32 that is not above t.
 inline float float32_at_most(double t) {
     float f = static_cast<float>(t);
     return static_cast<double>(f) > t ? std::nextafterf(f, -INFINITY) : f;
 }
+
+// The largest float32 below -t, for which x > t if and only if -x <= it; NaN if nothing is above t.
+inline float negative_below(float t) {
+    return t == INFINITY ? NAN : std::nextafterf(-t, -INFINITY);
+}
+
+// While it lives, denormal floats are compared as what they are. A library compiled with
+// -ffast-math may have told the thread's CPU to take them for zero, but a split may have to tell
+// them from zero, and `negative_below(0)` is one of them.
+class DenormalsKept {
+  public:
+    DenormalsKept() : saved_(read()) { write(saved_ & ~kFlush); }
+    ~DenormalsKept() { write(saved_); }
+    DenormalsKept(const DenormalsKept&) = delete;
+
+  private:
+#if defined(__x86_64__)
+    static constexpr uint64_t kFlush = 0x8040;  // flush to zero, denormals are zero
+    static uint64_t read() { return _mm_getcsr(); }
+    static void write(uint64_t mode) { _mm_setcsr(static_cast<unsigned>(mode)); }
+#elif defined(__aarch64__)
+    static constexpr uint64_t kFlush = 1u << 24;
+    static uint64_t read() {
+        uint64_t mode;
+        __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+        return mode;
+    }
+    static void write(uint64_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"(mode)); }
+#else
+    static constexpr uint64_t kFlush = 0;
+    static uint64_t read() { return 0; }
+    static void write(uint64_t) {}
+#endif
+    const uint64_t saved_;
+};
 
 // Check that `nodes` is a binary tree rooted at 0 whose children have larger ids than their
 // parents and whose features exist. As every node but the root is then the child of exactly one
@@ -74,10 +122,9 @@ inline NodeError check_nodes(const NodeRecord* nodes, Py_ssize_t n_nodes, Py_ssi
 
 // Pack checked nodes, left subtrees first, so that a walk to the left stays in its cache line.
 inline std::vector<WalkNode> pack_nodes(const NodeRecord* nodes, Py_ssize_t n_nodes) {
-    // Index 1 stays unused: pairs of children then start at even indices.
-    std::vector<WalkNode> packed(static_cast<size_t>(n_nodes) + 1, WalkNode{0.0f, -1, 0});
+    std::vector<WalkNode> packed(static_cast<size_t>(n_nodes));
     std::vector<std::pair<Py_ssize_t, uint32_t>> stack{{0, 0}};  // node id, packed index
-    uint32_t next_pair = 2;
+    uint32_t next_pair = 1;
     while (!stack.empty()) {
         const auto [id, at] = stack.back();
         stack.pop_back();
@@ -86,10 +133,13 @@ inline std::vector<WalkNode> pack_nodes(const NodeRecord* nodes, Py_ssize_t n_no
             packed[at] = {0.0f, -1, static_cast<uint32_t>(id)};
             continue;
         }
-        packed[at] = {float32_at_most(node.threshold), static_cast<int32_t>(node.feature),
-                      next_pair | (node.missing_go_to_left ? 0u : 1u)};
-        stack.push_back({node.right_child, next_pair + 1});
-        stack.push_back({node.left_child, next_pair});
+        const bool is_flipped = node.missing_go_to_left;
+        const float threshold = float32_at_most(node.threshold);
+        packed[at] = {is_flipped ? negative_below(threshold) : threshold,
+                      static_cast<int32_t>(node.feature),
+                      next_pair | (is_flipped ? WalkNode::kFlip : 0u)};
+        stack.push_back({node.right_child, next_pair + !is_flipped});
+        stack.push_back({node.left_child, next_pair + is_flipped});
         next_pair += 2;
     }
     return packed;
@@ -108,13 +158,14 @@ inline Py_ssize_t name_slots(std::vector<WalkNode>& nodes, std::vector<int32_t>&
     return n_slots;
 }
 
-// Index of the child that a value goes to. Bit operations only: the side is a coin toss to the
-// branch predictor.
+// Index of the child that a value goes to. No branch: the side is a coin toss to the predictor.
 inline uint32_t next_node(const WalkNode& node, float value) {
-    const uint32_t is_right =
-        static_cast<uint32_t>(__builtin_isgreater(value, node.threshold)) |
-        (static_cast<uint32_t>(__builtin_isunordered(value, node.threshold)) & node.child);
-    return (node.child & ~1u) + is_right;
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    bits ^= node.child & WalkNode::kFlip;
+    std::memcpy(&value, &bits, sizeof bits);
+    const bool is_second = !__builtin_islessequal(value, node.threshold);
+    return (node.child & ~WalkNode::kFlip) + is_second;
 }
 
 // What a walk asks at a node: here, on which side of the threshold a number lies.
@@ -125,12 +176,13 @@ struct NumberSides {
 };
 
 // Ids of the leaves of rows [0, n_rows) of a strided matrix. kUnitColumns: col_stride is 1.
+// `row_bytes` of the row n_rows further on are fetched while a row is walked: the next block.
 template <bool kUnitColumns, typename Sides = NumberSides>
 void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
-                  ptrdiff_t col_stride, Py_ssize_t n_rows, uint32_t* leaves,
+                  ptrdiff_t col_stride, Py_ssize_t n_rows, size_t row_bytes, uint32_t* leaves,
                   const Sides& sides = Sides()) {
-    constexpr int kLanes = 12;        // rows in flight
-    constexpr Py_ssize_t kAhead = 16; // rows between a lane's new row and the one prefetched
+    constexpr int kLanes = 12;  // rows in flight
+    constexpr size_t kCacheLine = 64;
     const float* row[kLanes];
     uint32_t* out[kLanes];
     uint32_t at[kLanes];
@@ -162,11 +214,9 @@ void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
                 row[k] = x + next * row_stride;
                 out[k] = leaves + next;
                 at[k] = 0;
-                if (kUnitColumns && next + kAhead < n_rows) {
-                    const float* ahead = row[k] + kAhead * row_stride;
-                    __builtin_prefetch(ahead);
-                    __builtin_prefetch(ahead + 16);
-                }
+                const char* ahead = reinterpret_cast<const char*>(row[k] + n_rows * row_stride);
+                for (size_t byte = 0; byte < row_bytes; byte += kCacheLine)
+                    __builtin_prefetch(ahead + byte);
                 ++next;
             }
         }
@@ -179,24 +229,39 @@ void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
     }
 }
 
+constexpr Py_ssize_t kMaxBlockRows = 2048;
+
+enum class WalkStatus : int { done = 0, refused_values, bad_index };
+
 // Rows of a dense float32 matrix with any strides (counted in elements).
 struct DenseRows {
     const float* x;
+    Py_ssize_t n_cols;
     ptrdiff_t row_stride;
     ptrdiff_t col_stride;
+    int accepted;  // largest ValueKind that is let through; looked at block by block, in cache
+
+    // Rows that fit into half of a small L2 cache.
+    Py_ssize_t block() const {
+        return std::clamp<Py_ssize_t>((1 << 15) / (n_cols + 1), 64, kMaxBlockRows);
+    }
 
     struct Scratch {
         explicit Scratch(const DenseRows&) {}
     };
 
-    bool leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch&,
-                uint32_t* out) const {
+    WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch&,
+                      uint32_t* out) const {
         const float* first = x + start * row_stride;
+        if (accepted < some_infinite &&
+            kind_of_matrix(first, n_rows, n_cols, row_stride, col_stride, 1) > accepted)
+            return WalkStatus::refused_values;
         if (col_stride == 1)
-            walk_strided<true>(nodes, first, row_stride, 1, n_rows, out);
+            walk_strided<true>(nodes, first, row_stride, 1, n_rows,
+                               std::min<size_t>(n_cols * sizeof(float), 512), out);
         else
-            walk_strided<false>(nodes, first, row_stride, col_stride, n_rows, out);
-        return true;
+            walk_strided<false>(nodes, first, row_stride, col_stride, n_rows, 0, out);
+        return WalkStatus::done;
     }
 };
 
@@ -213,35 +278,33 @@ struct SparseRows {
 
     static constexpr Py_ssize_t kBufferFloats = 1 << 15;
 
+    Py_ssize_t block() const { return kMaxBlockRows; }
+
     struct Scratch {
         Py_ssize_t n_rows;
         std::vector<float> dense;  // all zero between calls
         explicit Scratch(const SparseRows& rows)
-            : n_rows(kBufferFloats / (rows.n_slots + 1)) {
-            if (n_rows < 16) n_rows = 16;
-            if (n_rows > 256) n_rows = 256;
-            dense.assign(static_cast<size_t>(n_rows * rows.n_slots), 0.0f);
-        }
+            : n_rows(std::clamp<Py_ssize_t>(kBufferFloats / (rows.n_slots + 1), 16, 256)),
+              dense(static_cast<size_t>(n_rows * rows.n_slots), 0.0f) {}
     };
 
-    // false: a column index lies outside the matrix.
-    bool leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch& scratch,
-                uint32_t* out) const {
+    WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch& scratch,
+                      uint32_t* out) const {
         float* dense = scratch.dense.data();
         for (Py_ssize_t done = 0; done < n_rows; done += scratch.n_rows) {
             const Py_ssize_t first = start + done;
             const Py_ssize_t n = std::min(scratch.n_rows, n_rows - done);
             for (Py_ssize_t i = 0; i < n; ++i)
                 for (Index p = indptr[first + i]; p < indptr[first + i + 1]; ++p) {
-                    if (indices[p] < 0 || indices[p] >= n_features) return false;
+                    if (indices[p] < 0 || indices[p] >= n_features) return WalkStatus::bad_index;
                     if (slot[indices[p]] >= 0) dense[i * n_slots + slot[indices[p]]] = data[p];
                 }
-            walk_strided<true>(nodes, dense, n_slots, 1, n, out + done);
+            walk_strided<true>(nodes, dense, n_slots, 1, n, 0, out + done);
             for (Py_ssize_t i = 0; i < n; ++i)
                 for (Index p = indptr[first + i]; p < indptr[first + i + 1]; ++p)
                     if (slot[indices[p]] >= 0) dense[i * n_slots + slot[indices[p]]] = 0.0f;
         }
-        return true;
+        return WalkStatus::done;
     }
 };
 
@@ -275,34 +338,33 @@ inline void write_leaves(const uint32_t* leaves, Py_ssize_t n, const LeafTable& 
     }
 }
 
-enum class WalkStatus : int { done = 0, bad_index, no_memory };
-
 // Write the records of rows [start, end); `out` belongs to row 0. Blocks are handed out to
 // n_threads threads; every row is written by one thread, so the result does not depend on them.
-// Returns false if a column index lies outside the matrix; throws std::bad_alloc.
+// Throws std::bad_alloc.
 template <typename Rows>
-bool walk_rows(const Rows& rows, const WalkNode* nodes, const LeafTable& table, Py_ssize_t start,
-               Py_ssize_t end, int n_threads, char* out) {
-    constexpr Py_ssize_t kBlock = 2048;
+WalkStatus walk_rows(const Rows& rows, const WalkNode* nodes, const LeafTable& table,
+                     Py_ssize_t start, Py_ssize_t end, int n_threads, char* out) {
     const size_t size = table.records ? table.size : sizeof(Py_ssize_t);
-    const Py_ssize_t n_blocks = (end - start + kBlock - 1) / kBlock;
+    const Py_ssize_t block_rows = rows.block();
+    const Py_ssize_t n_blocks = (end - start + block_rows - 1) / block_rows;
     std::vector<typename Rows::Scratch> scratch(static_cast<size_t>(n_threads),
                                                 typename Rows::Scratch(rows));
-    bool is_valid = true;
+    std::atomic<WalkStatus> status{WalkStatus::done};
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n_threads > 1)
     for (Py_ssize_t block = 0; block < n_blocks; ++block) {
-        uint32_t leaves[kBlock];
-        const Py_ssize_t first = start + block * kBlock;
-        const Py_ssize_t n = std::min(kBlock, end - first);
-        if (rows.leaves(nodes, first, n, scratch[thread_num()], leaves)) {
+        if (status.load(std::memory_order_relaxed) != WalkStatus::done) continue;
+        const DenormalsKept guard;
+        uint32_t leaves[kMaxBlockRows];
+        const Py_ssize_t first = start + block * block_rows;
+        const Py_ssize_t n = std::min(block_rows, end - first);
+        const WalkStatus block_status = rows.leaves(nodes, first, n, scratch[thread_num()], leaves);
+        if (block_status == WalkStatus::done)
             write_leaves(leaves, n, table, out + static_cast<size_t>(first) * size);
-        } else {
-#pragma omp atomic write
-            is_valid = false;
-        }
+        else
+            status.store(block_status, std::memory_order_relaxed);
     }
-    return is_valid;
+    return status.load();
 }
 
 // Add the partial dependence at one grid point to `out`; returns the weight of the leaves

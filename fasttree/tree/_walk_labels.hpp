@@ -59,9 +59,10 @@ public:
             const auto [id, at] = stack.back();
             stack.pop_back();
             if (nodes[id].left_child < 0) continue;
-            const uint32_t left = packed[at].child & ~1u;
-            stack.push_back({nodes[id].right_child, left + 1});
-            stack.push_back({nodes[id].left_child, left});
+            const bool is_flipped = packed[at].child & WalkNode::kFlip;
+            const uint32_t first = packed[at].child & ~WalkNode::kFlip;
+            stack.push_back({nodes[id].right_child, first + !is_flipped});
+            stack.push_back({nodes[id].left_child, first + is_flipped});
             if (test_of[id] == NO_TEST) continue;
             packed[at].feature = -2 - packed[at].feature;
             packed[at].threshold = float_of_bits(test_of[id]);
@@ -72,17 +73,17 @@ public:
     static int32_t feature(const WalkNode& node) {
         return node.feature >= 0 ? node.feature : -2 - node.feature;
     }
+    // Missing values take the second child, as everywhere; numbers go right.
     uint32_t next(const WalkNode& node, float cell) const {
         if (node.feature >= 0) return next_node(node, cell);
+        const bool is_flipped = node.child & WalkNode::kFlip;
         const uint32_t label = label_of(cell);
-        bool is_left;
+        bool is_left = is_flipped && cell != cell;
         if (label != NO_LABEL) {
             const Test& test = tests_[float_bits(node.threshold)];
             is_left = test.is_listed(label) == test.listed_left;
-        } else {
-            is_left = cell != cell && !(node.child & 1u);
         }
-        return (node.child & ~1u) + !is_left;
+        return (node.child & ~WalkNode::kFlip) + (is_left == is_flipped);
     }
 };
 
@@ -94,11 +95,11 @@ struct LabelRows : DenseRows {
         explicit Scratch(const LabelRows&) {}
     };
 
-    bool leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch&,
-                uint32_t* out) const {
-        walk_strided<false>(nodes, x + start * row_stride, row_stride, col_stride, n_rows, out,
+    WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch&,
+                      uint32_t* out) const {
+        walk_strided<false>(nodes, x + start * row_stride, row_stride, col_stride, n_rows, 0, out,
                             *sides);
-        return true;
+        return WalkStatus::done;
     }
 };
 

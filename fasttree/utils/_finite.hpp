@@ -48,7 +48,8 @@ inline int kind_of_matrix(const float* x, ptrdiff_t n_rows, ptrdiff_t n_cols, pt
         outer_stride = kChunk;
     }
     int kind = all_finite;
-#pragma omp parallel for schedule(static) num_threads(n_threads) reduction(max : kind) if (n_threads > 1)
+#pragma omp parallel for schedule(static) num_threads(n_threads) reduction(max : kind) \
+    if (n_threads > 1)
     for (ptrdiff_t i = 0; i < n_outer; ++i) {
         if (kind == some_infinite) continue;
         const float* first = x + i * outer_stride;

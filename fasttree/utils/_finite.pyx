@@ -15,7 +15,7 @@ SOME_MISSING = some_missing
 SOME_INFINITE = some_infinite
 
 
-def value_kind(const float32_t[:, :] X, intp_t n_threads=1):
+def value_kind(X, intp_t n_threads=1):
     """Return what a matrix holds besides finite numbers.
 
     Parameters
@@ -30,14 +30,18 @@ def value_kind(const float32_t[:, :] X, intp_t n_threads=1):
     {ALL_FINITE, SOME_MISSING, SOME_INFINITE}
         SOME_INFINITE also if there are missing values (NaN) as well.
     """
-    cdef intp_t n_values = X.shape[0] * X.shape[1]
+    if not X.flags.aligned:  # a field of packed records
+        X = X.copy()
+    cdef const float32_t[:, :] values = X
+    cdef intp_t n_values = values.shape[0] * values.shape[1]
     cdef int kind
     if n_values == 0:
         return ALL_FINITE
     n_threads = max(1, min(n_threads, n_values // VALUES_PER_THREAD))
     with nogil:
         kind = kind_of_matrix(
-            &X[0, 0], X.shape[0], X.shape[1], X.strides[0] // <intp_t> sizeof(float32_t),
-            X.strides[1] // <intp_t> sizeof(float32_t), <int> n_threads
+            &values[0, 0], values.shape[0], values.shape[1],
+            values.strides[0] // <intp_t> sizeof(float32_t),
+            values.strides[1] // <intp_t> sizeof(float32_t), <int> n_threads
         )
     return kind

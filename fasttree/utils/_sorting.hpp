@@ -75,7 +75,8 @@ inline uint64_t* sort_by_key(uint64_t* items, uint64_t* scratch, size_t n) {
     uint32_t counts[PASSES][BUCKETS] = {};
     for (size_t i = 0; i < n; ++i) {
         const uint32_t key = key_of(items[i]);
-        for (int pass = 0; pass < PASSES; ++pass) ++counts[pass][key >> (BITS * pass) & (BUCKETS - 1)];
+        for (int pass = 0; pass < PASSES; ++pass)
+            ++counts[pass][key >> (BITS * pass) & (BUCKETS - 1)];
     }
     for (int pass = 0; pass < PASSES; ++pass) {
         uint32_t* start = counts[pass];
@@ -87,7 +88,8 @@ inline uint64_t* sort_by_key(uint64_t* items, uint64_t* scratch, size_t n) {
             start[b] = sum;
             sum += count;
         }
-        for (size_t i = 0; i < n; ++i) scratch[start[items[i] >> shift & (BUCKETS - 1)]++] = items[i];
+        for (size_t i = 0; i < n; ++i)
+            scratch[start[items[i] >> shift & (BUCKETS - 1)]++] = items[i];
         std::swap(items, scratch);
     }
     return items;

@@ -3,11 +3,13 @@
 `n_jobs` is read as in scikit-learn's glossary: None means one thread unless a joblib context says
 otherwise, -1 means all. Two limits apply on top. OpenMP's own (`OMP_NUM_THREADS`, threadpoolctl)
 is also how joblib tells its worker processes their share of the machine. Joblib's worker threads
-are not told, so they start no threads of their own. `n_threads` of `fasttree.config_context`
-overrides everything: it asks for that many threads, whatever the machine has.
+are not told, nor are the workers of a `multiprocessing` pool, so those start no threads of their
+own. `n_threads` of `fasttree.config_context` overrides everything: it asks for that many threads,
+whatever the machine has.
 """
 import functools
 import threading
+from multiprocessing import current_process
 
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
@@ -30,12 +32,11 @@ def _n_cpus():
     return cpu_count()
 
 
-def _is_nested(backend):
-    """Whether a joblib worker thread is asking, or anything further down."""
+def _is_worker(backend):
+    """Whether a worker is asking that shares the machine with others without being told."""
     level = getattr(backend, "nesting_level", None) or 0
-    return level > 1 or (
-        level == 1 and threading.current_thread() is not threading.main_thread()
-    )
+    in_thread = threading.current_thread() is not threading.main_thread()
+    return level > 1 or (level == 1 and in_thread) or current_process().daemon
 
 
 def effective_n_threads(n_jobs=None):
@@ -66,7 +67,7 @@ def effective_n_threads(n_jobs=None):
     backend, context_n_jobs = get_active_backend()
     if n_jobs is None:
         n_jobs = context_n_jobs
-    if n_jobs is None or n_jobs == 1 or _is_nested(backend):
+    if n_jobs is None or n_jobs == 1 or _is_worker(backend):
         return 1
     limit = max_threads()
     if n_jobs < 0:

@@ -1,7 +1,7 @@
 """Fixed-width types of every compiled module.
 
 Rows are `uint32_t` inside the engine (a fit holds fewer than 2**31 rows), Python-visible
-indices are `intp_t` as in scikit-learn, statistics are `int64_t` (DESIGN: integer sums are
+indices are `intp_t` as in scikit-learn, statistics are `int64_t` (integer sums are
 associative, so neither threads nor search strategy can change a tree).
 """
 from libc.stdint cimport (

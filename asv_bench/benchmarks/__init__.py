@@ -1,0 +1,1 @@
+"""Speed and memory of fasttree beside scikit-learn, for ``asv`` and for ``compare.py``."""

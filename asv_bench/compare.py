@@ -1,0 +1,407 @@
+"""fasttree beside scikit-learn, side by side in one process: the table of ratios.
+
+Each line is the minimum over a few runs, the contestants taking turns, so that a disturbance
+of the machine hits both. Full trees, default parameters, one thread unless said.
+
+    python asv_bench/compare.py --list
+    python asv_bench/compare.py dense tables --data FOLDER --repeats 3
+    python asv_bench/compare.py all --data FOLDER --save doc/benchmarks
+
+FOLDER holds tables as NAME.csv or NAME.csv.xz with a column named target.
+"""
+
+import argparse
+import csv
+import multiprocessing
+import os
+import platform
+import sys
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import scipy
+import sklearn
+import sklearn.tree
+from sklearn.datasets import load_iris
+
+import fasttree
+import fasttree.tree
+from benchmarks import data
+
+ESTIMATORS = {
+    "classification": "DecisionTreeClassifier",
+    "regression": "DecisionTreeRegressor",
+}
+TABLES = (
+    "adult",
+    "covertype",
+    "letter",
+    "churn",
+    "nursery",
+    "kdd99_10pct",
+    "california",
+    "wine_quality",
+    "bike_sharing_hour",
+    "diamonds",
+)
+STRATEGIES = ("auto", "count", "presort", "sort")
+NODE_ARRAYS = (
+    "children_left",
+    "children_right",
+    "feature",
+    "threshold",
+    "impurity",
+    "n_node_samples",
+    "weighted_n_node_samples",
+    "missing_go_to_left",
+    "value",
+)
+
+
+@dataclass
+class Line:
+    """One measured ratio: how often `ours` fits into `theirs`, and what is asked for."""
+
+    name: str
+    theirs: float
+    ours: float
+    wanted: float
+    note: str = ""
+
+    @property
+    def ratio(self):
+        return self.theirs / self.ours
+
+    def __str__(self):
+        verdict = "ok" if self.ratio >= self.wanted else "SHORT"
+        return (
+            f"{self.name:<42}{self.theirs:>12.5g}{self.ours:>12.5g}"
+            f"{self.ratio:>9.2f}{self.wanted:>8.4g}  {verdict:<6}{self.note}"
+        )
+
+
+def alternate(repeats, *contestants, clock=time.perf_counter):
+    """The minimum time of each contestant, in seconds; they take turns."""
+    best = [np.inf] * len(contestants)
+    for _ in range(repeats):
+        for i, contestant in enumerate(contestants):
+            start = clock()
+            contestant()
+            best[i] = min(best[i], clock() - start)
+    return best
+
+
+def make_pair(task, **params):
+    """(scikit-learn's estimator, fasttree's) for the task, same parameters."""
+    name = ESTIMATORS[task]
+    params.setdefault("random_state", 0)
+    return getattr(sklearn.tree, name)(**params), getattr(fasttree.tree, name)(**params)
+
+
+def compare_fit(options, name, X, y, task, wanted, *, sample_weight=None, repeats=None, **params):
+    theirs, ours = make_pair(task, **params)
+    times = alternate(
+        repeats or options.repeats,
+        partial(theirs.fit, X, y, sample_weight=sample_weight),
+        partial(ours.fit, X, y, sample_weight=sample_weight),
+        clock=options.clock,
+    )
+    note = f"{theirs.tree_.node_count} / {ours.tree_.node_count} nodes"
+    return Line(name, *times, wanted, note)
+
+
+def geometric_mean(values):
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def bar1_dense(options):
+    """100,000 x 20 continuous columns: two classes, and a continuous target"""
+    X, y = data.classification()
+    yield compare_fit(options, "dense classification", X, y, "classification", 20)
+    y = data.continuous_target(X)
+    yield compare_fit(options, "dense regression", X, y, "regression", 12)
+
+
+def bar2_tables(options):
+    """Real tables, labels coded as integers, gaps as -999 (needs --data)"""
+    names = TABLES if options.tables is None else options.tables
+    if options.tables == ["all"]:
+        names = data.table_names(options.data)
+    ratios = []
+    for name in names:
+        X, y, task = data.read_table(options.data, name)
+        shape = "{} x {}".format(*X.shape)
+        line = compare_fit(options, f"{name} {shape}", X, y, task, 3)
+        ratios.append(line.ratio)
+        yield line
+    yield Line("tables, geometric mean", geometric_mean(ratios), 1, 7)
+
+
+def bar3_criteria(options):
+    """50,000 x 20: entropy, absolute_error, poisson, float weights, 10% NaN"""
+    X, y = data.classification(50_000)
+    target = data.continuous_target(X)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    yield compare_fit(options, "entropy", X, y, "classification", 5, criterion="entropy")
+    yield compare_fit(
+        options, "absolute_error", X, target, "regression", 5, criterion="absolute_error"
+    )
+    counts = np.random.default_rng(0).poisson(np.exp(target / target.std()))
+    yield compare_fit(
+        options, "poisson", X, counts.astype(float), "regression", 5, criterion="poisson"
+    )
+    yield compare_fit(
+        options, "float weights, gini", X, y, "classification", 5, sample_weight=weight
+    )
+    yield compare_fit(
+        options, "float weights, squared_error", X, target, "regression", 5, sample_weight=weight
+    )
+    X = data.with_missing(X)
+    yield compare_fit(options, "10% NaN, gini", X, y, "classification", 5)
+    yield compare_fit(options, "10% NaN, squared_error", X, target, "regression", 5)
+
+
+def compare_threads(name, X, y, wanted, repeats):
+    one = fasttree.tree.DecisionTreeClassifier(random_state=0, n_jobs=1)
+    two = fasttree.tree.DecisionTreeClassifier(random_state=0, n_jobs=2)
+    times = alternate(repeats, partial(one.fit, X, y), partial(two.fit, X, y))
+    return Line(name, *times, wanted)
+
+
+def bar4_threads(options):
+    """n_jobs=2 against n_jobs=1 (columns: one thread, two threads)"""
+    yield compare_threads("threads, dense", *data.classification(), 1.7, options.repeats)
+    if options.data:
+        X, y, _ = data.read_table(options.data, "covertype")
+        yield compare_threads("threads, covertype", X, y, 1.7, options.repeats)
+    X, y = load_iris(return_X_y=True)
+    yield compare_threads("threads, iris", X.astype(np.float32), y, 1 / 1.1, 500)
+
+
+def bar5_growth(options):
+    """10 columns, 10,000 to 1,000,000 rows (scikit-learn takes minutes)"""
+    for n_samples, wanted in ((10_000, 15), (100_000, 18), (1_000_000, 22)):
+        X, y = data.classification(n_samples, 10)
+        name = f"growth, {n_samples:,} rows"
+        yield compare_fit(options, name, X, y, "classification", wanted)
+
+
+def peak_of_fit(library, strategy):
+    """Peak memory of a fit above what stood before it, as a multiple of the size of X.
+
+    Runs in a process of its own. Linux: the peak is reset just before the fit.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1_000_000, 20), dtype=np.float32)
+    y = (X[:, :10].sum(axis=1) + rng.standard_normal(len(X), dtype=np.float32) > 0).astype(int)
+    theirs, ours = make_pair("classification")
+    estimator = theirs if library == "scikit-learn" else ours
+    estimator.fit(X[:100], y[:100])  # what loads on first use is not the fit's
+    with open("/proc/self/clear_refs", "w") as reset:
+        reset.write("5")
+    before = resident_memory("VmRSS")
+    if strategy is None:
+        estimator.fit(X, y)
+    else:
+        with fasttree.config_context(strategy=strategy):
+            estimator.fit(X, y)
+    return (resident_memory("VmHWM") - before) / X.nbytes
+
+
+def resident_memory(field):
+    """VmRSS (now) or VmHWM (peak) of this process, in bytes."""
+    with open("/proc/self/status") as status:
+        line = next(line for line in status if line.startswith(field))
+    return int(line.split()[1]) * 1024
+
+
+def bar6_memory(options):
+    """Peak memory above the input, 1,000,000 x 20 (columns: multiples of the size of X)"""
+    context = multiprocessing.get_context("spawn")
+
+    def used(*case):
+        with context.Pool(1) as pool:
+            return pool.apply(peak_of_fit, case)
+
+    theirs = used("scikit-learn", None)
+    yield Line("memory", theirs, used("fasttree", None), theirs / 3.0)
+    yield Line("memory, strategy=sort", theirs, used("fasttree", "sort"), theirs / 1.3)
+
+
+def bar7_predict(options):
+    """predict on 1,000,000 x 20 rows with the tree of bar 1, one and two threads"""
+    X, y = data.classification()
+    theirs, ours = make_pair("classification")
+    theirs.fit(X, y)
+    ours.fit(X, y)
+    rows = data.resample(X, 1_000_000)
+
+    def two_threads():
+        ours.set_params(n_jobs=2).predict(rows)
+
+    def one_thread():
+        ours.set_params(n_jobs=1).predict(rows)
+
+    times = alternate(options.repeats, partial(theirs.predict, rows), one_thread, two_threads)
+    yield Line("predict, one thread", times[0], times[1], 2.5)
+    yield Line("predict, two threads against one", times[1], times[2], 1.6)
+
+
+def same_tree(a, b):
+    return all(
+        np.array_equal(getattr(a.tree_, name), getattr(b.tree_, name)) for name in NODE_ARRAYS
+    )
+
+
+def bar8_strategies(options):
+    """Every strategy and thread count grows the same tree (ratio 1: all identical)"""
+    names = TABLES if options.data else ()
+    problems = [(name, *data.read_table(options.data, name)) for name in names]
+    problems.append(("dense", *data.classification(20_000), "classification"))
+    problems.append(("dense", *data.regression(20_000), "regression"))
+    for name, X, y, task in problems:
+        estimator = make_pair(task)[1]
+        reference = sklearn.clone(estimator).fit(X, y)
+        settings = [(s, n_jobs) for s in STRATEGIES for n_jobs in (1, 2, 4)]
+        equal = 0
+        for strategy, n_jobs in settings:
+            with fasttree.config_context(strategy=strategy):
+                other = sklearn.clone(estimator).set_params(n_jobs=n_jobs).fit(X, y)
+            equal += same_tree(reference, other)
+        yield Line(f"identical trees, {name} {task}", equal, len(settings), 1)
+
+
+def bar9_max_features(options):
+    """50,000 x 50, max_features="sqrt", full depth, mean over five seeds"""
+    X, y = data.classification(50_000, 50)
+    total = np.zeros(2)
+    for seed in range(5):
+        theirs, ours = make_pair("classification", max_features="sqrt", random_state=seed)
+        total += alternate(
+            options.repeats,
+            partial(theirs.fit, X, y),
+            partial(ours.fit, X, y),
+            clock=options.clock,
+        )
+    yield Line("max_features=sqrt, mean of 5 seeds", *(total / 5), 3)
+
+
+def small_data(options):
+    """fit on 150 rows and predict on one: the fixed costs"""
+    X, y = load_iris(return_X_y=True)
+    yield compare_fit(options, "iris fit", X, y, "classification", 1, repeats=500)
+    X, y = sklearn.datasets.load_diabetes(return_X_y=True)
+    yield compare_fit(options, "diabetes[:150] fit", X[:150], y[:150], "regression", 1, repeats=500)
+    for task in ESTIMATORS:
+        theirs, ours = (e.fit(X[:150], (y[:150] // 50)) for e in make_pair(task))
+        times = alternate(2000, partial(theirs.predict, X[:1]), partial(ours.predict, X[:1]))
+        yield Line(f"predict one row, {task}", *times, 1)
+
+
+BARS = {
+    "dense": bar1_dense,
+    "tables": bar2_tables,
+    "criteria": bar3_criteria,
+    "threads": bar4_threads,
+    "growth": bar5_growth,
+    "memory": bar6_memory,
+    "predict": bar7_predict,
+    "strategies": bar8_strategies,
+    "max_features": bar9_max_features,
+    "small": small_data,
+}
+
+
+def cpu_model():
+    """The processor's name and the vector instruction sets that it offers."""
+    try:
+        with open("/proc/cpuinfo") as cpuinfo:
+            fields = dict(line.split(":", 1) for line in cpuinfo if ":" in line)
+        fields = {key.strip(): value.strip() for key, value in fields.items()}
+        flags = fields.get("flags", "").split()
+        known = ("avx2", "bmi2", "avx512f", "avx512bw", "avx512_vbmi2", "avx512_vpopcntdq")
+        vectors = " ".join(flag for flag in known if flag in flags)
+        return f"{fields.get('model name', platform.processor())} ({vectors})"
+    except OSError:
+        return platform.processor()
+
+
+def describe_machine():
+    """Versions and processor, in a few lines."""
+    return "\n".join(
+        (
+            f"fasttree {fasttree.__version__}, scikit-learn {sklearn.__version__}, "
+            f"numpy {np.__version__}, scipy {scipy.__version__}",
+            f"Python {platform.python_version()}, {platform.system()}, {platform.machine()}",
+            f"{cpu_model()}, {os.cpu_count()} logical CPUs",
+        )
+    )
+
+
+def save(folder, bar, lines):
+    """Write the lines as the table of the benchmark page, and what they were measured on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / f"{bar}.csv", "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        for line in lines:
+            numbers = (f"{value:.3g}" for value in (line.theirs, line.ours, line.ratio))
+            writer.writerow([line.name, *numbers])
+    (folder / "machine.txt").write_text(describe_machine() + "\n")
+
+
+def parse_options(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("bars", nargs="*", help="names or numbers, or all", metavar="BAR")
+    parser.add_argument("--list", action="store_true", help="name the bars and stop")
+    parser.add_argument("--data", default=os.environ.get("FASTTREE_DATA"), metavar="FOLDER")
+    parser.add_argument("--tables", nargs="+", metavar="NAME", help="tables, or all")
+    parser.add_argument("--repeats", type=int, default=3, metavar="K")
+    parser.add_argument(
+        "--cpu",
+        dest="clock",
+        action="store_const",
+        const=time.process_time,
+        default=time.perf_counter,
+        help="CPU time for what runs on one thread, on a machine that is not idle",
+    )
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="write one table per bar")
+    options = parser.parse_args(arguments)
+    numbers = {str(i): name for i, name in enumerate(BARS, 1)}
+    options.bars = [numbers.get(bar.removeprefix("bar"), bar) for bar in options.bars]
+    if options.bars == ["all"]:
+        options.bars = list(BARS)
+    for bar in options.bars:
+        if bar not in BARS:
+            parser.error(f"unknown bar {bar!r}; known: {', '.join(BARS)}")
+    if "tables" in options.bars and not options.data:
+        parser.error("the bar 'tables' needs --data FOLDER")
+    return options
+
+
+def main(arguments=None):
+    options = parse_options(arguments)
+    if options.list or not options.bars:
+        for number, (name, bar) in enumerate(BARS.items(), 1):
+            print(f"bar{number:<4}{name:<14}{bar.__doc__}")
+        return 0
+    print(f"{describe_machine()}, load {os.getloadavg()[0]:.2f}")
+    print(f"{'':<42}{'theirs':>12}{'ours':>12}{'ratio':>9}{'wanted':>8}")
+    short = []
+    for bar in options.bars:
+        lines = []
+        for line in BARS[bar](options):
+            print(line, flush=True)
+            lines.append(line)
+        short += [line.name for line in lines if line.ratio < line.wanted]
+        if options.save:
+            save(options.save, bar, lines)
+    if short:
+        print(f"short: {', '.join(short)}")
+    return 1 if short else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,427 @@
+"""What the estimators share: fit, prediction and pruning on fasttree's engine.
+
+A fit checks its input, puts criterion, splitter and builder together, and hands the work to the
+builder. Whatever would call scikit-learn's compiled code is replaced.
+"""
+
+import copy
+from abc import ABCMeta
+from math import ceil
+from numbers import Integral, Real
+
+import numpy as np
+import sklearn.tree
+from scipy.sparse import issparse
+from sklearn import clone
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Bunch, compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
+
+from fasttree._config import get_config
+from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
+from fasttree.tree import _criterion, _splitter
+from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
+from fasttree.tree._interop import to_sklearn
+from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
+from fasttree.tree._tree import Tree
+from fasttree.tree._validation import (
+    canonical_sparse,
+    check_fit_data,
+    check_predict_data,
+    check_predict_values,
+    check_weights,
+    encode_classes,
+    missing_mask,
+    random_source,
+)
+from fasttree.utils._threads import effective_n_threads
+
+__all__ = [
+    "BaseDecisionTree",
+    "CRITERIA_CLF",
+    "CRITERIA_REG",
+    "DENSE_SPLITTERS",
+    "SPARSE_SPLITTERS",
+]
+
+CRITERIA_CLF = {
+    "gini": _criterion.Gini,
+    "log_loss": _criterion.Entropy,
+    "entropy": _criterion.Entropy,
+    "chi2": _criterion.ChiSquare,
+}
+CRITERIA_REG = {
+    "squared_error": _criterion.MSE,
+    "absolute_error": _criterion.MAE,
+    "poisson": _criterion.Poisson,
+    "label_split": _criterion.LabelSplit,
+}
+DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSplitter}
+SPARSE_SPLITTERS = {}
+
+
+class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
+    """What the estimators share: fit, prediction and pruning on fasttree's engine.
+
+    Use the derived classes.
+    """
+
+    _parameter_constraints: dict = {
+        **sklearn.tree.BaseDecisionTree._parameter_constraints,
+        "n_jobs": [Integral, None],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "categorical_split": [StrOptions({"equality", "subset"})],
+        "missing_values": ["array-like", str, Real, None],
+    }
+
+    def _validate_params(self):
+        """Check the parameters that differ from their defaults, as scikit-learn checks them."""
+        defaults = type(self).__init__.__kwdefaults__ or {}
+        changed = {
+            name: value
+            for name, value in vars(self).items()
+            if name in self._parameter_constraints
+            and not (name in defaults and value is defaults[name])
+        }
+        if changed:
+            validate_parameter_constraints(
+                self._parameter_constraints, changed, caller_name=type(self).__name__
+            )
+
+    # ---- fit
+
+    def _fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        check_input=True,
+        missing_values_in_feature_mask=None,
+    ):
+        """Grow the tree; the ensembles call this with checked input."""
+        X, y, sample_weight, missing = self._read_data(
+            X, y, sample_weight, check_input, missing_values_in_feature_mask
+        )
+        n_categories = None if self._table_encoder is None else self._table_encoder.n_categories
+        self.tree_ = self._grow(X, y, sample_weight, missing, n_categories)
+        if isinstance(self, ClassifierMixin) and self.n_outputs_ == 1:
+            self.n_classes_ = self.n_classes_[0]
+            self.classes_ = self.classes_[0]
+        self._prune_tree()
+        return self
+
+    def _read_data(
+        self, X, y, sample_weight, check_input=True, missing_values_in_feature_mask=None
+    ):
+        """Return X as float32, y as float64 columns, weights with those of the classes, and the
+        mask of columns with missing values; set what a fit learns of classes and labels."""
+        is_classifier = isinstance(self, ClassifierMixin)
+        self._table_encoder = None
+        if check_input:
+            X, y = check_fit_data(self, X, y)
+            if self._table_encoder is None:
+                n_threads = effective_n_threads(self.n_jobs)
+                missing_values_in_feature_mask = missing_mask(self, X, n_threads)
+            if self.criterion == "poisson":
+                _check_poisson_target(y)
+        if issparse(X):
+            X = canonical_sparse(X)
+        else:
+            X = np.asarray(X, dtype=np.float32)
+            if not X.flags.aligned:  # a field of packed records
+                X = X.copy()
+        n_samples, self.n_features_in_ = X.shape
+
+        y = np.atleast_1d(y)
+        if y.ndim == 1:
+            y = y.reshape(-1, 1)
+        self.n_outputs_ = y.shape[1]
+        class_weights = None
+        if is_classifier:
+            if self.class_weight is not None:
+                class_weights = compute_sample_weight(self.class_weight, y)
+            y, self.classes_ = encode_classes(y)
+            self.n_classes_ = np.array([len(c) for c in self.classes_], dtype=np.intp)
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        if len(y) != n_samples:
+            raise ValueError(
+                f"Number of labels={len(y)} does not match number of samples={n_samples}"
+            )
+
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, X)
+        if class_weights is not None:
+            sample_weight = (
+                class_weights if sample_weight is None else sample_weight * class_weights
+            )
+
+        return X, y, sample_weight, missing_values_in_feature_mask
+
+    def _grow(self, X, y, sample_weight, missing_values_in_feature_mask=None, n_categories=None):
+        """Return the tree of checked data."""
+        builder = self._make_builder(X, sample_weight)
+        if n_categories is not None:
+            self._check_labels(n_categories)
+        is_classifier = isinstance(self, ClassifierMixin)
+        n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
+        config = get_config()
+        tree = Tree(X.shape[1], n_classes, self.n_outputs_)
+        builder.build(
+            tree,
+            X,
+            y,
+            sample_weight,
+            missing_values_in_feature_mask,
+            n_categories,
+            n_threads=effective_n_threads(self.n_jobs),
+            force_threads=config["n_threads"] is not None,
+            strategy=config["strategy"],
+            sklearn_stream=config["sklearn_random_stream"],
+        )
+        return tree
+
+    def _make_builder(self, X, sample_weight):
+        """Put criterion, splitter and builder together; fractions become numbers."""
+        n_samples = X.shape[0]
+        min_samples_leaf = _rows(self.min_samples_leaf, n_samples)
+        min_samples_split = max(_rows(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf)
+        total_weight = n_samples if sample_weight is None else np.sum(sample_weight)
+        min_weight_leaf = self.min_weight_fraction_leaf * total_weight
+        self.max_features_ = self._n_features_per_node()
+
+        splitters = SPARSE_SPLITTERS if issparse(X) else DENSE_SPLITTERS
+        if self.splitter not in splitters:
+            raise ValueError(
+                "Sparse X is not supported by fasttree's trees; pass a dense array, such as "
+                "X.toarray()."
+            )
+        splitter = splitters[self.splitter](
+            self._make_criterion(n_samples),
+            self.max_features_,
+            min_samples_leaf,
+            min_weight_leaf,
+            random_source(self.random_state),
+            self._checked_monotonic_cst(),
+            self.categorical_split == "subset",
+        )
+        max_depth = np.iinfo(np.int32).max if self.max_depth is None else self.max_depth
+        if self.max_leaf_nodes is None:
+            return DepthFirstTreeBuilder(
+                splitter,
+                min_samples_split,
+                min_samples_leaf,
+                min_weight_leaf,
+                max_depth,
+                self.min_impurity_decrease,
+            )
+        return BestFirstTreeBuilder(
+            splitter,
+            min_samples_split,
+            min_samples_leaf,
+            min_weight_leaf,
+            max_depth,
+            self.max_leaf_nodes,
+            self.min_impurity_decrease,
+        )
+
+    def _check_labels(self, n_categories):
+        """Raise if a parameter does not go with columns of labels."""
+        if self.monotonic_cst is not None and np.any(
+            (n_categories > 0) & (np.asarray(self.monotonic_cst) != 0)
+        ):
+            raise ValueError("Monotonicity constraints are for columns without labels.")
+        if self.categorical_split == "subset" and self.splitter == "best":
+            is_ordered = self.n_outputs_ == 1 and self.criterion != "absolute_error"
+            if isinstance(self, ClassifierMixin):
+                is_ordered = is_ordered and self.n_classes_[0] <= 2
+            if not is_ordered:
+                raise ValueError(
+                    "categorical_split='subset' finds the best set of labels for one output with "
+                    "two classes, or for regression other than by absolute error; use "
+                    "categorical_split='equality'."
+                )
+
+    def _make_criterion(self, n_samples):
+        if isinstance(self.criterion, _criterion.Criterion):
+            # It has state, and fits may run at the same time.
+            return copy.deepcopy(self.criterion)
+        if isinstance(self, ClassifierMixin):
+            return CRITERIA_CLF[self.criterion](self.n_outputs_, self.n_classes_)
+        return CRITERIA_REG[self.criterion](self.n_outputs_, n_samples)
+
+    def _n_features_per_node(self):
+        n_features = self.n_features_in_
+        if self.max_features is None:
+            return n_features
+        if self.max_features == "sqrt":
+            return max(1, int(np.sqrt(n_features)))
+        if self.max_features == "log2":
+            return max(1, int(np.log2(n_features)))
+        if isinstance(self.max_features, Integral):
+            return self.max_features
+        return max(1, int(self.max_features * n_features))
+
+    def _checked_monotonic_cst(self):
+        """Return the constraints as the engine reads them: on the mean, or on class 0."""
+        if self.monotonic_cst is None:
+            return None
+        if self.n_outputs_ > 1:
+            raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
+        if self.criterion == "label_split":
+            raise ValueError("Monotonicity constraints are not supported by 'label_split'.")
+        constraints = np.asarray(self.monotonic_cst)
+        if constraints.shape[0] != self.n_features_in_:
+            raise ValueError(
+                f"monotonic_cst has shape {constraints.shape[0]} but the input data "
+                f"X has {self.n_features_in_} features."
+            )
+        if not np.isin(constraints, (-1, 0, 1)).all():
+            raise ValueError(
+                "monotonic_cst must be None or an array-like of -1, 0 or 1, but got "
+                f"{np.unique(constraints)}"
+            )
+        constraints = constraints.astype(np.int8)
+        if isinstance(self, ClassifierMixin):
+            if self.n_classes_[0] > 2:
+                raise ValueError(
+                    "Monotonicity constraints are not supported with multiclass classification"
+                )
+            constraints *= -1
+        return constraints
+
+    # ---- prediction
+
+    def _validate_X_predict(self, X, check_input):
+        """Return X as float32, checked against the data of the fit."""
+        check_is_fitted(self)
+        X, accepted = check_predict_data(self, X, check_input)
+        check_predict_values(self, X, accepted)
+        return X
+
+    def _lookup(self, X, accepted, table):
+        """Return the entries of a table with one entry per node, by the leaf of each row.
+
+        X and `accepted` come from `check_predict_data`; the values of X are checked on the way.
+        """
+        if table.dtype.hasobject:
+            return table.take(self._leaves(X, accepted), axis=0)
+        n_threads = effective_n_threads(self.n_jobs)
+        found = self.tree_.lookup(X, table, n_threads, accepted)
+        if found is None:
+            check_predict_values(self, X, accepted)
+        return found
+
+    def _leaves(self, X, accepted):
+        """Return the ids of the leaves of rows, as `_lookup`."""
+        leaves = self.tree_.apply(X, effective_n_threads(self.n_jobs), accepted)
+        if leaves is None:
+            check_predict_values(self, X, accepted)
+        return leaves
+
+    def apply(self, X, check_input=True):
+        """Return the id of the leaf that each row falls into.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; values are read as float32.
+        check_input : bool, default=True
+            False skips the checks of X, which must then be a float32 array or CSR matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), dtype=intp
+            Ids of leaves, positions in the arrays of `tree_`.
+        """
+        check_is_fitted(self)
+        return self._leaves(*check_predict_data(self, X, check_input))
+
+    def decision_path(self, X, check_input=True):
+        """Return which nodes each row passes through.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; values are read as float32.
+        check_input : bool, default=True
+            False skips the checks of X, which must then be a float32 array or CSR matrix.
+
+        Returns
+        -------
+        CSR matrix of shape (n_samples, n_nodes)
+            Ones where a row passes through a node.
+        """
+        X = self._validate_X_predict(X, check_input)
+        return self.tree_.decision_path(X, effective_n_threads(self.n_jobs))
+
+    @property
+    def categories_(self):
+        """list of list: labels of each column in code order, if fitted on a table."""
+        encoder = getattr(self, "_table_encoder", None)
+        if encoder is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no categories_: it was not fitted on a table."
+            )
+        return encoder.categories
+
+    # ---- pruning and exchange
+
+    def _prune_tree(self):
+        """Cut `tree_` by minimal cost-complexity pruning."""
+        check_is_fitted(self)
+        if self.ccp_alpha != 0.0:
+            self.tree_ = prune_ccp(self.tree_, self.ccp_alpha)
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+        """Return the steps of minimal cost-complexity pruning of the tree grown on the data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        Bunch
+            `ccp_alphas`, the effective alpha of each subtree, and `impurities`, the total impurity
+            of its leaves.
+        """
+        estimator = clone(self).set_params(ccp_alpha=0.0)
+        estimator.fit(X, y, sample_weight=sample_weight)
+        ccp_alphas, impurities = ccp_pruning_path(estimator.tree_)
+        return Bunch(ccp_alphas=ccp_alphas, impurities=impurities)
+
+    def to_sklearn(self):
+        """Return a fitted scikit-learn estimator with the same tree.
+
+        Returns
+        -------
+        estimator
+            Of scikit-learn's class of the same name; its `tree_` is scikit-learn's own `Tree`.
+        """
+        check_is_fitted(self)
+        return to_sklearn(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(SPARSE_SPLITTERS)
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _rows(limit, n_samples):
+    """A number of rows, or a fraction of them rounded up."""
+    return limit if isinstance(limit, Integral) else ceil(limit * n_samples)
+
+
+def _check_poisson_target(y):
+    if np.any(y < 0):
+        raise ValueError(
+            "Some value(s) of y are negative which is not allowed for Poisson regression."
+        )
+    if np.sum(y) <= 0:
+        raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")

@@ -1,0 +1,210 @@
+// Small subtrees without lists: a node of at most 64 rows becomes a block in which sets of rows
+// are machine words.
+//
+// The block keeps, per feature, the order of its rows, made once. Any node inside the block is a
+// word of membership bits, and its runs are the members picked out of that order: nothing is
+// partitioned, sorted or counted below the block's root. Complexity O(64) bits per node and
+// feature, a few instructions with AVX-512.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "../utils/_simd.hpp"
+#include "_runs.hpp"
+#include "_split.hpp"
+
+namespace fasttree {
+
+constexpr uint32_t BLOCK_ROWS = 64;
+
+// The rows of a block in ascending order of one feature.
+struct BlockOrder {
+    uint8_t order[BLOCK_ROWS];  // place in Block::rows of the first, second, ... row
+    uint64_t boundaries;        // bit p: the value of the p-th differs from the one before
+    uint32_t n_missing;         // the last ones are not numbers
+};
+
+// Order of n codes, equal ones by place. Codes from `n_numbers` on are not numbers.
+inline void order_codes_portable(const uint8_t* codes, uint32_t n, uint32_t n_numbers,
+                                 BlockOrder& out) {
+    uint16_t items[BLOCK_ROWS];
+    for (uint32_t i = 0; i < n; ++i) items[i] = static_cast<uint16_t>(codes[i] << 8 | i);
+    std::sort(items, items + n);
+    out.boundaries = 0;
+    out.n_missing = 0;
+    for (uint32_t p = 0; p < n; ++p) {
+        out.order[p] = items[p] & 0xff;
+        if (p == 0 || items[p] >> 8 != items[p - 1] >> 8) out.boundaries |= uint64_t{1} << p;
+        out.n_missing += items[p] >> 8 >= static_cast<int>(n_numbers);
+    }
+}
+
+// Entries of the members in the feature's order; returns how many are missing.
+inline uint32_t pick_portable(const BlockOrder& feature, uint64_t members, uint32_t n,
+                              const uint32_t* rows, uint32_t* entries) {
+    uint32_t count = 0, n_missing = 0, boundary = 0;
+    for (uint32_t p = 0; p < n; ++p) {
+        const uint32_t i = feature.order[p];
+        const uint32_t member = members >> i & 1;
+        boundary |= feature.boundaries >> p & 1 ? BOUNDARY : 0;
+        entries[count] = rows[i] | boundary;
+        boundary &= member - 1;
+        count += member;
+        n_missing += member & (p >= n - feature.n_missing);
+    }
+    return n_missing;
+}
+
+#if FASTTREE_X86
+// A row's place is the number of smaller codes and of equal ones before it.
+FASTTREE_AVX512 inline void order_codes_avx512(const uint8_t* codes, uint32_t n,
+                                               uint32_t n_numbers, BlockOrder& out) {
+    const uint64_t all = n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0};
+    const __m512i code = _mm512_maskz_loadu_epi8(all, codes);
+    out.boundaries = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+        const __m512i own = _mm512_set1_epi8(static_cast<char>(codes[i]));
+        const uint64_t smaller = _mm512_mask_cmplt_epu8_mask(all, code, own);
+        const uint64_t before = _mm512_mask_cmpeq_epu8_mask((uint64_t{1} << i) - 1, code, own);
+        const int p = __builtin_popcountll(smaller) + __builtin_popcountll(before);
+        out.order[p] = static_cast<uint8_t>(i);
+        out.boundaries |= static_cast<uint64_t>(before == 0) << p;
+    }
+    out.n_missing = static_cast<uint32_t>(__builtin_popcountll(_mm512_mask_cmpge_epu8_mask(
+        all, code, _mm512_set1_epi8(static_cast<char>(n_numbers)))));
+}
+
+FASTTREE_AVX512 inline uint32_t pick_avx512(const BlockOrder& feature, uint64_t members, uint32_t n,
+                                            const uint32_t* rows, uint32_t* entries) {
+    const uint64_t all = n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0};
+    const __m512i order = _mm512_loadu_si512(feature.order);
+    const uint64_t kept = _mm512_mask_bitshuffle_epi64_mask(
+        all, _mm512_set1_epi64(static_cast<long long>(members)), order);
+    // A run of dropped positions that holds a boundary carries it to the kept one above.
+    const uint64_t dropped = all & ~kept;
+    const uint64_t flags = (dropped + (feature.boundaries & dropped)) | feature.boundaries;
+    uint64_t boundaries = _pext_u64(flags, kept);
+    __m512i packed = _mm512_maskz_compress_epi8(kept, order);
+    const uint32_t count = static_cast<uint32_t>(__builtin_popcountll(kept));
+    for (uint32_t p = 0; p < count; p += 16) {
+        const __m512i place = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(packed));
+        const __m512i row = _mm512_i32gather_epi32(place, reinterpret_cast<const int*>(rows), 4);
+        _mm512_storeu_si512(entries + p, _mm512_mask_or_epi32(
+            row, static_cast<__mmask16>(boundaries), row, _mm512_set1_epi32(BOUNDARY)));
+        packed = _mm512_alignr_epi64(packed, packed, 2);
+        boundaries >>= 16;
+    }
+    return feature.n_missing
+               ? static_cast<uint32_t>(__builtin_popcountll(kept >> (n - feature.n_missing))) : 0;
+}
+#endif
+
+inline void order_codes(Simd simd, const uint8_t* codes, uint32_t n, uint32_t n_numbers,
+                        BlockOrder& out) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return order_codes_avx512(codes, n, n_numbers, out);
+#endif
+    order_codes_portable(codes, n, n_numbers, out);
+}
+
+inline uint32_t pick(Simd simd, const BlockOrder& feature, uint64_t members, uint32_t n,
+                     const uint32_t* rows, uint32_t* entries) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return pick_avx512(feature, members, n, rows, entries);
+#endif
+    return pick_portable(feature, members, n, rows, entries);
+}
+
+class Block;
+
+// Where a block's columns come from.
+class BlockSource {
+public:
+    virtual ~BlockSource() = default;
+    virtual void make_order(const Block& block, uint32_t feature, BlockOrder& out) = 0;
+    virtual Runs values_of(uint32_t feature) const = 0;  // a column, without entries
+};
+
+// The block of one thread.
+class Block {
+    BlockSource& source_;
+    const Simd simd_;
+    std::vector<BlockOrder> orders_;   // [n_features]
+    std::vector<uint8_t> is_made_;     // orders are made when first looked at
+    std::vector<uint8_t> place_;       // of a row of the block in `rows`
+    uint32_t entries_[BLOCK_ROWS + 16];
+
+public:
+    uint32_t start = 0, end = 0;       // positions of its rows
+    uint32_t rows[BLOCK_ROWS];         // ascending
+
+    Block(BlockSource& source, Simd simd, uint32_t n_rows, uint32_t n_features)
+        : source_(source), simd_(simd), orders_(n_features), is_made_(n_features), place_(n_rows) {}
+
+    uint32_t size() const { return end - start; }
+    uint64_t all() const { return size() < 64 ? (uint64_t{1} << size()) - 1 : ~uint64_t{0}; }
+
+    void open(uint32_t first, uint32_t last, const uint32_t* all_rows) {
+        start = first;
+        end = last;
+        for (uint32_t i = 0; i < size(); ++i) {
+            rows[i] = all_rows[start + i];
+            place_[rows[i]] = static_cast<uint8_t>(i);
+        }
+        std::fill(is_made_.begin(), is_made_.end(), 0);
+    }
+
+    // Rows of the members, ascending; returns their number.
+    uint32_t rows_of(uint64_t members, uint32_t* out) const {
+        uint32_t n = 0;
+        for (; members != 0; members &= members - 1) out[n++] = rows[__builtin_ctzll(members)];
+        return n;
+    }
+    // Runs of a node in the block, valid until the next call.
+    Runs runs(uint32_t feature, uint64_t members) {
+        Runs out = source_.values_of(feature);
+        out.entries = entries_;
+        out.n = static_cast<uint32_t>(__builtin_popcountll(members));
+        out.n_missing = pick(simd_, order(feature), members, size(), rows, entries_);
+        return out;
+    }
+    Runs values_of(uint32_t feature) const { return source_.values_of(feature); }
+    // Members that a split sends left.
+    uint64_t left_members(const Split& split, uint64_t members) {
+        const Runs feature = runs(split.feature, members);
+        const uint32_t n_values = feature.n - feature.n_missing;
+        uint64_t left = 0;
+        if (split.question != THRESHOLD) {
+            for (uint32_t p = n_values; p < feature.n; ++p) {
+                if (split.goes_left(feature.value(p))) left |= bit_of(feature.entries[p]);
+            }
+            return left;
+        }
+        for (uint32_t p = 0; p < split.n_values_left; ++p) left |= bit_of(feature.entries[p]);
+        if (split.missing_left) {
+            for (uint32_t p = n_values; p < feature.n; ++p) left |= bit_of(feature.entries[p]);
+        }
+        return left;
+    }
+    // An order from sorted entries.
+    void take_entries(const uint32_t* entries, uint32_t n_missing, BlockOrder& out) const {
+        out.boundaries = 0;
+        out.n_missing = n_missing;
+        for (uint32_t p = 0; p < size(); ++p) {
+            out.order[p] = place_[entries[p] & ROW];
+            out.boundaries |= static_cast<uint64_t>(entries[p] >> 31) << p;
+        }
+    }
+
+private:
+    uint64_t bit_of(uint32_t entry) const { return uint64_t{1} << place_[entry & ROW]; }
+
+    const BlockOrder& order(uint32_t feature) {
+        if (!is_made_[feature]) source_.make_order(*this, feature, orders_[feature]);
+        is_made_[feature] = 1;
+        return orders_[feature];
+    }
+};
+
+}  // namespace fasttree

@@ -1,0 +1,53 @@
+"""Options and fixtures of the test run.
+
+``pytest --full`` runs every count that the bars name; plain ``pytest`` a seeded tenth of it.
+``@pytest.mark.cases(n)`` gives a test the argument ``seed``, from 0 to n - 1 in a full run and
+every tenth of them in a plain one, so that one failing case is run again by its number.
+"""
+
+import sys
+from pathlib import Path
+
+# ``python -m pytest`` puts the root of the repository on the path, where the source folder would
+# shadow the installed package.
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
+
+import hypothesis  # noqa: E402
+import matplotlib  # noqa: E402
+import pytest  # noqa: E402
+from sklearn.conftest import pyplot  # noqa: E402, F401  (a fixture of scikit-learn's own tests)
+from sklearn_suite import Suite, retargeted  # noqa: E402, F401
+
+PLAIN_SHARE = 10
+
+
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="run every case, not a seeded tenth")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "cases(n): run for the seeds 0 .. n - 1 (a tenth if plain)")
+    matplotlib.use("agg")
+    hypothesis.settings.register_profile("plain", deadline=None, derandomize=True, max_examples=40)
+    hypothesis.settings.register_profile("full", deadline=None, derandomize=True, max_examples=400)
+    hypothesis.settings.load_profile("full" if config.getoption("--full") else "plain")
+
+
+def pytest_generate_tests(metafunc):
+    marker = metafunc.definition.get_closest_marker("cases")
+    if marker is not None:
+        step = 1 if metafunc.config.getoption("--full") else PLAIN_SHARE
+        metafunc.parametrize("seed", range(0, marker.args[0], step))
+
+
+@pytest.fixture(params=[42])
+def global_random_seed(request):
+    """The seed of scikit-learn's own tests."""
+    return request.param
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    if module_path.name == "test_sklearn_suite.py":
+        return Suite.from_parent(parent, path=module_path)
+    return None

@@ -1,0 +1,11 @@
+"""Naive twins: what fasttree must compute, written as plainly as NumPy allows.
+
+``impurity``  the criteria, by definition
+``splits``    every cut of a node, and the best one
+``grow``      a whole tree from them
+``judge``     a fitted tree checked node by node against them
+``problems``  random problems and estimators, drawn from a seed
+``trees``     comparing fitted trees
+
+Nothing here is fast, and nothing here is shared with the engine.
+"""

@@ -1,0 +1,216 @@
+"""The ``fasttree`` command, in process and as users run it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fasttree
+from fasttree.cli import main
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A function that writes a CSV file of three columns and the given target."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 50, (60, 3))
+
+    def write(target):
+        path = tmp_path / "table.csv"
+        lines = ["a,b,c,target"]
+        for row, value in zip(rows, target(rows), strict=True):
+            lines.append(",".join(map(str, [*row, value])))
+        path.write_text("\n".join(lines))
+        return str(path)
+
+    return write
+
+
+def by_size(rows):
+    return np.where(rows[:, 0] + rows[:, 1] > 50, "large", "small")
+
+
+def run(arguments, capsys):
+    """Exit code, output and error output of the command."""
+    try:
+        code = main(arguments)
+    except SystemExit as stop:  # argparse
+        code = stop.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def scores(output):
+    """The two held-out scores of a report."""
+    lines = [line for line in output.splitlines() if re.match(r"(fasttree|scikit-learn) \d", line)]
+    assert len(lines) == 2
+    return [float(line.split()[3]) for line in lines]
+
+
+def test_demo(capsys):
+    code, out, err = run(["demo"], capsys)
+    assert code == 0
+    assert err == ""
+    assert "6,497 rows, 12 columns" in out
+    assert "7 classes" in out
+    ours, theirs = scores(out)
+    assert abs(ours - theirs) < 0.05
+    assert ours > 0.5
+    assert "|--- alcohol <= " in out
+
+
+def test_demo_as_installed(tmp_path):
+    command = shutil.which("fasttree", path=sysconfig.get_path("scripts"))
+    done = subprocess.run(
+        [command, "demo", "--max-depth", "3"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "accuracy" in done.stdout
+
+
+def test_error_as_installed(tmp_path):
+    command = shutil.which("fasttree", path=sysconfig.get_path("scripts"))
+    done = subprocess.run(
+        [command, "fit", "none.csv", "--target", "y"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "fasttree: error: none.csv: No such file or directory\n"
+
+
+def test_reader_that_stops_early():
+    """As in ``fasttree demo | head -1``: no complaint."""
+    command = shutil.which("fasttree", path=sysconfig.get_path("scripts"))
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as closed:
+        done = subprocess.run(
+            [command, "demo", "--max-depth", "3"], stdout=closed, stderr=subprocess.PIPE
+        )
+    assert done.returncode == 0
+    assert done.stderr == b""
+
+
+def test_fit_labels(table, capsys):
+    code, out, _ = run(["fit", table(by_size), "--target", "target"], capsys)
+    assert code == 0
+    assert "60 rows, 3 columns" in out
+    assert "target target: 2 classes" in out
+    assert "48 rows to fit, 12 held out" in out
+    assert "class: large" in out
+
+
+def test_fit_limits(table, capsys):
+    path = table(by_size)
+    _, out, _ = run(["fit", path, "--target", "target", "--max-depth", "1"], capsys)
+    assert all(line.split()[-2:] == ["2", "1"] for line in out.splitlines() if "fasttree " in line)
+    _, out, _ = run(["fit", path, "--target", "target", "--test-size", "0.5"], capsys)
+    assert "30 rows to fit, 30 held out" in out
+
+
+def test_task_follows_the_target(table, capsys):
+    def fraction(rows):
+        return rows[:, 0] + 0.5
+
+    def integers(rows):
+        return np.arange(len(rows))
+
+    _, out, err = run(["fit", table(fraction), "--target", "target"], capsys)
+    assert "regression" in out
+    assert "R2" in out
+    assert err == ""
+    path = table(integers)
+    _, out, err = run(["fit", path, "--target", "target"], capsys)
+    assert "regression" in out
+    assert err.startswith("fasttree: note:")
+    assert "task" in err
+    assert err.count("\n") == 1
+    _, out, err = run(["fit", path, "--target", "target", "--task", "regression"], capsys)
+    assert "regression" in out
+    assert err == ""
+    _, out, err = run(
+        ["fit", table(fraction), "--target", "target", "--task", "classification"], capsys
+    )
+    assert "classes" in out
+
+
+def test_gaps_are_fitted(tmp_path, capsys):
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b,y\n" + "".join(f"{i},,{i // 20}\nNaN,{i},1\n" for i in range(40)))
+    code, out, err = run(["fit", str(path), "--target", "y"], capsys)
+    assert code == 0
+    assert err == ""
+    assert "80 rows, 2 columns" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("a,y\n1,0\n2,1\n", ["--target", "z"], "has no column 'z'; it has 'a', 'y'"),
+        ("y\n1\n2\n", ["--target", "y"], "has no column beside 'y'"),
+        ("a,y\n1,\n2,\n", ["--target", "y"], "the target 'y' is empty"),
+        ("a,y\n1,\n2,1\n", ["--target", "y"], "the target 'y' is missing in 1 of 2 rows"),
+        ("a,y\n1,7\n2,7\n", ["--target", "y"], "the target 'y' is constant: every row holds '7'"),
+        ("a,y\n1,7\nx,8\n", ["--target", "y"], "column 'a' holds labels such as 'x'"),
+        (
+            "a,y\n1,u\n2,v\n",
+            ["--target", "y", "--task", "regression"],
+            "the target 'y' holds labels such as 'u'; regression needs numbers",
+        ),
+        ("", ["--target", "y"], "is empty"),
+        ("a,y\n1,2,3\n", ["--target", "y"], "row of 3 cells"),
+        ("a,y\n1e999,0\n2,1\n3,1\n", ["--target", "y"], "infinity"),
+        ("a,y\n1,0\n2,1\n", ["--target", "y", "--max-depth", "0"], "max_depth"),
+        ("a,y\n1,0\n2,1\n", ["--target", "y", "--test-size", "2"], "test_size"),
+    ],
+)
+def test_errors_are_one_line(tmp_path, capsys, text, arguments, message):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    code, out, err = run(["fit", str(path), *arguments], capsys)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("fasttree: error: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_folder_instead_of_file(tmp_path, capsys):
+    code, _, err = run(["fit", str(tmp_path), "--target", "y"], capsys)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert str(tmp_path) in err
+
+
+@pytest.mark.parametrize("arguments", [[], ["fit"], ["fit", "x.csv"], ["grow"]])
+def test_wrong_usage(capsys, arguments):
+    code, _, err = run(arguments, capsys)
+    assert code == 2
+    assert "usage: fasttree" in err
+
+
+def test_version(capsys):
+    code, out, _ = run(["--version"], capsys)
+    assert code == 0
+    assert out.strip() == fasttree.__version__
+
+
+def test_source_folder_says_what_to_do(tmp_path):
+    """Imported from the root of the sources, the package tells the user to leave it."""
+    shutil.copytree(Path(__file__).parents[1] / "fasttree", tmp_path / "fasttree")
+    # -S: without the installed package, which an editable installation puts first.
+    folders = [path for path in sys.path if path.endswith("-packages")]
+    code = f"import sys; sys.path[1:1] = {folders}; import fasttree"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: ")
+    assert "source folder" in last

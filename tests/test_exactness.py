@@ -1,0 +1,142 @@
+"""Default mode: every split is the best split, ties follow the rule, limits only cut the tree."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import fasttree.tree
+from reference.grow import grow
+from reference.judge import judge
+from reference.problems import random_problem
+from reference.trees import STRUCTURE, assert_preorder, assert_same, assert_top
+
+# What makes a tree a function of the data alone.
+DETERMINED = dict(splitter="best", max_features=None)
+UNLIMITED = dict(max_depth=None, max_leaf_nodes=None, ccp_alpha=0.0)
+
+
+@pytest.mark.cases(2000)
+def test_every_split_is_the_best_split(seed):
+    problem = random_problem(seed, ccp_alpha=0.0)
+    fitted = problem.fit(fasttree.tree)
+    judge(fitted, problem.X, problem.y, problem.sample_weight)
+    assert_preorder(fitted.tree_)
+
+
+@pytest.mark.cases(2000)
+def test_every_feature_counts(seed):
+    """As above, with nothing drawn: the judge then knows all candidates of every node."""
+    problem = random_problem(seed + 10_000, **DETERMINED, ccp_alpha=0.0)
+    judge(problem.fit(fasttree.tree), problem.X, problem.y, problem.sample_weight)
+
+
+@pytest.mark.cases(500)
+def test_the_naive_tree_is_grown(seed):
+    """Where scores are exact the whole structure is determined, ties included."""
+    problem = random_problem(
+        seed, ("squared_error",), exact=True, n_outputs=1, **DETERMINED, **UNLIMITED
+    )
+    fitted = problem.fit(fasttree.tree)
+    naive = grow(fitted, problem.X, problem.y, problem.sample_weight)
+    assert_same(fitted.tree_, naive, (*STRUCTURE, "n_node_samples", "weighted_n_node_samples"))
+
+
+@pytest.mark.cases(500)
+def test_max_depth_cuts_the_unlimited_tree(seed):
+    """Also when features, thresholds and missing sides are drawn: draws belong to nodes."""
+    problem = random_problem(seed, **UNLIMITED)
+    whole = problem.fit(fasttree.tree).tree_
+    for depth in range(1, min(whole.max_depth, 5) + 1):
+        assert_top(problem.fit(fasttree.tree, max_depth=depth).tree_, whole, depth)
+
+
+@pytest.mark.cases(200)
+def test_more_leaves_extend_the_tree(seed):
+    """Best-first: a larger budget keeps every split; without one, depth-first's tree."""
+    problem = random_problem(seed, **UNLIMITED)
+    whole = problem.fit(fasttree.tree).tree_
+    smaller = splits_by_path(problem.fit(fasttree.tree, max_leaf_nodes=3).tree_)
+    larger = splits_by_path(problem.fit(fasttree.tree, max_leaf_nodes=6).tree_)
+    assert smaller.items() <= larger.items() <= splits_by_path(whole).items()
+    assert_same(problem.fit(fasttree.tree, max_leaf_nodes=whole.n_leaves + 1).tree_, whole)
+
+
+def splits_by_path(tree):
+    """{path from the root: (feature, threshold, missing side)} of the nodes that are split."""
+    splits, stack = {}, [(0, "")]
+    while stack:
+        node, path = stack.pop()
+        if tree.children_left[node] != -1:
+            splits[path] = tuple(
+                getattr(tree, name)[node].item()
+                for name in ("feature", "threshold", "missing_go_to_left")
+            )
+            stack.append((tree.children_left[node], path + "L"))
+            stack.append((tree.children_right[node], path + "R"))
+    return splits
+
+
+@pytest.mark.cases(200)
+def test_random_state_changes_nothing_when_nothing_is_drawn(seed):
+    problem = random_problem(seed, **DETERMINED)
+    trees = [problem.fit(fasttree.tree, random_state=state).tree_ for state in (0, 1, None)]
+    assert_same(trees[1], trees[0])
+    assert_same(trees[2], trees[0])
+
+
+@pytest.mark.cases(200)
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("change", [lambda y: y + 1e8, lambda y: y * 1e-8, lambda y: -y])
+def test_location_and_scale_of_targets_do_not_matter(seed, criterion, change):
+    """Integer targets, continuous features."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rng.integers(2, 100), rng.integers(1, 5)))
+    y = rng.integers(0, rng.choice([2, 10, 1000]), len(X))
+    params = dict(criterion=criterion, min_samples_leaf=int(rng.integers(1, 4)))
+    tree = fasttree.tree.DecisionTreeRegressor(**params).fit(X, y).tree_
+    changed = fasttree.tree.DecisionTreeRegressor(**params).fit(X, change(y.astype(float))).tree_
+    assert_same(changed, tree, (*STRUCTURE, "n_node_samples"))
+
+
+@pytest.mark.cases(200)
+def test_layout_and_type_of_the_table_do_not_matter(seed):
+    problem = random_problem(seed)
+    tree = problem.fit(fasttree.tree).tree_
+    original = problem.X
+    for order in "CF":
+        for dtype in (np.float32, np.float64):
+            problem.X = np.array(original, dtype=dtype, order=order)
+            problem.X.flags.writeable = False
+            assert_same(problem.fit(fasttree.tree).tree_, tree)
+    strided = np.full((2 * len(original), original.shape[1] + 1), np.inf, dtype=original.dtype)
+    strided[::2, 1:] = original
+    problem.X = strided[::2, 1:]
+    assert_same(problem.fit(fasttree.tree).tree_, tree)
+
+
+@pytest.mark.cases(200)
+def test_rows_may_come_in_any_order(seed):
+    """Impurities are summed in the order of the rows, so only their last bits may differ."""
+    problem = random_problem(seed, exact=True, ccp_alpha=0.0, min_impurity_decrease=0.0)
+    tree = problem.fit(fasttree.tree).tree_
+    order = np.random.default_rng(seed).permutation(len(problem.X))
+    problem.X, problem.y = problem.X[order], problem.y[order]
+    if problem.sample_weight is not None:
+        problem.sample_weight = problem.sample_weight[order]
+    other = problem.fit(fasttree.tree).tree_
+    assert_same(other, tree, (*STRUCTURE, "n_node_samples", "weighted_n_node_samples", "value"))
+    assert_allclose(other.impurity, tree.impurity, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.cases(200)
+def test_pruned_tree_is_part_of_the_whole(seed):
+    problem = random_problem(seed, ccp_alpha=0.0)
+    whole = problem.fit(fasttree.tree)
+    path = problem.estimator(fasttree.tree).cost_complexity_pruning_path(
+        problem.X, problem.y, problem.sample_weight
+    )
+    assert_array_equal(np.sort(path.ccp_alphas), path.ccp_alphas)
+    alpha = float(path.ccp_alphas[len(path.ccp_alphas) // 2])
+    pruned = problem.fit(fasttree.tree, ccp_alpha=max(alpha, 0.0))
+    assert splits_by_path(pruned.tree_).items() <= splits_by_path(whole.tree_).items()
+    assert_preorder(pruned.tree_)

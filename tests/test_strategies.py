@@ -1,0 +1,69 @@
+"""Speed never changes the tree: every strategy and any number of threads grow the same one.
+
+And nothing is lost: the replay of scikit-learn and the naive judge hold under each of them.
+"""
+
+import numpy as np
+import pytest
+import sklearn.tree
+
+import fasttree
+import fasttree.tree
+from reference.judge import judge
+from reference.problems import random_problem
+from reference.trees import assert_same
+
+STRATEGIES = ("auto", "presort", "count", "sort")
+THREADS = (1, 2, 4)
+# Enough rows for every phase of growth.
+LARGE = (8_000, 25_000)
+
+each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+def same_under_all(problem):
+    expected = problem.fit(fasttree.tree)
+    for strategy in STRATEGIES:
+        for n_threads in THREADS:
+            with fasttree.config_context(strategy=strategy, n_threads=n_threads):
+                fitted = problem.fit(fasttree.tree)
+                assert_same(fitted.tree_, expected.tree_)
+                for method in ("predict", "apply"):
+                    np.testing.assert_array_equal(
+                        getattr(fitted, method)(problem.X), getattr(expected, method)(problem.X)
+                    )
+
+
+@pytest.mark.cases(500)
+def test_same_tree(seed):
+    same_under_all(random_problem(seed, rows=(2, 100)))
+
+
+@pytest.mark.cases(100)
+def test_same_tree_on_larger_data(seed):
+    same_under_all(random_problem(seed, rows=LARGE, min_samples_leaf=5))
+
+
+@pytest.mark.cases(50)
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_same_tree_with_n_jobs(seed, n_jobs):
+    problem = random_problem(seed, rows=LARGE, min_samples_leaf=5)
+    assert_same(problem.fit(fasttree.tree, n_jobs=n_jobs).tree_, problem.fit(fasttree.tree).tree_)
+
+
+@each_strategy
+@pytest.mark.cases(2000)
+def test_replay(seed, strategy):
+    problem = random_problem(seed, exact=True)
+    with fasttree.config_context(strategy=strategy, sklearn_random_stream=True):
+        ours = problem.fit(fasttree.tree)
+    assert_same(ours.tree_, problem.fit(sklearn.tree).tree_)
+
+
+@each_strategy
+@pytest.mark.cases(2000)
+def test_every_split_is_the_best_split(seed, strategy):
+    problem = random_problem(seed, ccp_alpha=0.0)
+    with fasttree.config_context(strategy=strategy):
+        fitted = problem.fit(fasttree.tree)
+    judge(fitted, problem.X, problem.y, problem.sample_weight)
