@@ -90,8 +90,38 @@ def test_texts_that_are_numbers(text, number):
 
 @pytest.mark.parametrize(
     "text",
-    ["nan", "NaN", "inf", "-inf", "Infinity", "?", "0x10", "1_000", "1,5", "1 2", "1e", "e5", ".", "-"]
-    + ["+", "1.2.3", "--1", "٣", "１", "²", "½", "1e5.0", "1f", "10%", "$1", "None", "NA", "a", "é", " "],
+    [
+        "nan",
+        "NaN",
+        "inf",
+        "-inf",
+        "Infinity",
+        "?",
+        "0x10",
+        "1_000",
+        "1,5",
+        "1 2",
+        "1e",
+        "e5",
+        ".",
+        "-",
+        "+",
+        "1.2.3",
+        "--1",
+        "٣",
+        "\uff11",
+        "²",
+        "½",
+        "1e5.0",
+        "1f",
+        "10%",
+        "$1",
+        "None",
+        "NA",
+        "a",
+        "é",
+        " ",
+    ],
 )
 def test_texts_that_are_labels(text):
     assert kind_of(text) == "label"
@@ -220,7 +250,10 @@ def holders(frame):
     yield "pyarrow", pa.Table.from_pandas(frame)
     yield "pandas nullable", frame.convert_dtypes(dtype_backend="numpy_nullable")
     yield "pandas arrow", frame.convert_dtypes(dtype_backend="pyarrow")
-    yield "chunks", pl.concat([pl.from_pandas(frame[:100]), pl.from_pandas(frame[100:])], rechunk=False)
+    yield (
+        "chunks",
+        pl.concat([pl.from_pandas(frame[:100]), pl.from_pandas(frame[100:])], rechunk=False),
+    )
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
@@ -244,7 +277,9 @@ def test_categories_and_enums():
     assert expected.categories_[3] == [" 3", "1", "2", "n.a.", "poor"]
     tables = [
         pl.from_pandas(frame),
-        pl.from_pandas(frame).with_columns(pl.col("grade").cast(pl.Enum(["poor", "1", "2", " 3", "n.a."]))),
+        pl.from_pandas(frame).with_columns(
+            pl.col("grade").cast(pl.Enum(["poor", "1", "2", " 3", "n.a."]))
+        ),
         pa.Table.from_pandas(frame),
     ]
     for table in tables:
@@ -282,7 +317,10 @@ def test_first_appearance_does_not_matter(step):
     column, y = list("dcbabc"), [0, 1, 1, 0, 1, 1]
     estimator = DecisionTreeClassifier().fit([[v] for v in column[::step]], y[::step])
     assert estimator.categories_ == [["a", "b", "c", "d"]]
-    assert list(estimator.tree_.label_splits.codes) == [0, 3]  # a first, for a and d are worth the same
+    assert list(estimator.tree_.label_splits.codes) == [
+        0,
+        3,
+    ]  # a first, for a and d are worth the same
 
 
 @pytest.mark.parametrize(
@@ -302,9 +340,11 @@ def test_columns_that_cannot_be_read(column, name):
         DecisionTreeClassifier().fit(frame, [0, 1, 0])
 
 
-@pytest.mark.parametrize("dtype", [pl.Datetime, pl.List(pl.Int64), pl.Struct({"a": pl.Int64}), pl.Binary])
+@pytest.mark.parametrize(
+    "dtype", [pl.Datetime, pl.List(pl.Int64), pl.Struct({"a": pl.Int64}), pl.Binary]
+)
 def test_polars_columns_that_cannot_be_read(dtype):
-    values = {pl.Datetime: [0, 1], pl.Binary: [b"a", b"b"]}.get(dtype, None)
+    values = {pl.Datetime: [0, 1], pl.Binary: [b"a", b"b"]}.get(dtype)
     if values is None:
         values = [[1], [2]] if dtype == pl.List(pl.Int64) else [{"a": 1}, {"a": 2}]
     frame = pl.DataFrame({"ok": ["a", "b"], "odd": pl.Series(values, dtype=dtype)})
@@ -337,7 +377,9 @@ def test_columns_without_names():
 
 def test_payloads_of_nan_are_no_labels():
     odd = np.array([0x7FC00001, 0x7FC00002, 0xFFC00001], dtype=np.uint32).view(np.float32)
-    estimator = DecisionTreeClassifier(categorical_features=None).fit([["a"], ["b"], [1.0]], [0, 1, 2])
+    estimator = DecisionTreeClassifier(categorical_features=None).fit(
+        [["a"], ["b"], [1.0]], [0, 1, 2]
+    )
     assert len(set(estimator.predict(odd[:, None].astype(object)).tolist())) == 1
     assert_array_equal(estimator.apply(odd[:, None]), estimator.apply([[None]] * 3))
     X = np.concatenate([odd, [1.0, 2.0]]).astype(np.float32)[:, None]
@@ -402,8 +444,11 @@ def test_names_and_order_of_columns():
         with pytest.raises(ValueError, match="same order"):
             estimator.predict(table[list(frame.columns)[::-1]])
         with pytest.raises(ValueError, match="unseen at fit time"):
-            estimator.predict(table.rename(columns={"size": "weight"}) if table is frame
-                              else table.rename({"size": "weight"}))
+            estimator.predict(
+                table.rename(columns={"size": "weight"})
+                if table is frame
+                else table.rename({"size": "weight"})
+            )
         with pytest.raises(ValueError, match="feature names should match|expecting 5 features"):
             estimator.predict(table[["size"]])
     with pytest.raises(ValueError, match="expecting 1 features"):
@@ -463,9 +508,11 @@ def test_tampered_pickles_raise(field, value):
 
 
 def test_unordered_codes_in_a_pickle_raise():
-    tree = DecisionTreeClassifier(categorical_split="subset").fit(
-        [["a"], ["b"], ["c"], ["d"]], [0, 0, 1, 1]
-    ).tree_
+    tree = (
+        DecisionTreeClassifier(categorical_split="subset")
+        .fit([["a"], ["b"], ["c"], ["d"]], [0, 0, 1, 1])
+        .tree_
+    )
     cls, args, state = tree.__reduce__()
     splits = state["label_splits"]
     state["label_splits"] = splits | {"codes": splits["codes"][::-1].copy()}
@@ -490,7 +537,11 @@ def test_side_arrays_and_walks_agree(categorical_split):
             cell = cells[tree.feature[node]]
             code = int(cell.view(np.uint32)) - 0x7FC00001
             if kinds[node] == 0:
-                left = tree.missing_go_to_left[node] if np.isnan(cell) else cell <= tree.threshold[node]
+                left = (
+                    tree.missing_go_to_left[node]
+                    if np.isnan(cell)
+                    else cell <= tree.threshold[node]
+                )
             elif not np.isnan(cell):
                 left = False
             elif code < 0:
@@ -515,8 +566,10 @@ def test_threads_and_layouts_of_prediction():
         expected = estimator.tree_.apply(cells)
         assert_array_equal(estimator.tree_.apply(np.ascontiguousarray(cells)), expected)
         assert_array_equal(estimator.tree_.apply(cells, 4), expected)
-        assert_array_equal(np.bincount(expected, minlength=estimator.tree_.node_count)[expected],
-                           estimator.tree_.n_node_samples[expected])
+        assert_array_equal(
+            np.bincount(expected, minlength=estimator.tree_.node_count)[expected],
+            estimator.tree_.n_node_samples[expected],
+        )
 
 
 @pytest.mark.parametrize("categorical_split", ["equality", "subset"])
@@ -590,7 +643,9 @@ def test_export_text_of_missing_values():
         )
     estimator = DecisionTreeClassifier(max_depth=1).fit([["a"], [1.0], [2.0], ["a"]], [0, 0, 1, 0])
     assert export_text(estimator).startswith("|--- feature_0 <= 1.50 or not a number\n")
-    estimator = DecisionTreeClassifier(categorical_split="subset").fit([["a"], [None], ["b"]], [1, 0, 1])
+    estimator = DecisionTreeClassifier(categorical_split="subset").fit(
+        [["a"], [None], ["b"]], [1, 0, 1]
+    )
     assert export_text(estimator).startswith("|--- feature_0 is missing\n")
 
 
@@ -608,7 +663,7 @@ def test_export_graphviz_and_plot():
     assert '0 [label="color in {green}\\ngini = 0.375\\n' in dot
     assert "<=" not in dot
     quoted = DecisionTreeClassifier().fit([['"a"'], ["c"]], [0, 1])
-    assert r'x[0] in {\"a\"}' in export_graphviz(quoted)
+    assert r"x[0] in {\"a\"}" in export_graphviz(quoted)
     markup = DecisionTreeClassifier().fit([["a & <b>"], ["c"]], [0, 1])
     assert "in {a &amp; &lt;b&gt;}<br/>" in export_graphviz(markup, special_characters=True)
     annotations = plot_tree(estimator)
@@ -636,7 +691,8 @@ def test_to_sklearn():
     numbers = frame[["count"]].assign(label="same")
     estimator = DecisionTreeClassifier().fit(numbers, y)
     assert_array_equal(
-        estimator.to_sklearn().tree_.threshold, DecisionTreeClassifier().fit(numbers, y).tree_.threshold
+        estimator.to_sklearn().tree_.threshold,
+        DecisionTreeClassifier().fit(numbers, y).tree_.threshold,
     )
 
 
@@ -648,7 +704,10 @@ def test_composition():
     classifier = DecisionTreeClassifier(max_depth=5)
     assert cross_val_score(classifier, frame, y, cv=3).mean() > 0.6
     bagging = BaggingClassifier(classifier, n_estimators=5, random_state=0)
-    assert bagging.fit(frame.astype(object).to_numpy(), y).score(frame.astype(object).to_numpy(), y) > 0.7
+    assert (
+        bagging.fit(frame.astype(object).to_numpy(), y).score(frame.astype(object).to_numpy(), y)
+        > 0.7
+    )
     numbers = frame[["size", "count"]].fillna(0)
     selected = make_pipeline(SelectKBest(feature_scores, k=1), classifier).fit(numbers, y)
     assert selected[0].get_support().sum() == 1
@@ -699,7 +758,14 @@ def test_text_targets():
     y = frame["color"].fillna("none")
     expected = DecisionTreeClassifier().fit(frame, y.to_numpy(dtype=object))
     assert_array_equal(expected.classes_, ["blue", "green", "none", "red"])
-    for target in (y, y.astype(object), y.astype("category"), pl.Series(y), pa.chunked_array([y]), list(y)):
+    for target in (
+        y,
+        y.astype(object),
+        y.astype("category"),
+        pl.Series(y),
+        pa.chunked_array([y]),
+        list(y),
+    ):
         estimator = DecisionTreeClassifier().fit(frame, target)
         assert_same(estimator.tree_, expected.tree_)
         assert_array_equal(estimator.classes_, expected.classes_)

@@ -23,6 +23,7 @@ from fasttree.tree import _criterion, _splitter
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
 from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
+from fasttree.tree._table import table_encoder
 from fasttree.tree._tree import Tree
 from fasttree.tree._validation import (
     canonical_sparse,
@@ -102,7 +103,8 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         X, y, sample_weight, missing = self._read_data(
             X, y, sample_weight, check_input, missing_values_in_feature_mask
         )
-        n_categories = None if self._table_encoder is None else self._table_encoder.n_categories
+        encoder = table_encoder(self)
+        n_categories = None if encoder is None else encoder.n_categories
         self.tree_ = self._grow(X, y, sample_weight, missing, n_categories)
         if isinstance(self, ClassifierMixin) and self.n_outputs_ == 1:
             self.n_classes_ = self.n_classes_[0]
@@ -116,10 +118,10 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
         """Return X as float32, y as float64 columns, weights with those of the classes, and the
         mask of columns with missing values; set what a fit learns of classes and labels."""
         is_classifier = isinstance(self, ClassifierMixin)
-        self._table_encoder = None
+        vars(self).pop("_table_encoder", None)
         if check_input:
             X, y = check_fit_data(self, X, y)
-            if self._table_encoder is None:
+            if table_encoder(self) is None:
                 n_threads = effective_n_threads(self.n_jobs)
                 missing_values_in_feature_mask = missing_mask(self, X, n_threads)
             if self.criterion == "poisson":
@@ -357,12 +359,11 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     @property
     def categories_(self):
         """list of list: labels of each column in code order, if fitted on a table."""
-        encoder = getattr(self, "_table_encoder", None)
-        if encoder is None:
+        if table_encoder(self) is None:
             raise AttributeError(
                 f"{type(self).__name__} has no categories_: it was not fitted on a table."
             )
-        return encoder.categories
+        return table_encoder(self).categories
 
     # ---- pruning and exchange
 

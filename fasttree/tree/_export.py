@@ -9,12 +9,8 @@ import sklearn.tree
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree.tree._auto import DecisionTree
-from fasttree.tree._export_tables import (
-    dot_of_table_tree,
-    draw_table_tree,
-    table_encoder,
-    text_of_table_tree,
-)
+from fasttree.tree._export_tables import dot_of_table_tree, draw_table_tree, text_of_table_tree
+from fasttree.tree._table import table_encoder
 
 __all__ = ["export_graphviz", "export_text", "plot_tree"]
 

@@ -11,13 +11,9 @@ from sklearn.base import is_classifier
 
 from fasttree._sklearn_compat import DOTTreeExporter, MPLTreeExporter
 from fasttree.tree._questions import Questions
+from fasttree.tree._table import table_encoder
 
-__all__ = ["draw_table_tree", "dot_of_table_tree", "table_encoder", "text_of_table_tree"]
-
-
-def table_encoder(decision_tree):
-    """The encoder of an estimator that was fitted on a table, or None."""
-    return getattr(decision_tree, "_table_encoder", None)
+__all__ = ["dot_of_table_tree", "draw_table_tree", "text_of_table_tree"]
 
 
 def _questions(estimator, feature_names, default):
@@ -70,9 +66,7 @@ def dot_of_table_tree(estimator, out_file, feature_names, **options):
             dot_of_table_tree(estimator, file, feature_names, **options)
         return None
     buffer = StringIO() if out_file is None else out_file
-    exporter = _DOTExporter(
-        questions, out_file=buffer, feature_names=questions.names, **options
-    )
+    exporter = _DOTExporter(questions, out_file=buffer, feature_names=questions.names, **options)
     exporter.export(estimator)
     return buffer.getvalue() if out_file is None else None
 

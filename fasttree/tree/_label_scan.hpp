@@ -99,7 +99,8 @@ private:
         append(runs, end, runs.n);
     }
     void append(const Runs& runs, uint32_t first, uint32_t last) {
-        if (first < last) categories_.push_back({runs.value(first), first, last, last - first, {0, 0}});
+        if (first == last) return;
+        categories_.push_back({runs.value(first), first, last, last - first, {0, 0}});
     }
     void collect(const Acc& acc, const Counts& counts) {
         const uint32_t missing = counts.n_values + counts.n_labels;
@@ -120,7 +121,9 @@ private:
         for (uint32_t p = category.first; p < category.last; ++p) acc.add(runs.entries[p] & ROW);
     }
     static void add(Acc& acc, const Counts& counts, const Category& category) {
-        for (uint32_t c = category.first; c < category.last; ++c) acc.add_cell(cell(acc, counts, c));
+        for (uint32_t c = category.first; c < category.last; ++c) {
+            acc.add_cell(cell(acc, counts, c));
+        }
     }
     static const typename Acc::Cell* cell(const Acc& acc, const Counts& counts, uint32_t c) {
         return static_cast<const typename Acc::Cell*>(counts.cells) + c * acc.cell_size();

@@ -70,7 +70,8 @@ public:
             if (c >= LABELS) (is_left ? left : right).push_back(c - LABELS);
         }
         const uint32_t n = static_cast<uint32_t>(cells_.size());
-        split.missing_left = split.has_missing ? goes_left(MISSING, label_sets) : n_left > n - n_left;
+        split.missing_left = n_left > n - n_left;
+        if (split.has_missing) split.missing_left = goes_left(MISSING, label_sets);
         split.labels.listed_left = !(label_sets && split.missing_left);
         split.labels.codes = split.labels.listed_left ? left : right;
         std::sort(split.labels.codes.begin(), split.labels.codes.end());

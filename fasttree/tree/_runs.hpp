@@ -69,7 +69,8 @@ struct Counts {
 struct Mean {
     int64_t sum, weight;
     bool operator<(const Mean& other) const {
-        return static_cast<__int128>(sum) * other.weight < static_cast<__int128>(other.sum) * weight;
+        using wide = __int128;
+        return static_cast<wide>(sum) * other.weight < static_cast<wide>(other.sum) * weight;
     }
 };
 

@@ -18,6 +18,7 @@ from fasttree.tree._classes import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
 )
+from fasttree.tree._table import table_encoder
 
 __all__ = ["ColumnSplit", "best_split", "feature_scores"]
 
@@ -100,7 +101,7 @@ def best_split(
         return ColumnSplit(score, np.nan, None, False, tree.impurity[0], tree.impurity[0], 0)
     labels = None
     if tree.label_splits is not None:
-        known = stump._table_encoder.categories[0]
+        known = table_encoder(stump).categories[0]
         labels = tuple(known[code] for code in tree.label_splits.codes_going_left(0, 0))
     weights = tree.weighted_n_node_samples
     return ColumnSplit(
@@ -201,7 +202,8 @@ def _as_table(x):
 def _split_column(stump, X, y, sample_weight, j):
     """The tree of one split of column j, and its score."""
     column = X[:, [j]].toarray() if issparse(X) else X[:, j : j + 1]
-    n_categories = None if stump._table_encoder is None else stump._table_encoder.n_categories
+    encoder = table_encoder(stump)
+    n_categories = None if encoder is None else encoder.n_categories
     if n_categories is not None:
         n_categories = n_categories[j : j + 1]
     tree = stump._grow(column, y, sample_weight, None, n_categories)

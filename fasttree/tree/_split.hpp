@@ -102,7 +102,9 @@ inline void take_labels(const Candidate& candidate, const Categories& categories
         n += categories[i].n_rows;
         prefix_left &= !(is_set && i < n_prefix && categories[i].is_numbers());
     }
-    auto is_left = [&](uint32_t i) { return is_set ? (i < n_prefix) == prefix_left : i == n_prefix; };
+    auto is_left = [&](uint32_t i) {
+        return is_set ? (i < n_prefix) == prefix_left : i == n_prefix;
+    };
     best.has_missing = false;
     best.missing_left = best.n_left > n - best.n_left;
     for (uint32_t i = 0; i < categories.size(); ++i) {

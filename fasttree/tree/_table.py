@@ -19,7 +19,7 @@ from fasttree.tree._columns import Coded, Numbers, Objects, open_table
 from fasttree.tree._label_splits import MAX_LABELS
 from fasttree.utils._finite import SOME_INFINITE, value_kind
 
-__all__ = ["TableEncoder", "label_key", "open_fit_table"]
+__all__ = ["TableEncoder", "label_key", "open_fit_table", "table_encoder"]
 
 MISSING_BITS = np.uint32(0x7FC00000)
 
@@ -204,8 +204,7 @@ class TableEncoder:
         is_label = label_columns(table, categorical_features)
         missing = MissingValues(missing_values)
         self.columns = [
-            ColumnEncoder(table.name(j), bool(is_label[j]), missing)
-            for j in range(table.n_columns)
+            ColumnEncoder(table.name(j), bool(is_label[j]), missing) for j in range(table.n_columns)
         ]
 
     def encode(self, table, is_fit=False):
@@ -281,9 +280,12 @@ def label_columns(table, categorical_features):
     return np.isin(np.array(table.names, dtype=object), chosen)
 
 
+def table_encoder(estimator):
+    """Return the encoder of an estimator that was fitted on a table, None for others."""
+    return getattr(estimator, "_table_encoder", None)
+
+
 def open_fit_table(X, categorical_features, missing_values):
     """Return X as a table if it has to be read as one; see `open_table`."""
-    names_labels = (
-        categorical_features is not None and not isinstance(categorical_features, str)
-    )
+    names_labels = categorical_features is not None and not isinstance(categorical_features, str)
     return open_table(X, names_labels or missing_values is not None)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, validate_data
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
 from fasttree.tree._cells import encode_texts
 from fasttree.tree._columns import open_table, text_target
-from fasttree.tree._table import TableEncoder, open_fit_table
+from fasttree.tree._table import TableEncoder, open_fit_table, table_encoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 
 # Above this many rows, counting integers beats sorting them.
@@ -160,7 +160,7 @@ def check_predict_data(estimator, X, check_input=True):
     if not check_input:
         check_n_features(estimator, X, reset=False)
         return X, SOME_INFINITE
-    encoder = getattr(estimator, "_table_encoder", None)
+    encoder = table_encoder(estimator)
     if encoder is not None:
         return _check_predict_table(estimator, X, encoder), SOME_INFINITE
     if (
