@@ -491,11 +491,6 @@ def test_read_only_input(order, dtype):
     assert tree.score(X, y) > 0.9
 
 
-def test_sparse_training_data_are_refused():
-    with pytest.raises((TypeError, ValueError), match="[Ss]parse"):
-        DecisionTreeClassifier().fit(sp.csc_matrix(iris.data), iris.target)
-
-
 @pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("container", [sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.coo_matrix])
 def test_sparse_rows_are_predicted(index_dtype, container):

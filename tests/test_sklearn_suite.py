@@ -21,27 +21,16 @@ PRIVATE = {
     "test_rgb_to_hexstring": "exporters use scikit-learn's colours",
 }
 
-NO_SPARSE = "sparse tables are refused"
-SPARSE = dict.fromkeys(
-    [
-        r"test_sparse_.*",
-        r"test_explicit_sparse_zeros.*",
-        r"test_min_weight_.*_on_sparse_input.*",
-        r"test_min_weight_leaf_split_level\[cs.*",
-        r"test_empty_leaf_infinite_threshold\[cs.*",
-        r"test_apply_path_readonly_all_trees\[cs.*",
-        r"test_(monotonic_constraints_.*|split_impurity)\[.*sparse-without.*",
-        r"test_memory_layout",
-    ],
-    NO_SPARSE,
-)
+SPARSE_MISSING = {
+    r"test_missing_value_errors.*": "sparse tables may hold missing values",
+}
 LAZY_MEMORY = {"test_huge_allocations": "memory is asked for as the tree grows, not in advance"}
 TIE = "of two features that part the rows alike the first is taken, not one drawn"
 
 # Mode -> regular expression of test names -> reason.
 EXCEPTIONS = {
-    "stream": SPARSE | LAZY_MEMORY,
-    "default": SPARSE
+    "stream": SPARSE_MISSING | LAZY_MEMORY,
+    "default": SPARSE_MISSING
     | LAZY_MEMORY
     | {
         r"test_export_text": TIE,
@@ -49,8 +38,7 @@ EXCEPTIONS = {
         r"test_almost_constant_feature.*": "values closer than 1e-7 are told apart",
     },
 }
-# Without sparse splitters there are two fewer to pickle.
-N_TESTS = 804 - 2
+N_TESTS = 804
 
 
 def exception(mode, test):

@@ -6,7 +6,6 @@ builder. Whatever would call scikit-learn's compiled code is replaced.
 
 import copy
 from abc import ABCMeta
-from math import ceil
 from numbers import Integral, Real
 
 import numpy as np
@@ -14,7 +13,7 @@ import sklearn.tree
 from scipy.sparse import issparse
 from sklearn import clone
 from sklearn.base import ClassifierMixin
-from sklearn.utils import Bunch, compute_sample_weight
+from sklearn.utils import Bunch, assert_all_finite, compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._config import get_config
@@ -23,8 +22,10 @@ from fasttree.tree import _criterion, _splitter
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
 from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
+from fasttree.tree._settings import n_rows_of
 from fasttree.tree._table import table_encoder
 from fasttree.tree._tree import Tree
+from fasttree.tree._tunable import TunableMixin
 from fasttree.tree._validation import (
     canonical_sparse,
     check_fit_data,
@@ -58,10 +59,10 @@ CRITERIA_REG = {
     "label_split": _criterion.LabelSplit,
 }
 DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSplitter}
-SPARSE_SPLITTERS = {}
+SPARSE_SPLITTERS = DENSE_SPLITTERS  # they find out how X is stored
 
 
-class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
+class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     """What the estimators share: fit, prediction and pruning on fasttree's engine.
 
     Use the derived classes.
@@ -133,6 +134,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             if not X.flags.aligned:  # a field of packed records
                 X = X.copy()
         n_samples, self.n_features_in_ = X.shape
+        self._n_fit_rows = n_samples  # what fractions of rows refer to
 
         y = np.atleast_1d(y)
         if y.ndim == 1:
@@ -185,19 +187,15 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     def _make_builder(self, X, sample_weight):
         """Put criterion, splitter and builder together; fractions become numbers."""
         n_samples = X.shape[0]
-        min_samples_leaf = _rows(self.min_samples_leaf, n_samples)
-        min_samples_split = max(_rows(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf)
+        min_samples_leaf = n_rows_of(self.min_samples_leaf, n_samples)
+        min_samples_split = max(
+            n_rows_of(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf
+        )
         total_weight = n_samples if sample_weight is None else np.sum(sample_weight)
         min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
 
-        splitters = SPARSE_SPLITTERS if issparse(X) else DENSE_SPLITTERS
-        if self.splitter not in splitters:
-            raise ValueError(
-                "Sparse X is not supported by fasttree's trees; pass a dense array, such as "
-                "X.toarray()."
-            )
-        splitter = splitters[self.splitter](
+        splitter = DENSE_SPLITTERS[self.splitter](
             self._make_criterion(n_samples),
             self.max_features_,
             min_samples_leaf,
@@ -409,14 +407,26 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = bool(SPARSE_SPLITTERS)
         tags.input_tags.categorical = True
         return tags
 
+    # ---- missing values
 
-def _rows(limit, n_samples):
-    """A number of rows, or a fraction of them rounded up."""
-    return limit if isinstance(limit, Integral) else ceil(limit * n_samples)
+    def _support_missing_values(self, X):
+        """Whether X may hold NaN: sparse or not."""
+        return self.__sklearn_tags__().input_tags.allow_nan
+
+    def _compute_missing_values_in_feature_mask(self, X, estimator_name=None):
+        """Check the values of X; of a sparse X no mask is needed."""
+        if not issparse(X):
+            return super()._compute_missing_values_in_feature_mask(X, estimator_name)
+        assert_all_finite(
+            X.data,
+            allow_nan=self._support_missing_values(X),
+            estimator_name=estimator_name or type(self).__name__,
+            input_name="X",
+        )
+        return None
 
 
 def _check_poisson_target(y):

@@ -28,8 +28,11 @@ cdef class TreeBuilder:
     cdef int find_in_parallel(self, Node& node, Split& best) except -1 nogil
     cdef int evaluate(self, int thread, const Node& node, uint32_t feature, Split& best,
                       char* is_constant) except -1 nogil
-    cdef int split_lists(self, Splitter splitter, const Node& node, const Node& left,
-                         const Node& right, int n_threads) except -1 nogil
+    cdef int search_part(self, int thread, const Node& node, uint32_t part,
+                         Split& best) except -1 nogil
+    cdef void take_best(self, const vector[Split]& best_of, Split& best) noexcept nogil
+    cdef int split_lists(self, Splitter splitter, const Node& left, const Node& right,
+                         int n_threads) except -1 nogil
     cdef int grow(self) except -1
     cdef bint as_grown(self)
 

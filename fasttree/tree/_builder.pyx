@@ -54,7 +54,8 @@ cdef class TreeBuilder:
         ----------
         tree : Tree
             Empty; gets the nodes.
-        X : ndarray of shape (n_rows, n_features), float32
+        X : ndarray or CSC matrix of shape (n_rows, n_features), float32
+            A sparse matrix has sorted indices and no duplicates.
         y : ndarray of shape (n_rows, n_outputs), float64
             Targets, or class codes.
         sample_weight : ndarray of shape (n_rows,), float64, or None
@@ -78,7 +79,7 @@ cdef class TreeBuilder:
         cdef double[::1] values
         cdef LabelLists labels
         if sklearn_stream or not (
-                force_threads or X.shape[0] * <double> X.shape[1] >= SERIAL_VALUES):
+                force_threads or X.size >= SERIAL_VALUES):
             n_threads = 1
         self.n_threads = n_threads
         splitter.init(X, y, sample_weight, strategy, sklearn_stream,
@@ -171,6 +172,12 @@ cdef class TreeBuilder:
         for t in range(self.n_threads):
             best_of[t].score = -INFINITY
             best_of[t].feature = NO_FEATURE
+        if self.splitter.partitioner.has_lists:
+            for f in prange(<int> self.splitter.partitioner.n_parts(),
+                            num_threads=self.n_threads, schedule="dynamic"):
+                self.search_part(threadid(), node, f, best_of[threadid()])
+            self.take_best(best_of, best)
+            return best.feature != NO_FEATURE
         if node.table == NO_TABLE and self.splitter.tables.get().any(node.size()):
             node.table = self.splitter.tables.get().acquire()
             for t in prange(self.n_threads, num_threads=self.n_threads, schedule="static"):
@@ -180,11 +187,7 @@ cdef class TreeBuilder:
         for f in prange(n_features, num_threads=self.n_threads, schedule="dynamic"):
             if not self.splitter.sampler.get().is_known_constant(f):
                 self.evaluate(threadid(), node, f, best_of[threadid()], &is_constant[f])
-        best = best_of[0]
-        for t in range(1, self.n_threads):
-            if best_of[t].score > best.score or (
-                    best_of[t].score == best.score and best_of[t].feature < best.feature):
-                best = best_of[t]
+        self.take_best(best_of, best)
         while True:
             feature = self.splitter.sampler.get().next()
             if feature == NO_FEATURE:
@@ -192,29 +195,46 @@ cdef class TreeBuilder:
             if is_constant[feature]:
                 self.splitter.sampler.get().found_constant()
         node.n_known = self.splitter.sampler.get().end()
-        self.splitter.settle_threshold(best)
         return best.feature != NO_FEATURE
 
-    cdef int split_lists(self, Splitter splitter, const Node& node, const Node& left,
-                         const Node& right, int n_threads) except -1 nogil:
-        """Split the sorted lists for the children that will be searched."""
+    cdef int search_part(self, int thread, const Node& node, uint32_t part,
+                         Split& best) except -1 nogil:
+        """One thread's look at the features listed in a part of a large node."""
+        cdef void* worker = self.workers[thread]
+        (<Splitter> worker).begin_node(node)
+        (<Splitter> worker).search_part(node, part, best)
+        return 0
+
+    cdef void take_best(self, const vector[Split]& best_of, Split& best) noexcept nogil:
+        """The best of the threads' splits."""
+        cdef int t
+        best = best_of[0]
+        for t in range(1, self.n_threads):
+            if best_of[t].score > best.score or (
+                    best_of[t].score == best.score and best_of[t].feature < best.feature):
+                best = best_of[t]
+        self.splitter.settle_threshold(best)
+
+    cdef int split_lists(self, Splitter splitter, const Node& left, const Node& right,
+                         int n_threads) except -1 nogil:
+        """Split what is kept per node besides the rows, for the children that will be searched."""
         cdef bint with_left = not self.rules.is_terminal(left)
         cdef bint with_right = not self.rules.is_terminal(right)
         cdef const uint32_t* sides = splitter.partitioner.sides()
-        cdef uint32_t start = node.start, end = node.end
-        cdef int f, n_features = <int> splitter.partitioner.n_features
-        if not with_left and not with_right:
-            return 0
+        cdef bint is_sparse = splitter.partitioner.is_sparse
+        cdef int part, n_parts
+        n_parts = splitter.partitioner.begin_split(left, right, with_left, with_right)
         if n_threads == 1:
-            for f in range(n_features):
-                if not splitter.sampler.get().is_known_constant(f):
-                    splitter.partitioner.split_feature(f, start, end, with_left, with_right,
-                                                       sides)
+            for part in range(n_parts):
+                if is_sparse or not splitter.sampler.get().is_known_constant(part):
+                    splitter.partitioner.split_part(part, left, right, with_left, with_right,
+                                                    sides)
         else:
-            for f in prange(n_features, num_threads=n_threads, schedule="dynamic"):
-                if not splitter.sampler.get().is_known_constant(f):
-                    (<Splitter> self.workers[threadid()]).partitioner.split_feature(
-                        f, start, end, with_left, with_right, sides)
+            for part in prange(n_parts, num_threads=n_threads, schedule="dynamic"):
+                if is_sparse or not splitter.sampler.get().is_known_constant(part):
+                    (<Splitter> self.workers[threadid()]).partitioner.split_part(
+                        part, left, right, with_left, with_right, sides)
+        splitter.partitioner.end_split(left, right, with_left, with_right)
         return 0
 
 
@@ -303,7 +323,7 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
             left.record = store.append(left, splitter.left_value)
             right.record = store.append(right, splitter.right_value)
             store.set_split(node.record, split, left.record, right.record)
-            self.split_lists(splitter, node, left, right, self.n_threads if defer_below else 1)
+            self.split_lists(splitter, left, right, self.n_threads if defer_below else 1)
             with_left = not self.rules.is_terminal(left)
             with_right = not self.rules.is_terminal(right)
             splitter.pass_tables(node, left, right, with_left and not splitter.is_block(left),
@@ -385,8 +405,7 @@ cdef class BestFirstTreeBuilder(TreeBuilder):
                     self.splitter.sampler.get().begin(expanded.node.key, 0)
                     self.splitter.partitioner.restore_sides(
                         expanded.node.start, expanded.right.start, expanded.node.end)
-                    self.split_lists(self.splitter, expanded.node, expanded.left, expanded.right,
-                                     self.n_threads)
+                    self.split_lists(self.splitter, expanded.left, expanded.right, self.n_threads)
                     self.open_node(expanded.left, opened)
                     frontier.push(opened)
                     self.open_node(expanded.right, opened)

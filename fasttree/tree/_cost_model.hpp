@@ -1,6 +1,7 @@
 // What is cheaper when: every constant of the engine's choices, in nanoseconds or ratios measured
 // on one x86-64 core. A wrong choice costs time, never another tree.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,6 +26,21 @@ inline bool subtraction_is_cheaper(uint32_t n, uint32_t n_features, size_t bytes
 inline bool lists_pay(uint32_t n_features, uint32_t max_features) {
     constexpr double PARTITION = 1.5, SORT = 10.0;
     return PARTITION * n_features < SORT * max_features;
+}
+
+// Looking up n rows of a node in a sparse column of m nonzeros against walking the column: the
+// rule and the ratio of the sparse trees' paper (its equation 8). One nonzero is walked: its
+// logarithm would let any number of look-ups pass for free.
+inline bool binary_search_pays(uint32_t n, uint32_t m) {
+    constexpr double SWITCH = 0.1;
+    return m > 1 && n * std::log2(static_cast<double>(m)) < SWITCH * m;
+}
+
+// Blocks cost a partition of all nonzeros of a node; extraction costs a look at one column for
+// each feature looked at, most of them short or without a row in the node.
+inline bool sparse_lists_pay(uint32_t n_features, uint32_t max_features) {
+    constexpr double PARTITION = 1.0, EXTRACTION = 20.0;
+    return PARTITION * n_features < EXTRACTION * max_features;
 }
 
 // Nodes of more rows are searched and partitioned feature by feature on all threads, smaller

@@ -84,6 +84,19 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
         cbool label_sets
 
 
+cdef extern from "_nonzeros.hpp" namespace "fasttree" nogil:
+    cdef cppclass Nonzeros:
+        const uint32_t* entries
+        uint32_t n
+        uint32_t n_negative
+        uint32_t n_missing
+        uint32_t n_listed()
+        uint32_t n_values()
+        float value(uint32_t p)
+        uint32_t n_at_most(double threshold)
+        cbool is_constant(cbool sklearn_rules)
+
+
 cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
     uint64_t mix(uint64_t key, uint64_t value)
 
@@ -136,6 +149,8 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
                       const Categories& categories, uint32_t feature, Split& best) except +
     void take_candidate(const Runs& runs, const Candidate& candidate,
                         const Categories& categories, uint32_t feature, Split& best) except +
+    void take_nonzeros "take_candidate"(const Nonzeros& nonzeros, const Candidate& candidate,
+                                        uint32_t feature, Split& best)
 
 
 cdef extern from "_random_labels.hpp" namespace "fasttree" nogil:
@@ -282,11 +297,13 @@ cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
         void begin_node(const uint32_t* rows, uint32_t n) except +
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out)
         void node_value(double* value)
+        uint32_t least_parted(double score) except +
         double perfect_score(const uint32_t* rows, uint32_t n)
         void grow_block(Block& block, const GrowthRules& rules, FeatureSampler& sampler,
                         NodeStore& store, const Node& root) except +
         cbool scan(const Runs&, const Limits&, Candidate& best) except +
         cbool scan_counts "scan"(const Counts&, const Limits&, Candidate& best) except +
+        cbool scan_nonzeros "scan"(const Nonzeros&, const Limits&, Candidate& best) except +
         const Categories& categories()
         size_t cell_bytes()
         void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
@@ -315,6 +332,7 @@ cdef extern from "_tables.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
+    cbool sparse_lists_pay(uint32_t n_features, uint32_t max_features)
     cbool lists_pay(uint32_t n_features, uint32_t max_features)
     uint32_t subtree_size(uint32_t n_rows, int n_threads)
     const double SERIAL_VALUES

@@ -6,7 +6,7 @@ runs, and moves the rows of a split node so that its children own contiguous sli
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
 
-from fasttree.tree._engine cimport Block, DenseData, DenseWorkspace, Runs, Split
+from fasttree.tree._engine cimport Block, DenseData, DenseWorkspace, Node, Nonzeros, Runs, Split
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float32_t, float64_t, uint8_t, uint32_t
 
@@ -14,6 +14,9 @@ from fasttree.utils._typedefs cimport float32_t, float64_t, uint8_t, uint32_t
 cdef class Partitioner:
     cdef readonly uint32_t n_features
     cdef readonly uint32_t n_rows          # of positive weight: the root's rows
+    cdef bint is_sparse                    # features are nonzeros, not runs
+    cdef bint has_lists                    # a node lists the features that it has nonzeros of
+    cdef uint32_t least                    # features of fewer nonzeros need not be listed
 
     # n_categories: labels that each column may hold, or None.
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
@@ -21,21 +24,45 @@ cdef class Partitioner:
                   const uint32_t[::1] n_categories) except -1
     # The same rows and columns, scratch of its own.
     cdef Partitioner clone(self)
-    cdef const uint32_t* rows(self) noexcept nogil
+    # Columns that count tables may be made of.
+    cdef const DenseData* dense_columns(self) noexcept
+    # Rows of a node in ascending order; good until the next call.
+    cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil
     cdef bint with_labels(self, uint32_t feature) noexcept nogil
+
+    # Order of a feature in a node: dense columns.
+    cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil
     cdef uint32_t* scratch(self) noexcept nogil
     # The node as a block, or NULL if the partitioner has none.
     cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil
+    # Order of a feature in a node: sparse columns.
+    cdef int nonzeros(self, uint32_t feature, const Node& node, Nonzeros* out) except -1 nogil
+    cdef int listed_side(self, const Nonzeros& nonzeros, uint32_t n_values_left,
+                         bint missing_left, Nonzeros* out) except -1 nogil
+
+    # Features that a node lists, part by part: those of at least `least` nonzeros in it.
+    cdef uint32_t n_parts(self) noexcept nogil
+    cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil
+    cdef uint32_t next_feature(self, uint32_t least) noexcept nogil
+    # Says that the feature returned last is constant in the node, and so below it.
+    cdef void found_constant(self) noexcept nogil
+
+    # Moves the node's rows that go left to the front; returns the first position on the right.
+    cdef uint32_t split_rows(self, const Split& split, const Node& node) except? 0 nogil
     # Side of each row in the split made last.
     cdef const uint32_t* sides(self) noexcept nogil
-    cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil
-    cdef uint32_t split_rows(self, const Split& split, uint32_t start, uint32_t end) noexcept nogil
     # Restores `sides` of a node whose rows were split at `middle`.
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil
-    # Splits what is kept of a feature besides the rows, for the children that will be searched.
-    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t end, bint with_left,
-                            bint with_right, const uint32_t* sides) noexcept nogil
+    # What is kept per node besides the rows is split in parts, between begin_split, which says how
+    # many, and end_split, for the children that will be searched. A part of a dense matrix is a
+    # feature.
+    cdef int begin_split(self, const Node& left, const Node& right, bint with_left,
+                         bint with_right) except -1 nogil
+    cdef int split_part(self, uint32_t part, const Node& left, const Node& right, bint with_left,
+                        bint with_right, const uint32_t* sides) except -1 nogil
+    cdef void end_split(self, const Node& left, const Node& right, bint with_left,
+                        bint with_right) noexcept nogil
 
 
 cdef class DensePartitioner(Partitioner):

@@ -10,7 +10,7 @@ from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
 from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport SORTED, SortBuffers
+from fasttree.tree._engine cimport NO_FEATURE, SORTED, SortBuffers
 
 
 cdef class Partitioner:
@@ -27,8 +27,12 @@ cdef class Partitioner:
     cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil:
         return NULL
 
-    cdef const uint32_t* rows(self) noexcept nogil:
+    cdef const DenseData* dense_columns(self) noexcept:
         return NULL
+
+    cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil:
+        with gil:
+            raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
         return 0.0
@@ -36,23 +40,50 @@ cdef class Partitioner:
     cdef bint with_labels(self, uint32_t feature) noexcept nogil:
         return False
 
+    cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
+        return 0
+
     cdef uint32_t* scratch(self) noexcept nogil:
         return NULL
+
+    cdef int nonzeros(self, uint32_t feature, const Node& node, Nonzeros* out) except -1 nogil:
+        return 0
+
+    cdef int listed_side(self, const Nonzeros& nonzeros, uint32_t n_values_left,
+                         bint missing_left, Nonzeros* out) except -1 nogil:
+        return 0
+
+    cdef uint32_t n_parts(self) noexcept nogil:
+        return 0
+
+    cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil:
+        pass
+
+    cdef uint32_t next_feature(self, uint32_t least) noexcept nogil:
+        return NO_FEATURE
+
+    cdef void found_constant(self) noexcept nogil:
+        pass
+
+    cdef uint32_t split_rows(self, const Split& split, const Node& node) except? 0 nogil:
+        return node.start
 
     cdef const uint32_t* sides(self) noexcept nogil:
         return NULL
 
-    cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
-        return 0
-
-    cdef uint32_t split_rows(self, const Split& split, uint32_t start, uint32_t end) noexcept nogil:
-        return start
-
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
         pass
 
-    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t end, bint with_left,
-                            bint with_right, const uint32_t* sides) noexcept nogil:
+    cdef int begin_split(self, const Node& left, const Node& right, bint with_left,
+                         bint with_right) except -1 nogil:
+        return 0
+
+    cdef int split_part(self, uint32_t part, const Node& left, const Node& right, bint with_left,
+                        bint with_right, const uint32_t* sides) except -1 nogil:
+        return 0
+
+    cdef void end_split(self, const Node& left, const Node& right, bint with_left,
+                        bint with_right) noexcept nogil:
         pass
 
 
@@ -131,11 +162,14 @@ cdef class DensePartitioner(Partitioner):
         return 0
 
     cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil:
-        self.block.get().open(start, end, self.rows())
+        self.block.get().open(start, end, self.data.get().rows.data())
         return self.block.get()
 
-    cdef const uint32_t* rows(self) noexcept nogil:
-        return self.data.get().rows.data()
+    cdef const DenseData* dense_columns(self) noexcept:
+        return self.data.get()
+
+    cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil:
+        return self.data.get().rows.data() + start
 
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
         return self.data.get().value(row, feature)
@@ -146,20 +180,26 @@ cdef class DensePartitioner(Partitioner):
     cdef uint32_t* scratch(self) noexcept nogil:
         return self.workspace.get().scratch.data()
 
-    cdef const uint32_t* sides(self) noexcept nogil:
-        return self.workspace.get().go_left.data()
-
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
         out[0] = self.workspace.get().runs(feature, start, end)
         return 0
 
-    cdef uint32_t split_rows(self, const Split& split, uint32_t start, uint32_t end) noexcept nogil:
-        return self.workspace.get().split_rows(split, start, end)
+    cdef uint32_t split_rows(self, const Split& split, const Node& node) except? 0 nogil:
+        return self.workspace.get().split_rows(split, node.start, node.end)
+
+    cdef const uint32_t* sides(self) noexcept nogil:
+        return self.workspace.get().go_left.data()
 
     cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
         self.workspace.get().mark_halves(start, middle, end)
 
-    cdef void split_feature(self, uint32_t feature, uint32_t start, uint32_t end, bint with_left,
-                            bint with_right, const uint32_t* sides) noexcept nogil:
-        if self.data.get().columns[feature].storage == SORTED:
-            self.workspace.get().split_list(feature, start, end, with_left, with_right, sides)
+    cdef int begin_split(self, const Node& left, const Node& right, bint with_left,
+                         bint with_right) except -1 nogil:
+        return <int> self.n_features if with_left or with_right else 0
+
+    cdef int split_part(self, uint32_t part, const Node& left, const Node& right, bint with_left,
+                        bint with_right, const uint32_t* sides) except -1 nogil:
+        if self.data.get().columns[part].storage == SORTED:
+            self.workspace.get().split_list(part, left.start, right.end, with_left, with_right,
+                                            sides)
+        return 0

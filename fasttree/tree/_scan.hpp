@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "_advance.hpp"
+#include "_bounds.hpp"
 #include "_impurity.hpp"
 #include "_label_scan.hpp"
 #include "_runs.hpp"
 #include "_scanner.hpp"
+#include "_skip.hpp"
 #include "_targets.hpp"
 
 namespace fasttree {
@@ -20,11 +22,24 @@ class ScannerOf final : public Scanner {
     using Cell = typename Acc::Cell;
     Acc acc_;
     LabelScan<Acc> labels_;
+    Parting<Acc> parting_;
+    const uint32_t* rows_ = nullptr;     // of the node begun last
+    uint32_t n_rows_ = 0;
+    std::vector<uint32_t> all_entries_;  // of a sparse feature, zeros listed
+    std::vector<uint8_t> is_listed_;     // by row, all 0 between scans
 
 public:
-    explicit ScannerOf(const Targets& targets) : acc_(targets) {}
+    explicit ScannerOf(const Targets& targets) : acc_(targets), parting_(targets) {}
 
-    void begin_node(const uint32_t* rows, uint32_t n) override { acc_.begin_node(rows, n); }
+    void begin_node(const uint32_t* rows, uint32_t n) override {
+        rows_ = rows;
+        n_rows_ = n;
+        acc_.begin_node(rows, n);
+        parting_.begin_node();
+    }
+    uint32_t least_parted(double score) override {
+        return parting_.least(acc_, rows_, n_rows_, score);
+    }
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) override {
         acc_.node_stats(rows, n, out);
     }
@@ -50,6 +65,11 @@ public:
         return false;
     }
     const Categories& categories() const override { return labels_.categories(); }
+
+    bool scan(const Nonzeros& nonzeros, const Limits& limits, Candidate& best) override {
+        return limits.checked() ? both_passes<true>(nonzeros, limits, best)
+                                : both_passes<false>(nonzeros, limits, best);
+    }
 
     void grow_block(Block& block, const GrowthRules& rules, FeatureSampler& sampler,
                     NodeStore& store, const Node& root) override {
@@ -317,26 +337,126 @@ private:
         return found;
     }
 
+    template <bool checked>
+    bool pass(const Nonzeros& nonzeros, bool missing_left, const Limits& limits, Candidate& best) {
+        if constexpr (has_begin_pass<Acc>::value) {
+            Limits here = limits;
+            here.near_rule = false;  // list_all applies it
+            return pass<checked>(list_all(nonzeros, limits.near_rule), missing_left, here, best);
+        } else {
+            const bool below = walk<checked, false>(nonzeros, missing_left, limits, best);
+            const bool above = walk<checked, true>(nonzeros, missing_left, limits, best);
+            return below || above;
+        }
+    }
+
+    // The candidates on one side of the zeros: thresholds below zero, or, `mirrored`, above. Rows
+    // are added to that side's child from the outside in; the accumulator does not mind which
+    // child it holds. Mirrored candidates come in descending order: a later one wins a tie.
+    template <bool checked, bool mirrored>
+    bool walk(const Nonzeros& z, bool missing_left, const Limits& limits, Candidate& best) {
+        const uint32_t* entries = mirrored ? z.positives() : z.entries;
+        const uint32_t count = mirrored ? z.n_positive : z.n_negative;
+        const uint32_t base = missing_left != mirrored ? z.n_missing : 0;
+        const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
+        if (z.n < base + leaf) return false;
+        // Candidates have k entries (and the missing rows) on the side, first <= k <= last; the
+        // missing rows alone are one if they are on the right.
+        const uint32_t first = leaf > base ? leaf - base : mirrored ? 0 : 1;
+        uint32_t last = std::min(z.n - base - leaf, count);
+        if (last == z.n_values()) last -= last > 0;
+        if (first > last) return false;
+        acc_.reset();
+        for (uint32_t i = 0; i < base; ++i) acc_.add(z.missing()[i] & ROW);
+
+        bool found = false;
+        double top = best.score;
+        const auto take = [&](uint32_t k) {
+            const uint32_t p = mirrored ? z.n_values() - k : k;
+            const uint32_t n_left = mirrored ? z.n - base - k : base + k;
+            if (checked && limits.near_rule && z.is_near(p)) return;
+            if (!consider<checked>(p, p, n_left, missing_left, limits, best, mirrored)) return;
+            found = true;
+            top = best.score;
+            if (mirrored) best.score = std::nextafter(top, MINUS_INFINITY);
+        };
+        uint32_t k = 0;
+        if (first == 0) take(0);
+        while (k + 1 < first) acc_.add(entries[k++] & ROW);
+        // Loop invariant: the accumulator holds the first k entries. The last entry of all borders
+        // on the zeros, whatever follows it in memory.
+        const uint32_t inner = last == count && count > 0 ? count - 1 : last;
+        if (checked && limits.sklearn_rules) {
+            while (k < inner) {
+                acc_.add(entries[k++] & ROW);
+                if (entries[k] & BOUNDARY) take(k);
+            }
+        } else {
+            while ((k = advance(acc_, entries, k, inner, best.score)) <= inner) take(k);
+        }
+        if (inner < last) {
+            acc_.add(entries[inner] & ROW);
+            take(last);
+        }
+        best.score = top;
+        return found;
+    }
+
+    // All rows of the node in ascending order. `near_rule`: values too close are one run.
+    Runs list_all(const Nonzeros& z, bool near_rule) {
+        is_listed_.resize(acc_.t.n_rows);
+        all_entries_.assign(z.entries, z.entries + z.n_negative);
+        for (uint32_t i = 0; i < z.n_listed(); ++i) is_listed_[z.entries[i] & ROW] = 1;
+        uint32_t boundary = BOUNDARY;
+        for (uint32_t i = 0; i < n_rows_; ++i) {
+            if (is_listed_[rows_[i]]) continue;
+            all_entries_.push_back(rows_[i] | boundary);
+            boundary = 0;
+        }
+        // Descending entries flag the first of a run from above; here it is the last.
+        boundary = BOUNDARY;
+        for (uint32_t i = z.n_positive; i-- > 0;) {
+            all_entries_.push_back((z.positives()[i] & ROW) | boundary);
+            boundary = z.positives()[i] & BOUNDARY;
+        }
+        boundary = BOUNDARY;
+        for (uint32_t i = 0; i < z.n_missing; ++i) {
+            all_entries_.push_back((z.missing()[i] & ROW) | boundary);
+            boundary = 0;
+        }
+        for (uint32_t i = 0; i < z.n_listed(); ++i) is_listed_[z.entries[i] & ROW] = 0;
+        for (uint32_t p = 1; near_rule && p < z.n; ++p) {
+            if (z.is_near(p)) all_entries_[p] &= ROW;
+        }
+        Runs runs{};
+        runs.entries = all_entries_.data();
+        runs.n = z.n;
+        runs.n_missing = z.n_missing;
+        return runs;
+    }
+
     // Takes the accumulator's position as the new best, if it is admissible and scores more.
+    // `mirrored`: the accumulator's left child is the right one.
     template <bool checked>
     bool consider(uint32_t left, uint32_t right, uint32_t n_left, bool missing_left,
-                  const Limits& limits, Candidate& best) {
+                  const Limits& limits, Candidate& best, bool mirrored = false) {
         if (!(checked && limits.sklearn_rules) && !acc_.may_beat(best.score)) return false;
         const double score = checked && limits.sklearn_rules ? acc_.sklearn_score() : acc_.score();
         if (!(score > best.score)) return false;
         double middle = 0.0;
         if constexpr (checked) {
-            if (!is_admissible(limits, middle)) return false;
+            if (!is_admissible(limits, mirrored, middle)) return false;
         }
         best = {score, left, right, n_left, missing_left, middle, THRESHOLD};
         return true;
     }
 
-    bool is_admissible(const Limits& limits, double& middle) const {
+    bool is_admissible(const Limits& limits, bool mirrored, double& middle) const {
         if (acc_.weight_left() < limits.min_weight_leaf
             || acc_.weight_right() < limits.min_weight_leaf) return false;
         if (limits.monotonic == 0) return true;
-        const double l = acc_.value_left(), r = acc_.value_right();
+        const double l = mirrored ? acc_.value_right() : acc_.value_left();
+        const double r = mirrored ? acc_.value_left() : acc_.value_right();
         middle = l / 2 + r / 2;
         return l >= limits.lower && l <= limits.upper && r >= limits.lower && r <= limits.upper
                && (l - r) * limits.monotonic <= 0;

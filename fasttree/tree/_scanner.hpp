@@ -6,6 +6,7 @@
 #include "_block.hpp"
 #include "_growth.hpp"
 #include "_nodes.hpp"
+#include "_nonzeros.hpp"
 #include "_runs.hpp"
 #include "_sampler.hpp"
 #include "_targets.hpp"
@@ -26,11 +27,16 @@ public:
     // known.
     virtual double perfect_score(const uint32_t* rows, uint32_t n) = 0;
 
+    // Fewest rows that a split must part from the others to score at least `score`; half the
+    // node's and one if it takes more.
+    virtual uint32_t least_parted(double score) = 0;
+
     // Replaces `best` by the feature's best admissible candidate and returns true, if its
     // score is larger than best.score. Ties: thresholds before labels; lower threshold, then
     // missing right; labels in code order.
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
+    virtual bool scan(const Nonzeros&, const Limits&, Candidate& best) = 0;
     // Categories of the feature scanned last, for LABEL_SET in ascending order of their means.
     virtual const Categories& categories() const = 0;
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "_nonzeros.hpp"
 #include "_runs.hpp"
 #include "_targets.hpp"
 
@@ -47,7 +48,7 @@ struct Split {
     uint32_t row_below, row_above;   // neighbours of the threshold, until it is computed
     uint32_t feature;
     uint32_t n_left;                 // rows on the left
-    uint32_t n_values_left;          // SORTED columns: rows on the left that are not missing
+    uint32_t n_values_left;          // runs and nonzeros: rows on the left that are not missing
     bool missing_left;               // side of missing values seen in the node
     bool has_missing;                // the node has missing values in the feature
     double middle;
@@ -130,6 +131,15 @@ inline void take_counted(const Counts& counts, const Candidate& candidate,
         take_labels(candidate, categories, best);
     } else if (candidate.right < counts.n_values) {
         best.threshold = midpoint(counts.values[candidate.left], counts.values[candidate.right]);
+    }
+}
+inline void take_candidate(const Nonzeros& nonzeros, const Candidate& candidate, uint32_t feature,
+                           Split& best) {
+    take_any(candidate, feature, nonzeros.n, nonzeros.n_missing, best);
+    best.n_values_left = candidate.left;
+    if (candidate.right < nonzeros.n_values()) {
+        best.row_below = nonzeros.row(candidate.left - 1);
+        best.row_above = nonzeros.row(candidate.right);
     }
 }
 inline void take_candidate(const Runs& runs, const Candidate& candidate,

@@ -9,9 +9,9 @@ from libcpp.vector cimport vector
 
 from fasttree.tree._criterion cimport Criterion
 from fasttree.tree._engine cimport (
-    CountTables, FeatureSampler, GrowthRules, Node, NodeStore, Scanner, Split
+    Candidate, CountTables, FeatureSampler, GrowthRules, Limits, Node, NodeStore, Scanner, Split
 )
-from fasttree.tree._partitioner cimport DensePartitioner, Partitioner
+from fasttree.tree._partitioner cimport Partitioner
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float64_t, int8_t, intp_t, uint8_t, uint32_t, uint64_t
 
@@ -38,6 +38,7 @@ cdef class Splitter:
     cdef bint with_blocks
     cdef uint64_t seed
     cdef uint32_t current_start, current_end     # node the scanner holds
+    cdef const uint32_t* current_rows
     cdef uint64_t work                       # rows looked at since the last poll
     cdef int stop_flag
     cdef int* stop                           # the master's flag: all threads give up
@@ -47,6 +48,9 @@ cdef class Splitter:
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
                   str strategy, bint sklearn_rules, bint depth_first, int n_threads,
                   Simd simd, const uint32_t[::1] n_categories) except -1
+    cdef Partitioner make_partitioner(self, object X, const float64_t[::1] sample_weight,
+                                      str strategy, uint32_t max_features, int n_threads,
+                                      Simd simd, const uint32_t[::1] n_categories)
     cdef int attach(self) except -1
     cdef Splitter clone(self)
     cdef void share_tables(self, CountTables* tables) noexcept nogil
@@ -55,6 +59,9 @@ cdef class Splitter:
     cdef int begin_node(self, const Node& node) except -1 nogil
     cdef int node_stats(self, Node& node, vector[double]& value) except -1 nogil
     cdef int find_split(self, Node& node, Split& best) except -1 nogil
+    # The same of the features that the node lists.
+    cdef int find_listed(self, const Node& node, Split& best) except -1 nogil
+    cdef int search_part(self, const Node& node, uint32_t part, Split& best) except -1 nogil
     cdef int pass_tables(self, Node& node, Node& left, Node& right, bint with_left,
                          bint with_right) except -1 nogil
     cdef void settle_threshold(self, Split& best) noexcept nogil
@@ -74,8 +81,20 @@ cdef class BestSplitter(Splitter):
     pass
 
 
+# Of a feature in a node.
+cdef struct Extremes:
+    float low
+    float high
+    uint32_t n_missing
+
+
 cdef class RandomSplitter(Splitter):
     cdef vector[float] cells          # of a column with labels in the node
 
-    cdef int draw_threshold(self, const Node& node, uint32_t feature, Split& out) except -1 nogil
+    cdef Extremes extremes_of(self, const Node& node, uint32_t feature) noexcept nogil
+    # Draw a question; 1 if the feature is constant in the node.
+    cdef int draw_threshold(self, const Node& node, uint32_t feature, const Extremes& extremes,
+                            Split& out) noexcept nogil
     cdef int draw_on_labels(self, const Node& node, uint32_t feature, Split& out) except -1 nogil
+    cdef int scan_sides(self, const Node& node, uint32_t feature, const Split& drawn,
+                        const Limits& limits, Candidate& candidate) except -1 nogil

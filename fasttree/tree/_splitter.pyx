@@ -10,12 +10,15 @@ from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY, isnan
 from libcpp.utility cimport move
+from scipy.sparse import issparse
 
 from fasttree.tree._engine cimport (
-    BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, THRESHOLD, Block, Candidate, Counts,
-    KeyedSampler, LabelDraw, Limits, Runs, SklearnSampler, lists_pay, midpoint, mix, score_to_beat,
-    take_candidate, take_counted
+    BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, THRESHOLD, Block, Counts, KeyedSampler,
+    LabelDraw, Nonzeros, Runs, SklearnSampler, lists_pay, midpoint, mix, score_to_beat,
+    sparse_lists_pay, take_candidate, take_counted, take_nonzeros
 )
+from fasttree.tree._partitioner cimport DensePartitioner
+from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartitioner
 
 cdef extern from "_runs.hpp" namespace "fasttree" nogil:
     const float FEATURE_THRESHOLD
@@ -80,18 +83,36 @@ cdef class Splitter:
         self.count_forced = strategy == "count"
         self.with_blocks = strategy == "auto" and depth_first and self.searches_lists()
         self.criterion.init(y, sample_weight, sklearn_rules, simd)
-        self.partitioner = DensePartitioner()
-        if self.searches_lists():
-            self.partitioner.init(X, sample_weight, strategy,
-                                  lists_pay(n_features, max_features), n_threads, simd,
-                                  n_categories)
-        else:
-            self.partitioner.init(X, sample_weight, "sort", False, n_threads, simd, n_categories)
+        self.partitioner = self.make_partitioner(X, sample_weight, strategy, max_features,
+                                                 n_threads, simd, n_categories)
         if sklearn_rules:
             self.sampler.reset(new SklearnSampler(n_features, max_features, <uint32_t> self.seed))
         else:
             self.sampler.reset(new KeyedSampler(n_features, max_features))
         return self.attach()
+
+    cdef Partitioner make_partitioner(self, object X, const float64_t[::1] sample_weight,
+                                      str strategy, uint32_t max_features, int n_threads,
+                                      Simd simd, const uint32_t[::1] n_categories):
+        """Rows and columns of X, kept as the features that nodes look at demand."""
+        cdef uint32_t n_features = <uint32_t> X.shape[1]
+        cdef Partitioner partitioner
+        cdef bint with_lists
+        if issparse(X):
+            with_lists = strategy in ("presort", "count") or (
+                strategy == "auto" and sparse_lists_pay(n_features, max_features))
+            partitioner = ListPartitioner() if with_lists else ExtractionPartitioner()
+            # A threshold parts nonzeros from the rest, and no fewer than a leaf has rows; but
+            # which features are constant matters to draws.
+            if not self.draws and not self.rules.sklearn_rules:
+                partitioner.least = <uint32_t> self.min_samples_leaf
+        else:
+            partitioner = DensePartitioner()
+            with_lists = lists_pay(n_features, max_features)
+            if not self.searches_lists():
+                strategy = "sort"
+        partitioner.init(X, sample_weight, strategy, with_lists, n_threads, simd, n_categories)
+        return partitioner
 
     cdef bint searches_lists(self):
         """Whether features are read in ascending order."""
@@ -105,8 +126,7 @@ cdef class Splitter:
         self.right_value.resize(self.criterion.value_size)
         self.scratch_table = NO_TABLE
         self.tables.reset(new CountTables(
-            deref((<DensePartitioner> self.partitioner).data.get()), deref(self.scanner),
-            self.count_forced))
+            deref(self.partitioner.dense_columns()), deref(self.scanner), self.count_forced))
         self.node_tables = self.tables.get()
         return 0
 
@@ -134,7 +154,8 @@ cdef class Splitter:
     cdef int begin_node(self, const Node& node) except -1 nogil:
         """Take the node's rows, unless the scanner holds them already."""
         if node.start != self.current_start or node.end != self.current_end:
-            self.scanner.begin_node(self.partitioner.rows() + node.start, node.end - node.start)
+            self.current_rows = self.partitioner.node_rows(node.start, node.end)
+            self.scanner.begin_node(self.current_rows, node.end - node.start)
             self.current_start = node.start
             self.current_end = node.end
         return 0
@@ -142,8 +163,7 @@ cdef class Splitter:
     cdef int node_stats(self, Node& node, vector[double]& value) except -1 nogil:
         """Statistics and value of a node."""
         self.begin_node(node)
-        self.scanner.node_stats(self.partitioner.rows() + node.start, node.end - node.start,
-                                node.stats)
+        self.scanner.node_stats(self.current_rows, node.end - node.start, node.stats)
         self.scanner.node_value(value.data())
         self.rules.clip(node, value)
         return 0
@@ -156,10 +176,12 @@ cdef class Splitter:
         self.begin_node(node)
         best.feature = NO_FEATURE
         best.score = -INFINITY
+        if self.partitioner.has_lists and self.sampler.get().is_ascending():
+            return self.find_listed(node, best)
         # In ascending order, no later feature can beat or tie-break a perfect split.
         perfect = INFINITY
         if self.sampler.get().is_ascending():
-            perfect = self.scanner.perfect_score(self.partitioner.rows() + node.start, node.size())
+            perfect = self.scanner.perfect_score(self.current_rows, node.size())
         self.sampler.get().begin(node.key, node.n_known)
         if not self.draws and node.table == NO_TABLE and self.tables.get().any(node.size()):
             node.table = self.tables.get().acquire()
@@ -178,6 +200,29 @@ cdef class Splitter:
         node.n_known = self.sampler.get().end()
         self.settle_threshold(best)
         return best.feature != NO_FEATURE
+
+    cdef int find_listed(self, const Node& node, Split& best) except -1 nogil:
+        cdef uint32_t part
+        for part in range(self.partitioner.n_parts()):
+            self.search_part(node, part, best)
+        self.settle_threshold(best)
+        return best.feature != NO_FEATURE
+
+    cdef int search_part(self, const Node& node, uint32_t part, Split& best) except -1 nogil:
+        """Better splits of the features listed in a part of the node."""
+        cdef uint32_t feature, least = self.scanner.least_parted(best.score)
+        cdef double score = best.score
+        self.partitioner.begin_part(node, part)
+        while True:
+            feature = self.partitioner.next_feature(least)
+            if feature == NO_FEATURE:
+                return 0
+            self.poll(1)
+            if self.evaluate(node, feature, best):
+                self.partitioner.found_constant()
+            elif best.score != score:
+                score = best.score
+                least = self.scanner.least_parted(score)
 
     cdef void settle_threshold(self, Split& best) noexcept nogil:
         """Look up the threshold's neighbours, for the split that won only."""
@@ -235,7 +280,7 @@ cdef class Splitter:
     cdef int divide(self, const Node& node, const Split& split, Node& left,
                     Node& right) except -1 nogil:
         """Split the node's rows; statistics, values, bounds and keys of its children."""
-        cdef uint32_t middle = self.partitioner.split_rows(split, node.start, node.end)
+        cdef uint32_t middle = self.partitioner.split_rows(split, node)
         self.rules.make_children(node, split, middle, left, right)
         # Left last: it is searched next, and the scanner still holds it.
         self.node_stats(right, self.right_value)
@@ -270,7 +315,15 @@ cdef class BestSplitter(Splitter):
         cdef Candidate candidate
         cdef Runs runs
         cdef Counts counts
+        cdef Nonzeros nonzeros
         candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
+        if self.partitioner.is_sparse:
+            self.partitioner.nonzeros(feature, node, &nonzeros)
+            if nonzeros.is_constant(self.rules.sklearn_rules):
+                return 1
+            if self.scanner.scan_nonzeros(nonzeros, limits, candidate):
+                take_nonzeros(nonzeros, candidate, feature, best)
+            return 0
         if not self.tables.get().counts(feature, node.size()):
             self.partitioner.runs(feature, node.start, node.end, &runs)
             if runs.is_constant(self.rules.sklearn_rules):
@@ -299,20 +352,112 @@ cdef class RandomSplitter(Splitter):
         return False
 
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
+        cdef Extremes extremes
         cdef Limits limits = self.rules.limits_of(node, feature)
         cdef Candidate candidate
-        cdef Runs runs
-        cdef const uint32_t* rows = self.partitioner.rows() + node.start
-        cdef uint32_t* entries = self.partitioner.scratch()
-        cdef uint32_t i, n = node.size(), n_left = 0, n_right = 0
+        cdef Nonzeros nonzeros
         cdef Split drawn
-        cdef int is_constant
-        if self.partitioner.with_labels(feature):
+        cdef bint is_constant
+        if self.partitioner.is_sparse:
+            self.partitioner.nonzeros(feature, node, &nonzeros)
+            if nonzeros.is_constant(self.rules.sklearn_rules):
+                return 1
+            extremes.low = nonzeros.value(0)
+            extremes.high = nonzeros.value(nonzeros.n_values() - 1)
+            extremes.n_missing = nonzeros.n_missing
+            is_constant = self.draw_threshold(node, feature, extremes, drawn)
+        elif self.partitioner.with_labels(feature):
             is_constant = self.draw_on_labels(node, feature, drawn)
         else:
-            is_constant = self.draw_threshold(node, feature, drawn)
+            extremes = self.extremes_of(node, feature)
+            is_constant = self.draw_threshold(node, feature, extremes, drawn)
         if is_constant:
             return 1
+        limits.near_rule = False
+        candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
+        drawn.n_values_left = 0
+        if self.partitioner.is_sparse:
+            drawn.n_values_left = nonzeros.n_at_most(drawn.threshold)
+            self.partitioner.listed_side(nonzeros, drawn.n_values_left, drawn.missing_left,
+                                         &nonzeros)
+            if not self.scanner.scan_nonzeros(nonzeros, limits, candidate):
+                return 0
+        elif not self.scan_sides(node, feature, drawn, limits, candidate):
+            return 0
+        drawn.score = candidate.score
+        drawn.feature = feature
+        drawn.row_below = NO_ROW
+        drawn.n_left = candidate.n_left
+        if not drawn.has_missing:
+            drawn.missing_left = candidate.n_left > node.size() - candidate.n_left
+        drawn.middle = candidate.middle
+        best = drawn
+        return 0
+
+    cdef int draw_threshold(self, const Node& node, uint32_t feature, const Extremes& extremes,
+                            Split& out) noexcept nogil:
+        if extremes.n_missing == node.size() or (extremes.n_missing == 0 and (
+                extremes.low == extremes.high
+                or (self.rules.sklearn_rules
+                    and extremes.high <= extremes.low + FEATURE_THRESHOLD))):
+            return 1
+        out.question = THRESHOLD
+        out.threshold = self.sampler.get().threshold(node.key, feature, extremes.low,
+                                                     extremes.high)
+        out.has_missing = extremes.n_missing > 0
+        out.missing_left = False
+        if out.has_missing:
+            out.missing_left = self.sampler.get().missing_left(node.key, feature)
+        if out.threshold == extremes.high:
+            out.threshold = extremes.low
+        return 0
+
+    cdef int draw_on_labels(self, const Node& node, uint32_t feature, Split& out) except -1 nogil:
+        """A question about the numbers or about the labels of a dense column."""
+        cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
+        cdef Extremes extremes
+        cdef uint32_t i
+        cdef LabelDraw* draw
+        self.cells.resize(node.size())
+        for i in range(node.size()):
+            self.cells[i] = self.partitioner.value(rows[i], feature)
+        draw = new LabelDraw(self.cells, mix(mix(node.key, ~<uint64_t> feature), 2))
+        cdef bint is_constant = draw.is_constant(), on_labels = draw.is_about_labels()
+        cdef bint numbers_vary = draw.numbers_vary()
+        if on_labels and not is_constant:
+            draw.ask(self.label_sets, out)
+        del draw
+        if on_labels or is_constant:
+            return is_constant
+        extremes = self.extremes_of(node, feature)
+        is_constant = self.draw_threshold(node, feature, extremes, out)
+        if not numbers_vary:
+            out.missing_left = False  # "is a number"
+        return is_constant
+
+    cdef Extremes extremes_of(self, const Node& node, uint32_t feature) noexcept nogil:
+        """Smallest and largest value, and the number missing, of a dense column."""
+        cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
+        cdef Extremes out
+        cdef uint32_t i
+        cdef float x
+        out.low = INFINITY
+        out.high = -INFINITY
+        out.n_missing = 0
+        for i in range(node.size()):
+            x = self.partitioner.value(rows[i], feature)
+            out.n_missing += isnan(x)
+            out.low = x if x < out.low else out.low
+            out.high = x if x > out.high else out.high
+        return out
+
+    cdef int scan_sides(self, const Node& node, uint32_t feature, const Split& drawn,
+                        const Limits& limits, Candidate& candidate) except -1 nogil:
+        """Score one question about a dense column."""
+        cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
+        cdef uint32_t* entries = self.partitioner.scratch()
+        cdef uint32_t i, n = node.size(), n_left = 0, n_right = 0
+        cdef Runs runs
         # Left rows from the front, right rows from the back: one run each.
         for i in range(n):
             if drawn.goes_left(self.partitioner.value(rows[i], feature)):
@@ -327,61 +472,4 @@ cdef class RandomSplitter(Splitter):
         runs.entries = entries
         runs.n = n
         runs.n_missing = 0
-        limits.near_rule = False
-        candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
-        if not self.scanner.scan(runs, limits, candidate):
-            return 0
-        drawn.score = candidate.score
-        drawn.feature = feature
-        drawn.row_below = NO_ROW
-        drawn.n_left = n_left
-        if not drawn.has_missing:
-            drawn.missing_left = n_left > n_right
-        drawn.middle = candidate.middle
-        best = drawn
-        return 0
-
-    cdef int draw_threshold(self, const Node& node, uint32_t feature, Split& out) except -1 nogil:
-        """A threshold between the node's extremes, and a side for missing values; 1 if the
-        feature is constant."""
-        cdef const uint32_t* rows = self.partitioner.rows() + node.start
-        cdef uint32_t i, n = node.size(), n_missing = 0
-        cdef float x, low = INFINITY, high = -INFINITY
-        for i in range(n):
-            x = self.partitioner.value(rows[i], feature)
-            n_missing += isnan(x)
-            low = x if x < low else low
-            high = x if x > high else high
-        if n_missing == n or (n_missing == 0 and (
-                low == high or (self.rules.sklearn_rules and high <= low + FEATURE_THRESHOLD))):
-            return 1
-        out.question = THRESHOLD
-        out.threshold = self.sampler.get().threshold(node.key, feature, low, high)
-        out.has_missing = n_missing > 0
-        out.missing_left = False
-        if n_missing > 0:
-            out.missing_left = self.sampler.get().missing_left(node.key, feature)
-        if out.threshold == high:
-            out.threshold = low
-        return 0
-
-    cdef int draw_on_labels(self, const Node& node, uint32_t feature, Split& out) except -1 nogil:
-        """The same for a column with labels: a question about numbers or about labels."""
-        cdef const uint32_t* rows = self.partitioner.rows() + node.start
-        cdef uint32_t i
-        cdef LabelDraw* draw
-        self.cells.resize(node.size())
-        for i in range(node.size()):
-            self.cells[i] = self.partitioner.value(rows[i], feature)
-        draw = new LabelDraw(self.cells, mix(mix(node.key, ~<uint64_t> feature), 2))
-        cdef bint is_constant = draw.is_constant(), on_labels = draw.is_about_labels()
-        cdef bint numbers_vary = draw.numbers_vary()
-        if on_labels and not is_constant:
-            draw.ask(self.label_sets, out)
-        del draw
-        if on_labels or is_constant:
-            return is_constant
-        is_constant = self.draw_threshold(node, feature, out)
-        if not numbers_vary:
-            out.missing_left = False  # "is a number"
-        return is_constant
+        return self.scanner.scan(runs, limits, candidate)

@@ -43,8 +43,9 @@ public:
 
     // Whether a node of n rows searches the feature by counts.
     bool counts(uint32_t f, uint32_t n) const {
+        if (bytes_ == 0) return false;
         const Column& col = data_.columns[f];
-        if (cell_ == 0 || (col.storage != COUNTED && col.storage != WIDE)) return false;
+        if (col.storage != COUNTED && col.storage != WIDE) return false;
         return forced_ || counts_pay(n, static_cast<uint32_t>(col.values.size()), cell_);
     }
     bool any(uint32_t n) const {

@@ -59,6 +59,8 @@ def check_fit_data(estimator, X, y):
             del estimator.feature_names_in_
         estimator.n_features_in_ = X.shape[1]
         return X.astype(np.float32, copy=False), y
+    if issparse(X) and X.ndim == 2:
+        X = canonical_sparse(X)
     return validate_data(
         estimator,
         X,
@@ -138,8 +140,14 @@ def missing_mask(estimator, X, n_threads):
     return estimator._compute_missing_values_in_feature_mask(X)
 
 
-def canonical_sparse(X):
-    """Return a sparse X with sorted indices and duplicates summed; the caller's is not changed."""
+def canonical_sparse(X, to_format="csc"):
+    """Return a sparse X with sorted indices and duplicates summed; the caller's is not changed.
+
+    Duplicates are summed as they are, before any cast, as `X.toarray()` does. What is neither CSC
+    nor CSR becomes `to_format`.
+    """
+    if X.format not in ("csc", "csr"):
+        X = X.asformat(to_format)
     if X.has_canonical_format:
         return X
     X = X.copy()
@@ -181,7 +189,9 @@ def check_predict_values(estimator, X, accepted):
 
 
 def _validated_rows(estimator, X):
-    X = validate_data(
+    if issparse(X) and X.ndim == 2:
+        X = canonical_sparse(X, "csr")
+    return validate_data(
         estimator,
         X,
         dtype=np.float32,
@@ -189,7 +199,6 @@ def _validated_rows(estimator, X):
         reset=False,
         ensure_all_finite="allow-nan" if estimator._support_missing_values(X) else True,
     )
-    return canonical_sparse(X) if issparse(X) else X
 
 
 def check_weights(sample_weight, X):

@@ -1,0 +1,190 @@
+// What a split can score at most if it parts few rows from the others.
+//
+// A threshold on a sparse feature parts some of its nonzeros from all other rows of the node. With
+// an upper bound on the score of parting k rows, columns of too few nonzeros need not be looked
+// at: in text nearly all. Bounds grow with k, up to half the node; they only screen, with slack
+// for rounding, so they cannot change a tree.
+//
+// Notation: W weight of the node, v <= k w_max <= W / 2 weight of the rows parted.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "_absolute_error.hpp"
+#include "_classification.hpp"
+#include "_regression.hpp"
+
+namespace fasttree {
+
+constexpr double SLACK = 1e-12;
+
+// begin(acc, rows, n) takes a node; bound(acc, k, v) is the bound.
+template <class Acc>
+struct PartingBound {
+    static constexpr bool exists = false;
+};
+
+// Class 1 weighs t. The rows parted are all of class 1, at most t of them, or all of class 0:
+// D = v (W - t) or D = v t.
+template <class Weights>
+struct PartingBound<BinaryGini<Weights>> {
+    static constexpr bool exists = true;
+
+    void begin(const BinaryGini<Weights>&, const uint32_t*, uint32_t) {}
+    double bound(const BinaryGini<Weights>& acc, double, double v) const {
+        const double w = to_double(acc.w_total), ones = to_double(acc.total), zeros = w - ones;
+        const double v1 = std::min(v, ones), v0 = std::min(v, zeros);
+        return std::max(v1 * zeros * zeros / (w - v1), v0 * ones * ones / (w - v0)) * (1 + SLACK);
+    }
+};
+
+// sum l_c^2 <= v^2 and sum t_c l_c >= v t_min, for l the class weights parted and t the node's:
+// sum l_c^2 / v + sum (t_c - l_c)^2 / (W - v) <= v + (sum t_c^2 - 2 v t_min + v^2) / (W - v).
+template <class Weights, class Class, bool single_output>
+struct PartingBound<Gini<Weights, Class, single_output>> {
+    using Acc = Gini<Weights, Class, single_output>;
+    static constexpr bool exists = true;
+    double sum_squares = 0.0, sum_smallest = 0.0;  // over outputs
+
+    void begin(const Acc& acc, const uint32_t*, uint32_t) {
+        sum_squares = sum_smallest = 0.0;
+        for (int k = 0; k < acc.outputs(); ++k) {
+            int64_t smallest = acc.w_total;
+            for (int c = 0; c < acc.stride; ++c) {
+                const int64_t t = acc.total[k * acc.stride + c];
+                if (t > 0) smallest = std::min(smallest, t);
+            }
+            sum_squares += to_double(acc.squares_total[k]);
+            sum_smallest += to_double(smallest);
+        }
+    }
+    double bound(const Acc& acc, double, double v) const {
+        const double n_outputs = acc.outputs(), w = to_double(acc.w_total);
+        const double rest = sum_squares - 2.0 * v * sum_smallest + n_outputs * v * v;
+        return (n_outputs * v + rest / (w - v)) * (1 + SLACK);
+    }
+};
+
+// What a split tells about an output is at most the entropy of the sides themselves.
+template <class Weights, class Class, bool single_output>
+struct PartingBound<Entropy<Weights, Class, single_output>> {
+    using Acc = Entropy<Weights, Class, single_output>;
+    static constexpr bool exists = true;
+    double unsplit = 0.0;
+
+    void begin(const Acc& acc, const uint32_t*, uint32_t) {
+        unsplit = -acc.outputs() * xlog2x(to_double(acc.w_total));
+        for (int64_t weight : acc.total) unsplit += xlog2x(to_double(weight));
+    }
+    double bound(const Acc& acc, double, double v) const {
+        const double w = to_double(acc.w_total);
+        const double sides = xlog2x(w) - xlog2x(v) - xlog2x(w - v);
+        return unsplit + acc.outputs() * (sides + SLACK * xlog2x(w));
+    }
+};
+
+// D = W sum e over the rows parted, e = s - w S / W, and (sum e)^2 <= v sum e^2 / w by Cauchy and
+// Schwarz: D^2 / (v (W - v)) <= W^2 min(k max e^2 / w, sum e^2 / w of the node) / (W - v).
+template <class Weights, bool single_output>
+struct PartingBound<SquaredError<Weights, single_output>> {
+    using Acc = SquaredError<Weights, single_output>;
+    static constexpr bool exists = true;
+    std::vector<double> largest, sum;  // of e^2 / w, by output
+
+    void begin(const Acc& acc, const uint32_t* rows, uint32_t n) {
+        const int n_outputs = acc.outputs();
+        const double w = to_double(acc.w_total);
+        largest.assign(n_outputs, 0.0);
+        sum.assign(n_outputs, 0.0);
+        for (int k = 0; k < n_outputs; ++k) {
+            const double mean = to_double(acc.total(k)) / w;
+            for (uint32_t i = 0; i < n; ++i) {
+                const size_t place = static_cast<size_t>(rows[i]) * n_outputs + k;
+                const double s = to_double(acc.t.sums[place]);
+                const double weight = to_double(acc.w[rows[i]]), part = mean * weight;
+                const double e = std::fabs(s - part) + SLACK * (std::fabs(s) + std::fabs(part));
+                largest[k] = std::max(largest[k], e * e / weight);
+                sum[k] += e * e / weight;
+            }
+        }
+    }
+    double bound(const Acc& acc, double n, double v) const {
+        const double w = to_double(acc.w_total);
+        double score = 0.0;
+        for (int k = 0; k < acc.outputs(); ++k) {
+            const double unit = single_output ? 1.0 : acc.t.sum_unit[k];
+            score += unit * unit * std::min(n * largest[k], sum[k]);
+        }
+        return score * w * w / (w - v) * (1 + SLACK);
+    }
+};
+
+// Without the rows parted the others have no more error about their median than about the
+// node's, so a split saves at most the parted rows' errors about it.
+template <class Weights>
+struct PartingBound<AbsoluteError<Weights>> {
+    using Acc = AbsoluteError<Weights>;
+    static constexpr bool exists = true;
+    double largest = 0.0, total = 0.0;  // sums over outputs
+
+    void begin(const Acc& acc, const uint32_t*, uint32_t n) {
+        largest = total = 0.0;
+        for (int k = 0; k < acc.n_outputs; ++k) {
+            const auto& order = acc.orders[k];
+            const double unit = acc.t.sum_unit[k] * acc.t.weight_unit;
+            bool exact;
+            const double median = to_double(order.levels[acc.median_place(order, exact)]);
+            double error = 0.0, most = 0.0;
+            for (uint32_t i = 0; i < n; ++i) {
+                const double w = to_double(acc.w[order.rows[i]]);
+                const double one = w * std::fabs(to_double(order.levels[i]) - median);
+                error += one;
+                most = std::max(most, one);
+            }
+            total += error * unit;
+            largest += most * unit;
+        }
+    }
+    double bound(const Acc&, double n, double) const {
+        return n * largest * (1 + SLACK) - total * (1 - SLACK);
+    }
+};
+
+// Fewest rows, at most half the node's and one, that must be parted to score at least `score`.
+template <class Acc>
+class Parting {
+    PartingBound<Acc> bound_;
+    double w_max_ = 1.0;
+    bool holds_ = PartingBound<Acc>::exists;
+    bool begun_ = false;
+
+public:
+    explicit Parting(const Targets& targets) {
+        if (targets.weights == nullptr) return;
+        const auto range = std::minmax_element(targets.weights, targets.weights + targets.n_rows);
+        holds_ &= *range.first >= 0;
+        w_max_ = to_double(*range.second);
+    }
+    void begin_node() { begun_ = false; }
+
+    uint32_t least(const Acc& acc, const uint32_t* rows, uint32_t n, double score) {
+        if constexpr (PartingBound<Acc>::exists) {
+            if (!holds_) return 1;
+            if (!begun_) bound_.begin(acc, rows, n);
+            begun_ = true;
+            const double w = to_double(acc.w_total);
+            uint32_t low = 1, high = n / 2 + 1;
+            while (low < high) {
+                const uint32_t k = low + (high - low) / 2;
+                const double v = k * w_max_;
+                if (v > w / 2 || bound_.bound(acc, k, v) >= score) high = k;
+                else low = k + 1;
+            }
+            return low;
+        }
+        return 1;
+    }
+};
+
+}  // namespace fasttree

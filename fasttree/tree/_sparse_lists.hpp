@@ -1,0 +1,348 @@
+// Sparse columns listed in every node: its nonzeros column by column, each column sorted.
+//
+// A split divides the lists stably between the children, so the root's sort is the only one.
+// Columns without a nonzero in a node are not among its lists: a node costs O(its nonzeros), with
+// no term in the number of columns. Lists come in parts, ranges of columns, which threads share.
+//
+// Invariants: rows[start:end] are a node's rows in ascending order. The entries of a part stand
+// next to each other, columns ascending, the first of a column flagged BOUNDARY.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "../utils/_bits.hpp"
+#include "../utils/_simd.hpp"
+#include "_partition.hpp"
+#include "_sparse.hpp"
+#include "_split.hpp"
+
+namespace fasttree {
+
+constexpr uint32_t CONSTANT = 0x80000000u;  // bit of a feature number
+
+struct ListedColumn {
+    uint32_t feature;  // | CONSTANT if its rows in the node have one value
+    uint32_t end;      // of its entries, counted from the part's first
+};
+
+struct ListPart {
+    size_t start = 0;  // of its entries
+    std::vector<ListedColumn> columns;
+
+    uint32_t n_entries() const { return columns.empty() ? 0 : columns.back().end; }
+};
+
+struct NodeLists {
+    std::vector<ListPart> parts;
+    explicit NodeLists(uint32_t n_parts) : parts(n_parts) {}
+};
+
+class ListData : public SparseData {
+public:
+    enum Kind : uint8_t { NEGATIVE = 1, MISSING = 2 };
+
+    std::unique_ptr<uint32_t[]> entries;
+    std::vector<std::unique_ptr<NodeLists>> lists;  // of the nodes that have them, by their start
+    std::vector<uint32_t> part_first;   // first feature of every part, and n_features
+    std::vector<uint32_t> part_sorted;  // first feature of every part that is not sorted yet
+    std::vector<uint8_t> kinds;         // of values in each column, besides positives
+    std::vector<uint32_t> in_fit;       // bits of the rows of positive weight
+    uint32_t least = 1;                 // columns of fewer nonzeros are of no use
+
+    using SparseData::SparseData;
+
+    // Parts of about as many nonzeros each, and few enough for 32 bits.
+    void make_parts(uint32_t n_parts_, uint32_t least_) {
+        const int64_t n_nonzero = indptr[n_features];
+        n_parts_ = std::max(n_parts_, static_cast<uint32_t>(n_nonzero >> 31) + 1);
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            const int64_t target = n_nonzero / n_parts_ * part;
+            const int64_t* found = std::lower_bound(indptr, indptr + n_features, target);
+            part_first.push_back(part == 0 ? 0 : static_cast<uint32_t>(found - indptr));
+        }
+        part_sorted = part_first;
+        part_first.push_back(n_features);
+        entries.reset(new uint32_t[n_nonzero + 1]);
+        kinds.resize(n_features);
+        lists.resize(rows.size() + 1);
+        lists[0] = std::make_unique<NodeLists>(n_parts_);
+        in_fit = make_bits(n_rows);
+        for (uint32_t row : rows) put_bit(in_fit.data(), row, 1);
+        least = std::max(least_, 1u);
+    }
+    uint32_t n_parts() const { return static_cast<uint32_t>(part_first.size()) - 1; }
+    bool is_sorted() const {
+        return std::equal(part_sorted.begin(), part_sorted.end(), part_first.begin() + 1);
+    }
+};
+
+// Scratch of one thread.
+class ListWorkspace {
+public:
+    ListData& data;
+    const Simd simd;
+
+    ListWorkspace(ListData& data_, Simd simd_)
+        : data(data_), simd(simd_), go_left_(make_bits(data_.n_rows)) {}
+
+    // Sorts some more columns of a part of the root, a few million nonzeros.
+    void sort_part(uint32_t part) {
+        constexpr uint64_t BUDGET = 4000000;
+        ListPart& out = data.lists[0]->parts[part];
+        uint32_t& feature = data.part_sorted[part];
+        const uint32_t last = data.part_first[part + 1];
+        out.start = static_cast<size_t>(data.indptr[data.part_first[part]]);
+        uint32_t end = out.n_entries();
+        for (uint64_t work = 0; feature < last && work < BUDGET; ++feature) {
+            const SparseView column = data.column(feature);
+            const uint32_t n = gather(column, data.kinds[feature]);
+            work += column.n;
+            if (n < data.least) continue;
+            sorter_.write_sorted(n, data.entries.get() + out.start + end);
+            end += n;
+            out.columns.push_back({feature, end});
+        }
+    }
+
+    // Walks over the columns of a part of a node that hold at least `least` nonzeros.
+    void begin_part(const Node& node, uint32_t part) {
+        part_ = &data.lists[node.start]->parts[part];
+        start_ = node.start;
+        end_ = node.end;
+        at_ = NONE;
+    }
+    bool next_column(uint32_t least) {
+        uint32_t begin = at_ == NONE ? 0 : part_->columns[at_].end;
+        const uint32_t n = static_cast<uint32_t>(part_->columns.size());
+        for (++at_; at_ < n; ++at_) {
+            const ListedColumn column = part_->columns[at_];
+            if (column.end - begin >= least && !(column.feature & CONSTANT)) {
+                begin_ = begin;
+                return true;
+            }
+            begin = column.end;
+        }
+        part_ = nullptr;
+        return false;
+    }
+    uint32_t feature() const { return part_->columns[at_].feature; }
+    // Says that the column is constant in the node, so its children have no use for it.
+    void drop_column() { part_->columns[at_].feature |= CONSTANT; }
+
+    // Sides of the rows of the node split last.
+    const uint32_t* sides() const { return go_left_.data(); }
+    // Restores the sides of a node whose rows have been split at `middle`.
+    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) {
+        for (uint32_t p = start; p < end; ++p) put_bit(go_left_.data(), data.rows[p], p < middle);
+    }
+
+    Nonzeros nonzeros(uint32_t feature, const Node& node) {
+        Nonzeros out;
+        out.n = node.size();
+        out.column = data.column(feature);
+        out.entries = nullptr;
+        out.n_negative = out.n_missing = out.n_positive = 0;
+        if (!is_at(feature, node) && !find_column(feature, node)) return out;
+        out.entries = data.entries.get() + part_->start + begin_;
+        const uint32_t n = part_->columns[at_].end - begin_;
+        const uint8_t kinds = data.kinds[feature];
+        if (kinds & ListData::NEGATIVE) {
+            out.n_negative = first_not(out, 0, n, [](float x) { return x < 0.0f; });
+        }
+        if (kinds & ListData::MISSING) {
+            const uint32_t end = first_not(out, out.n_negative, n, [](float x) { return x != x; });
+            out.n_missing = end - out.n_negative;
+        }
+        out.n_positive = n - out.n_negative - out.n_missing;
+        return out;
+    }
+
+    // Moves the rows that go left to the front; returns the first position that is right.
+    uint32_t split_rows(const Split& split, const Node& node) {
+        uint32_t* sides = go_left_.data();
+        uint32_t* rows = data.rows.data() + node.start;
+        const Nonzeros z = nonzeros(split.feature, node);
+        const uint32_t n_left = split.n_values_left;
+        for (uint32_t i = 0; i < z.n; ++i) put_bit(sides, rows[i], n_left > z.n_negative);
+        for (uint32_t i = 0; i < z.n_negative; ++i) {
+            put_bit(sides, z.entries[i] & ROW, i < n_left);
+        }
+        for (uint32_t i = 0; i < z.n_missing; ++i) {
+            put_bit(sides, z.missing()[i] & ROW, split.missing_left);
+        }
+        for (uint32_t i = 0; i < z.n_positive; ++i) {
+            put_bit(sides, z.positives()[i] & ROW, z.n_values() - 1 - i < n_left);
+        }
+        part_ = nullptr;  // the node is about to be divided
+        return node.start + partition(simd, rows, z.n, sides, scratch_.reserve(z.n + PADDING));
+    }
+
+    // Dividing a node's lists between its children, those that will be searched. The larger one
+    // takes them over, the lists of the smaller one are made; until end_split the former stand at
+    // the node's place, the latter at the right child's. Returns the number of parts to split.
+    uint32_t begin_split(const Node& left, const Node& right, bool with_left, bool with_right) {
+        if (!with_left && !with_right) {
+            data.lists[left.start] = nullptr;
+            return 0;
+        }
+        if (with_left && with_right) {
+            data.lists[right.start] = std::make_unique<NodeLists>(data.n_parts());
+        }
+        return data.n_parts();
+    }
+    void split_part(uint32_t part, const Node& left, const Node& right, bool with_left,
+                    bool with_right, const uint32_t* sides) {
+        ListPart& kept = data.lists[left.start]->parts[part];
+        const bool keep_left = keeps_left(left, right, with_left, with_right);
+        if (with_left && with_right) {
+            divide<true>(kept, keep_left, sides);
+            ListPart& moved = data.lists[right.start]->parts[part];
+            moved.columns.assign(columns_.begin(), columns_.end());
+            moved.start = moved_start_;
+        } else {
+            divide<false>(kept, keep_left, sides);
+        }
+    }
+    void end_split(const Node& left, const Node& right, bool with_left, bool with_right) {
+        if (keeps_left(left, right, with_left, with_right)) return;
+        std::swap(data.lists[left.start], data.lists[right.start]);
+    }
+
+private:
+    static constexpr uint32_t NONE = 0xffffffffu;
+
+    std::vector<uint32_t> go_left_;      // bits, of the node split last
+    NonzeroSorter sorter_;
+    RowBuffer scratch_, lane_;
+    std::vector<ListedColumn> columns_;  // of the child that is moved
+    size_t moved_start_ = 0;
+    ListPart* part_ = nullptr;           // column looked at: in which part,
+    uint32_t start_ = 0, end_ = 0;       // of which node,
+    uint32_t at_ = NONE, begin_ = 0;     // its place, its first entry
+
+    // Puts the nonzeros of a column in the sorter; returns their number.
+    uint32_t gather(const SparseView& column, uint8_t& kinds) {
+        sorter_.reserve(column.n);
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < column.n; ++i) {
+            const float x = column.values[i];
+            const uint32_t row = static_cast<uint32_t>(column.rows[i]);
+            sorter_.put(n, x, row);
+            n += x != 0.0f && get_bit(data.in_fit.data(), row);
+            kinds |= x < 0.0f ? ListData::NEGATIVE : 0;
+            kinds |= x != x ? ListData::MISSING : 0;
+        }
+        return n;
+    }
+
+    // First of entries [low, high) whose value is not of a kind that comes first.
+    template <class IsKind>
+    static uint32_t first_not(const Nonzeros& nonzeros, uint32_t low, uint32_t high,
+                              IsKind is_kind) {
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (is_kind(nonzeros.column.value(nonzeros.entries[middle] & ROW))) low = middle + 1;
+            else high = middle;
+        }
+        return low;
+    }
+
+    bool is_at(uint32_t feature, const Node& node) const {
+        return part_ != nullptr && start_ == node.start && end_ == node.end
+               && part_->columns[at_].feature == feature;
+    }
+    bool find_column(uint32_t feature, const Node& node) {
+        const auto& first = data.part_first;
+        const auto after = std::upper_bound(first.begin(), first.end() - 1, feature);
+        ListPart& part = data.lists[node.start]->parts[after - first.begin() - 1];
+        const auto precedes = [](const ListedColumn& column, uint32_t f) {
+            return (column.feature & ~CONSTANT) < f;
+        };
+        const auto found =
+            std::lower_bound(part.columns.begin(), part.columns.end(), feature, precedes);
+        part_ = nullptr;
+        if (found == part.columns.end() || found->feature != feature) return false;
+        part_ = &part;
+        start_ = node.start;
+        end_ = node.end;
+        at_ = static_cast<uint32_t>(found - part.columns.begin());
+        begin_ = at_ == 0 ? 0 : part.columns[at_ - 1].end;
+        return true;
+    }
+
+    static bool keeps_left(const Node& left, const Node& right, bool with_left, bool with_right) {
+        return with_left && (!with_right || left.size() >= right.size());
+    }
+
+    // Compacts a part to the entries and columns of one child; with_moved: those of the other
+    // go behind them, and its columns to columns_.
+    template <bool with_moved>
+    void divide(ListPart& part, bool keep_left, const uint32_t* sides) {
+        uint32_t* entries = data.entries.get() + part.start;
+        uint32_t* moved = with_moved ? scratch_.reserve(part.n_entries()) : nullptr;
+        uint32_t n_kept = 0, n_moved = 0, n_columns = 0, end = 0;
+        columns_.clear();
+        // Loop invariant: columns before this one are divided; what is kept of them stands in
+        // entries[0:n_kept] and columns[0:n_columns], what is moved in moved[0:n_moved].
+        for (const ListedColumn column : part.columns) {
+            uint32_t* from = entries + end;
+            const uint32_t n = column.end - end;
+            end = column.end;
+            if (column.feature & CONSTANT) continue;
+            const uint32_t kept = divide_column<with_moved>(from, n, keep_left, sides,
+                                                            entries + n_kept, moved + n_moved);
+            if (kept >= data.least) {
+                n_kept += kept;
+                part.columns[n_columns++] = {column.feature, n_kept};
+            }
+            if (with_moved && n - kept >= data.least) {
+                n_moved += n - kept;
+                columns_.push_back({column.feature, n_moved});
+            }
+        }
+        part.columns.resize(n_columns);
+        if (with_moved) std::memcpy(entries + n_kept, moved, n_moved * sizeof(uint32_t));
+        moved_start_ = part.start + n_kept;
+    }
+    // Divides a column's entries into `kept`, at or before them in memory, and `moved`, elsewhere.
+    // Returns the number kept.
+    template <bool with_moved>
+    uint32_t divide_column(uint32_t* entries, uint32_t n, bool keep_left, const uint32_t* sides,
+                           uint32_t* kept, uint32_t* moved) {
+        constexpr uint32_t LONG = 32;  // from here on vectors pay
+        if (n >= LONG) {
+            const uint32_t n_left = partition(simd, entries, n, sides, lane_.reserve(n + PADDING),
+                                              with_moved || keep_left, with_moved || !keep_left);
+            const uint32_t n_kept = keep_left ? n_left : n - n_left;
+            const uint32_t* first = entries + (keep_left ? 0 : n_left);
+            if (with_moved) {
+                const uint32_t* other = entries + (keep_left ? n_left : 0);
+                std::memcpy(moved, other, (n - n_kept) * sizeof(uint32_t));
+            }
+            std::memmove(kept, first, n_kept * sizeof(uint32_t));
+            return n_kept;
+        }
+        const uint32_t flip = keep_left ? 0 : 1;
+        uint32_t n_kept = 0, n_moved = 0, carry_kept = 0, carry_moved = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t entry = entries[i], row = entry & ROW, boundary = entry & BOUNDARY;
+            const uint32_t keep = get_bit(sides, row) ^ flip;
+            carry_kept |= boundary;
+            kept[n_kept] = row | carry_kept;
+            carry_kept &= keep - 1;
+            n_kept += keep;
+            if constexpr (with_moved) {
+                carry_moved |= boundary;
+                moved[n_moved] = row | carry_moved;
+                carry_moved &= 0 - keep;
+                n_moved += 1 - keep;
+            }
+        }
+        return n_kept;
+    }
+};
+
+}  // namespace fasttree

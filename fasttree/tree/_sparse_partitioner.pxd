@@ -1,0 +1,88 @@
+"""Partitioners of a sparse matrix: nonzeros listed per node, or extracted column by column."""
+from libcpp cimport bool as cbool
+from libcpp.memory cimport shared_ptr, unique_ptr
+from libcpp.vector cimport vector
+
+from fasttree.tree._engine cimport DenseData, Node, Nonzeros, Split
+from fasttree.tree._partitioner cimport Partitioner
+from fasttree.utils._simd cimport Simd
+from fasttree.utils._typedefs cimport float64_t, int32_t, int64_t, uint32_t
+
+
+cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
+    cdef cppclass SparseData:
+        vector[uint32_t] rows
+        float value(uint32_t row, uint32_t feature)
+
+    Nonzeros list_side "fasttree::listed_side"(const Nonzeros& nonzeros, uint32_t n_values_left,
+                                               cbool missing_left,
+                                               vector[uint32_t]& listed) except +
+
+
+cdef extern from "_sparse_lists.hpp" namespace "fasttree" nogil:
+    cdef cppclass ListData(SparseData):
+        ListData(const float* values, const int32_t* indices, const int64_t* indptr,
+                 uint32_t n_rows, uint32_t n_features) except +
+        void make_parts(uint32_t n_parts, uint32_t least) except +
+        uint32_t n_parts()
+        cbool is_sorted()
+
+    cdef cppclass ListWorkspace:
+        ListWorkspace(ListData& data, Simd simd) except +
+        void sort_part(uint32_t part) except +
+        void begin_part(const Node& node, uint32_t part)
+        cbool next_column(uint32_t least)
+        uint32_t feature()
+        void drop_column()
+        const uint32_t* sides()
+        void mark_halves(uint32_t start, uint32_t middle, uint32_t end)
+        Nonzeros nonzeros(uint32_t feature, const Node& node)
+        uint32_t split_rows(const Split& split, const Node& node) except +
+        uint32_t begin_split(const Node& left, const Node& right, cbool with_left,
+                             cbool with_right) except +
+        void split_part(uint32_t part, const Node& left, const Node& right, cbool with_left,
+                        cbool with_right, const uint32_t* sides) except +
+        void end_split(const Node& left, const Node& right, cbool with_left, cbool with_right)
+
+
+cdef extern from "_extraction.hpp" namespace "fasttree" nogil:
+    cdef cppclass ExtractionData(SparseData):
+        vector[uint32_t] position
+        ExtractionData(const float* values, const int32_t* indices, const int64_t* indptr,
+                       uint32_t n_rows, uint32_t n_features) except +
+        void map_rows() except +
+
+    cdef cppclass Extraction:
+        Extraction(ExtractionData& data) except +
+        const uint32_t* node_rows(uint32_t start, uint32_t end) except +
+        Nonzeros nonzeros(uint32_t feature, uint32_t start, uint32_t end) except +
+        uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) except +
+
+
+# What both strategies share.
+cdef class SparsePartitioner(Partitioner):
+    cdef const float[::1] values              # the CSC matrix
+    cdef const int32_t[::1] indices
+    cdef const int64_t[::1] indptr
+    cdef SparseData* matrix                   # owned by the derived class
+    cdef shared_ptr[DenseData] no_columns
+    cdef vector[uint32_t] listed
+
+    cdef int take_arrays(self, object X) except -1
+    cdef int take_rows(self, SparseData* matrix, uint32_t n_rows,
+                       const float64_t[::1] sample_weight) except -1
+    cdef int share(self, SparsePartitioner other) except -1
+
+
+cdef class ListPartitioner(SparsePartitioner):
+    cdef shared_ptr[ListData] data
+    cdef unique_ptr[ListWorkspace] workspace
+    cdef Simd simd
+
+    cdef int sort_columns(self, int n_threads) except -1
+    cdef int sort_part(self, uint32_t part) except -1 nogil
+
+
+cdef class ExtractionPartitioner(SparsePartitioner):
+    cdef shared_ptr[ExtractionData] data
+    cdef unique_ptr[Extraction] workspace

@@ -1,0 +1,241 @@
+"""Partitioners of a sparse matrix; `_sparse_lists.hpp` and `_extraction.hpp` hold the loops.
+
+Lists cost a sort of every column once and O(nonzeros of the node) per split. Extraction costs, per
+feature looked at, the shorter of a walk over the column and a search of it, and O(nonzeros of the
+column) per split ("Scalable Learning of Tree-Based Models on Sparsely Representable Data",
+Hedayati, Joly & Papadimitriou, 2016).
+"""
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from cython.operator cimport dereference as deref
+from cython.parallel cimport prange, threadid
+
+from fasttree.tree._engine cimport NO_FEATURE, ROW
+from fasttree.utils._simd cimport SIMD_PORTABLE
+
+cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
+    cbool binary_search_pays(uint32_t n, uint32_t m)
+
+# Parts of the lists per thread: they may turn out to be of unequal work.
+cdef int PARTS_PER_THREAD = 4
+
+
+cdef class SparsePartitioner(Partitioner):
+    """Partitioner of a CSC matrix with sorted indices and no duplicates (abstract)."""
+
+    cdef int take_arrays(self, object X) except -1:
+        """Refer to the arrays of X, in the types of the engine."""
+        _check_csc(X)
+        self.is_sparse = True
+        self.n_features = <uint32_t> X.shape[1]
+        self.no_columns.reset(new DenseData(NULL, 0, 0, 0, 0))
+        self.indptr = np.ascontiguousarray(X.indptr, dtype=np.int64)
+        if X.nnz > 0:
+            self.values = np.ascontiguousarray(X.data, dtype=np.float32)
+            self.indices = np.ascontiguousarray(X.indices, dtype=np.int32)
+        else:  # pointers need something to point to
+            self.values = np.zeros(1, dtype=np.float32)
+            self.indices = np.zeros(1, dtype=np.int32)
+        return 0
+
+    cdef int take_rows(self, SparseData* matrix, uint32_t n_rows,
+                       const float64_t[::1] sample_weight) except -1:
+        """The rows of the fit: those of positive weight."""
+        cdef uint32_t i
+        self.matrix = matrix
+        for i in range(n_rows):
+            if sample_weight is None or sample_weight[i] != 0.0:
+                matrix.rows.push_back(i)
+        self.n_rows = <uint32_t> matrix.rows.size()
+        return 0
+
+    cdef int share(self, SparsePartitioner other) except -1:
+        """Refer to what another thread's partitioner refers to."""
+        self.is_sparse = True
+        self.has_lists = other.has_lists
+        self.least = other.least
+        self.n_features = other.n_features
+        self.n_rows = other.n_rows
+        self.values = other.values
+        self.indices = other.indices
+        self.indptr = other.indptr
+        self.matrix = other.matrix
+        self.no_columns = other.no_columns
+        return 0
+
+    cdef const DenseData* dense_columns(self) noexcept:
+        return self.no_columns.get()
+
+    cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
+        return self.matrix.value(row, feature)
+
+    cdef int listed_side(self, const Nonzeros& nonzeros, uint32_t n_values_left,
+                         bint missing_left, Nonzeros* out) except -1 nogil:
+        out[0] = list_side(nonzeros, n_values_left, missing_left, self.listed)
+        return 0
+
+
+cdef class ListPartitioner(SparsePartitioner):
+    """Nodes list their nonzeros."""
+
+    cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
+                  bint with_lists, int n_threads, Simd simd,
+                  const uint32_t[::1] n_categories) except -1:
+        cdef ListData* data
+        self.take_arrays(X)
+        self.has_lists = True
+        self.simd = simd
+        data = new ListData(&self.values[0], &self.indices[0], &self.indptr[0],
+                            <uint32_t> X.shape[0], self.n_features)
+        self.data.reset(data)
+        self.take_rows(data, <uint32_t> X.shape[0], sample_weight)
+        data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, self.least)
+        self.workspace.reset(new ListWorkspace(deref(data), simd))
+        return self.sort_columns(n_threads)
+
+    cdef int sort_columns(self, int n_threads) except -1:
+        """Sort all columns, a few million nonzeros at a time on each thread."""
+        cdef int part, n_parts = <int> self.data.get().n_parts()
+        cdef list crew = [self] + [self.clone() for _ in range(n_threads - 1)]
+        cdef vector[void*] workers
+        for worker in crew:
+            workers.push_back(<void*> worker)
+        while not self.data.get().is_sorted():
+            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="dynamic"):
+                (<ListPartitioner> workers[threadid()]).sort_part(part)
+            PyErr_CheckSignals()
+        return 0
+
+    cdef int sort_part(self, uint32_t part) except -1 nogil:
+        self.workspace.get().sort_part(part)
+        return 0
+
+    cdef Partitioner clone(self):
+        cdef ListPartitioner other = ListPartitioner()
+        other.share(self)
+        other.simd = self.simd
+        other.data = self.data
+        other.workspace.reset(new ListWorkspace(deref(self.data.get()), self.simd))
+        return other
+
+    cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil:
+        return self.matrix.rows.data() + start
+
+    cdef int nonzeros(self, uint32_t feature, const Node& node, Nonzeros* out) except -1 nogil:
+        out[0] = self.workspace.get().nonzeros(feature, node)
+        return 0
+
+    cdef uint32_t n_parts(self) noexcept nogil:
+        return self.data.get().n_parts()
+
+    cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil:
+        self.workspace.get().begin_part(node, part)
+
+    cdef uint32_t next_feature(self, uint32_t least) noexcept nogil:
+        if not self.workspace.get().next_column(least):
+            return NO_FEATURE
+        return self.workspace.get().feature()
+
+    cdef void found_constant(self) noexcept nogil:
+        self.workspace.get().drop_column()
+
+    cdef uint32_t split_rows(self, const Split& split, const Node& node) except? 0 nogil:
+        return self.workspace.get().split_rows(split, node)
+
+    cdef const uint32_t* sides(self) noexcept nogil:
+        return self.workspace.get().sides()
+
+    cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
+        self.workspace.get().mark_halves(start, middle, end)
+
+    cdef int begin_split(self, const Node& left, const Node& right, bint with_left,
+                         bint with_right) except -1 nogil:
+        return <int> self.workspace.get().begin_split(left, right, with_left, with_right)
+
+    cdef int split_part(self, uint32_t part, const Node& left, const Node& right, bint with_left,
+                        bint with_right, const uint32_t* sides) except -1 nogil:
+        self.workspace.get().split_part(part, left, right, with_left, with_right, sides)
+        return 0
+
+    cdef void end_split(self, const Node& left, const Node& right, bint with_left,
+                        bint with_right) noexcept nogil:
+        self.workspace.get().end_split(left, right, with_left, with_right)
+
+
+cdef class ExtractionPartitioner(SparsePartitioner):
+    """Nonzeros are extracted from the columns in the node.
+
+    The methods that begin with `_py` let tests drive it step by step.
+    """
+
+    cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
+                  bint with_lists, int n_threads, Simd simd,
+                  const uint32_t[::1] n_categories) except -1:
+        cdef ExtractionData* data
+        self.take_arrays(X)
+        data = new ExtractionData(&self.values[0], &self.indices[0], &self.indptr[0],
+                                  <uint32_t> X.shape[0], self.n_features)
+        self.data.reset(data)
+        self.take_rows(data, <uint32_t> X.shape[0], sample_weight)
+        data.map_rows()
+        self.workspace.reset(new Extraction(deref(data)))
+        return 0
+
+    cdef Partitioner clone(self):
+        cdef ExtractionPartitioner other = ExtractionPartitioner()
+        other.share(self)
+        other.data = self.data
+        other.workspace.reset(new Extraction(deref(self.data.get())))
+        return other
+
+    cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil:
+        return self.workspace.get().node_rows(start, end)
+
+    cdef int nonzeros(self, uint32_t feature, const Node& node, Nonzeros* out) except -1 nogil:
+        out[0] = self.workspace.get().nonzeros(feature, node.start, node.end)
+        return 0
+
+    cdef uint32_t split_rows(self, const Split& split, const Node& node) except? 0 nogil:
+        return self.workspace.get().split_rows(split, node.start, node.end)
+
+    def _py_init(self, X, sample_weight=None):
+        self.init(X, sample_weight, "sort", False, 1, SIMD_PORTABLE, None)
+
+    def _py_rows(self):
+        """Rows by position."""
+        return np.array(self.data.get().rows, dtype=np.int64)
+
+    def _py_mapping(self):
+        """Positions by row; no position is larger than any row number."""
+        return np.array(self.data.get().position, dtype=np.int64)
+
+    def _py_nonzeros(self, uint32_t feature, uint32_t start, uint32_t end):
+        """Rows of the nonzeros from the outside in, how many are negative and how many missing."""
+        cdef Nonzeros found = self.workspace.get().nonzeros(feature, start, end)
+        cdef uint32_t i
+        rows = [found.entries[i] & ROW for i in range(found.n_listed())]
+        return rows, found.n_negative, found.n_missing
+
+    def _py_split(self, uint32_t feature, double threshold, bint missing_left, uint32_t start,
+                  uint32_t end):
+        """First position on the right after a split of rows [start, end)."""
+        cdef Split split
+        split.feature = feature
+        split.threshold = threshold
+        split.missing_left = missing_left
+        return self.workspace.get().split_rows(split, start, end)
+
+    @staticmethod
+    def _py_searches(uint32_t n_rows, uint32_t n_nonzeros):
+        """Whether a column of so many nonzeros is searched for the rows of a node, not walked."""
+        return binary_search_pays(n_rows, n_nonzeros)
+
+
+def _check_csc(X):
+    """Raise ValueError if the arrays of a CSC matrix contradict each other."""
+    X.check_format(full_check=False)
+    if X.indices.size and not 0 <= X.indices.min() <= X.indices.max() < X.shape[0]:
+        raise ValueError("A row index of the CSC matrix is out of range.")
+    if np.any(np.diff(X.indptr) < 0):
+        raise ValueError("The column pointers of the CSC matrix decrease.")
