@@ -29,6 +29,7 @@ from fasttree.tree._tunable import TunableMixin
 from fasttree.tree._validation import (
     canonical_sparse,
     check_fit_data,
+    check_fit_table,
     check_predict_data,
     check_predict_values,
     check_weights,
@@ -121,8 +122,9 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         is_classifier = isinstance(self, ClassifierMixin)
         vars(self).pop("_table_encoder", None)
         if check_input:
-            X, y = check_fit_data(self, X, y)
-            if table_encoder(self) is None:
+            read = check_fit_table(self, X, y)
+            X, y = check_fit_data(self, X, y) if read is None else read
+            if read is None:
                 n_threads = effective_n_threads(self.n_jobs)
                 missing_values_in_feature_mask = missing_mask(self, X, n_threads)
             if self.criterion == "poisson":

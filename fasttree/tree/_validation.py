@@ -46,14 +46,8 @@ def _is_plain_target(y):
 def check_fit_data(estimator, X, y):
     """Return X as float32 (dense, or CSC) and y as an array; set `n_features_in_` and names.
 
-    X may hold infinities and NaN: see `missing_mask`. A table is turned into cells by an encoder
-    that the estimator keeps.
+    X may hold infinities and NaN: see `missing_mask`.
     """
-    categorical_features, missing_values = estimator.categorical_features, estimator.missing_values
-    table = open_fit_table(X, categorical_features, missing_values)
-    if table is not None:
-        return _check_fit_table(estimator, X, y, table)
-    _refuse_for_sparse(X, categorical_features, missing_values)
     if _is_plain_matrix(X) and _is_plain_target(y):
         if hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
@@ -84,8 +78,16 @@ def _refuse_for_sparse(X, categorical_features, missing_values):
         )
 
 
-def _check_fit_table(estimator, X, y, table):
-    """`check_fit_data` for a table."""
+def check_fit_table(estimator, X, y):
+    """`check_fit_data` for a table, None for anything else.
+
+    The table is turned into cells by an encoder that the estimator keeps.
+    """
+    categorical_features, missing_values = estimator.categorical_features, estimator.missing_values
+    table = open_fit_table(X, categorical_features, missing_values)
+    if table is None:
+        _refuse_for_sparse(X, categorical_features, missing_values)
+        return None
     if isinstance(X, list | tuple):
         X = table.array
     validate_data(estimator, X, skip_check_array=True)
