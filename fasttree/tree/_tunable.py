@@ -200,8 +200,9 @@ class TunableMixin:
         score_params = {}
         if sample_weight is not None:
             score_params["sample_weight"] = check_sample_weight(sample_weight, X_val)
-        scores = score_cuts(rows, settings, params.__getitem__, scorer, score_params, "raise")
-        n_leaves = rows.cuts.n_leaves(settings)
+        scores, n_leaves = score_cuts(
+            rows, settings, params.__getitem__, scorer, score_params, "raise"
+        )
         best = _first_best(scores, n_leaves)
         estimator = self._with_tree(rows.tree, {}) if copy else self
         estimator._cut(rows.cuts, settings[best : best + 1], params[best])
