@@ -4,6 +4,15 @@ When scikit-learn moves or changes one of them, this file follows and nothing el
 """
 
 from sklearn.base import _fit_context as fit_context
+from sklearn.metrics._scorer import _BaseScorer as BaseScorer
+from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
+from sklearn.metrics._scorer import _PassthroughScorer as PassthroughScorer
+from sklearn.model_selection._validation import _fit_and_score as fit_and_score
+from sklearn.model_selection._validation import _insert_error_scores as insert_error_scores
+from sklearn.model_selection._validation import _score as score_estimator
+from sklearn.model_selection._validation import (
+    _warn_or_raise_about_fit_failures as report_fit_failures,
+)
 from sklearn.tree._tree import NODE_DTYPE as SKLEARN_NODE_DTYPE
 from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.utils._param_validation import (
@@ -13,24 +22,39 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
+from sklearn.utils._plotting import _validate_score_name as validate_score_name
 from sklearn.utils._sparse import _align_api_if_sparse as align_sparse_interface
+from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.validation import (
     _assert_all_finite_element_wise as assert_all_finite_element_wise,
 )
+from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_n_features as check_n_features
+from sklearn.utils.validation import _check_response_method as check_response_method
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
-    "SKLEARN_NODE_DTYPE",
+    "BaseScorer",
     "Hidden",
     "Interval",
+    "MultimetricScorer",
+    "PassthroughScorer",
     "RealNotInt",
+    "SKLEARN_NODE_DTYPE",
     "SklearnTree",
     "StrOptions",
     "align_sparse_interface",
     "assert_all_finite_element_wise",
+    "check_method_params",
     "check_n_features",
+    "check_response_method",
     "check_sample_weight",
+    "fit_and_score",
     "fit_context",
+    "insert_error_scores",
+    "report_fit_failures",
+    "safe_split",
+    "score_estimator",
     "validate_parameter_constraints",
+    "validate_score_name",
 ]

@@ -1,5 +1,6 @@
 """`DecisionTree`: one estimator for both tasks, chosen by the target."""
 
+import copy
 import warnings
 
 import narwhals
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from fasttree._sklearn_compat import StrOptions, fit_context
 from fasttree.tree._base import CRITERIA_CLF, CRITERIA_REG, BaseDecisionTree
 from fasttree.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
+from fasttree.tree._tunable import TunableMixin
 
 __all__ = ["DecisionTree"]
 
@@ -97,7 +99,7 @@ def _is_classification(self):
     return self._known_task() == "classification"
 
 
-class DecisionTree(MultiOutputMixin, BaseEstimator):
+class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
     """A decision tree for whatever the target calls for.
 
     Strings, booleans, categories and objects are classes, and floats with a fraction are
@@ -262,6 +264,20 @@ class DecisionTree(MultiOutputMixin, BaseEstimator):
                 f"{', '.join(criteria)}."
             )
         return cls(**parameters)
+
+    def _tree_estimator(self):
+        return self.estimator_
+
+    def _with_tree(self, tree, limits):
+        other = copy.copy(self)
+        other.estimator_ = copy.copy(self.estimator_)
+        other._assume_tree(tree, limits)
+        return other
+
+    def _assume_tree(self, tree, limits):
+        self.estimator_._assume_tree(tree, limits)
+        for name, value in limits.items():
+            setattr(self, name, value)
 
     def _known_task(self):
         """The task, or None where only fit can tell."""

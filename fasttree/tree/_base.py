@@ -6,7 +6,6 @@ builder. Whatever would call scikit-learn's compiled code is replaced.
 
 import copy
 from abc import ABCMeta
-from math import ceil
 from numbers import Integral
 
 import numpy as np
@@ -23,7 +22,9 @@ from fasttree.tree import _criterion, _splitter
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
 from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
+from fasttree.tree._settings import n_rows_of
 from fasttree.tree._tree import Tree
+from fasttree.tree._tunable import TunableMixin
 from fasttree.tree._validation import (
     canonical_sparse,
     check_fit_data,
@@ -58,7 +59,7 @@ DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSpl
 SPARSE_SPLITTERS = DENSE_SPLITTERS  # they find out how X is stored
 
 
-class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
+class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     """What the estimators share: fit, prediction and pruning on fasttree's engine.
 
     Use the derived classes.
@@ -108,6 +109,7 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             if not X.flags.aligned:  # a field of packed records
                 X = X.copy()
         n_samples, self.n_features_in_ = X.shape
+        self._n_fit_rows = n_samples  # what fractions of rows refer to
 
         y = np.atleast_1d(y)
         if y.ndim == 1:
@@ -157,8 +159,10 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
     def _make_builder(self, X, sample_weight):
         """Put criterion, splitter and builder together; fractions become numbers."""
         n_samples = X.shape[0]
-        min_samples_leaf = _rows(self.min_samples_leaf, n_samples)
-        min_samples_split = max(_rows(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf)
+        min_samples_leaf = n_rows_of(self.min_samples_leaf, n_samples)
+        min_samples_split = max(
+            n_rows_of(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf
+        )
         total_weight = n_samples if sample_weight is None else np.sum(sample_weight)
         min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
@@ -361,11 +365,6 @@ class BaseDecisionTree(sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
             input_name="X",
         )
         return None
-
-
-def _rows(limit, n_samples):
-    """A number of rows, or a fraction of them rounded up."""
-    return limit if isinstance(limit, Integral) else ceil(limit * n_samples)
 
 
 def _check_poisson_target(y):

@@ -5,6 +5,7 @@
 #pragma once
 #include <vector>
 
+#include "../utils/_fast_log.hpp"
 #include "_classification.hpp"
 #include "_impurity.hpp"
 #include "_runs.hpp"
@@ -184,11 +185,13 @@ struct SquaredError : TargetSums<Weights, single_output> {
         }
         return sum;
     }
+    // D in doubles, enlarged by what rounding may have lost.
     bool may_beat(double best) const {
         if constexpr (single_output) {
-            const double d = to_double(static_cast<wide_t>(this->left1) * w_total
-                                       - static_cast<wide_t>(this->total1) * w_left);
-            return d * d > best * (to_double(w_left) * to_double(w_total - w_left)) * SCREEN;
+            const double w = to_double(w_total), wl = to_double(w_left);
+            const double a = to_double(this->left1) * w, b = to_double(this->total1) * wl;
+            const double d = std::fabs(a - b) + (std::fabs(a) + std::fabs(b)) * 1e-15;
+            return d * d > best * (wl * (w - wl)) * SCREEN;
         }
         return score() > best;
     }
@@ -211,6 +214,8 @@ template <class Weights, bool single_output>
 struct Poisson : TargetSums<Weights, single_output> {
     using Base = TargetSums<Weights, single_output>;
     using Base::Base, Base::t, Base::w_left, Base::w_total, Base::mean;
+
+    FastLog fast_log;
 
     // scikit-learn takes sums below this for zero.
     static constexpr double EPSILON = 10 * std::numeric_limits<double>::epsilon();
@@ -248,7 +253,19 @@ struct Poisson : TargetSums<Weights, single_output> {
         }
         return sum;
     }
-    bool may_beat(double best) const { return score() > best; }
+    // The score with quick logarithms; whatever they may miss is added.
+    bool may_beat(double best) const {
+        double sum = 0.0;
+        for (int k = 0; k < this->outputs(); ++k) {
+            const int64_t l = this->left(k), r = this->total(k) - l;
+            if (l <= 0 || r <= 0) return false;
+            const double sl = to_double(l), sr = to_double(r);
+            const double logs = sl * fast_log(sl / to_double(w_left))
+                                + sr * fast_log(sr / to_double(w_total - w_left));
+            sum += t.sum_unit[k] * (logs + (sl + sr) * (2 * FastLog::ERROR));
+        }
+        return sum + std::fabs(sum) * 1e-14 > best;
+    }
     double sklearn_score() const {
         double sum_left = 0.0, sum_right = 0.0;
         for (int k = 0; k < this->outputs(); ++k) {

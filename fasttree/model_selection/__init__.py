@@ -1,0 +1,6 @@
+"""Tuning of decision trees: a whole grid from one fit per fold."""
+
+from fasttree.model_selection._curve import TuningCurveDisplay, tuning_curve
+from fasttree.model_selection._search import TrainOnceSearchCV
+
+__all__ = ["TrainOnceSearchCV", "TuningCurveDisplay", "tuning_curve"]

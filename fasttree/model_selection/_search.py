@@ -1,0 +1,316 @@
+"""Grid search with one fit per fold for all settings of the limits that only cut a tree.
+
+Which settings share a fit is decided here, what is done on a fold in _folds.py. Scorers, routing
+of metadata, the form of the results and the choice of the best setting are GridSearchCV's own.
+
+Complexity: folds x combinations of the other parameters in fits; see _tuning.pyx for the settings.
+"""
+
+import time
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.utils import indexable
+from sklearn.utils.parallel import Parallel, delayed
+
+from fasttree._config import get_config
+from fasttree._sklearn_compat import (
+    MultimetricScorer,
+    check_method_params,
+    fit_context,
+    insert_error_scores,
+    report_fit_failures,
+)
+from fasttree.model_selection._folds import Fold, Task, is_cuttable
+from fasttree.tree._cut_scores import check_scorer
+from fasttree.tree._settings import LIMITS, SettingTable
+
+__all__ = ["TrainOnceSearchCV"]
+
+
+class TrainOnceSearchCV(GridSearchCV):
+    """Search a parameter grid with cross-validation, training once per fold.
+
+    A drop-in for :class:`sklearn.model_selection.GridSearchCV` with the same results. Settings
+    that differ only in `max_depth`, `min_samples_split`, `min_impurity_decrease`,
+    `max_leaf_nodes` and `ccp_alpha` are cut from one tree, which is fitted once on each fold
+    under the loosest of them; for every combination of the other parameters there is a fit of its
+    own. A setting with an invalid value, and any setting of an estimator that is not one of
+    fasttree's trees, is fitted as in GridSearchCV.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A tree of :mod:`fasttree.tree`.
+    param_grid : dict of str to sequence, or list of such dicts
+        The values to combine; a list is a union of grids.
+    scoring : str, callable, list, tuple, dict or None, default=None
+        One scorer or several; None takes the estimator's own. Accuracy, balanced accuracy, log
+        loss, Brier score, F1, R2 and mean squared (or its root) and absolute error are computed
+        for all settings in one pass; any other scorer is called once per tree that differs.
+    n_jobs : int or None, default=None
+        Number of folds and fits done in parallel. None means 1 unless in a joblib context, -1
+        all processors.
+    refit : bool, str or callable, default=True
+        Whether to fit the best setting on all rows; with several scorers, the name of the one
+        that says which is best; or a function from `cv_results_` to the index of the best.
+    cv : int, cross-validation generator, iterable or None, default=None
+        The folds; None means five.
+    verbose : int, default=0
+        How much is printed: 1 the number of fits, 2 every setting, 3 its scores.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs handed out ahead.
+    error_score : "raise" or number, default=np.nan
+        Score of a setting whose fit or scoring fails.
+    return_train_score : bool, default=False
+        Whether to score the training rows too.
+
+    Attributes
+    ----------
+    cv_results_ : dict of str to ndarray
+        The columns of :class:`~sklearn.model_selection.GridSearchCV`. The time of a fit is
+        divided equally among the settings cut from it.
+    best_estimator_ : estimator
+        The estimator fitted on all rows with the best setting.
+    best_score_ : float
+        Mean score of the best setting on the held-out folds.
+    best_params_ : dict
+        The best setting.
+    best_index_ : int
+        Its position in `cv_results_`; of settings with equal scores, the first.
+    n_fits_ : int
+        Number of fits on folds.
+    scorer_ : callable or dict of callables
+        The scorers.
+    n_splits_ : int
+        Number of folds.
+    refit_time_ : float
+        Seconds it took to fit `best_estimator_`.
+    multimetric_ : bool
+        Whether there are several scores.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, if `best_estimator_` is a classifier.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if all are strings.
+
+    See Also
+    --------
+    fasttree.tree.DecisionTreeClassifier.tune : Tunes a fitted tree on validation rows.
+    TuningCurveDisplay : Plots scores against one limit.
+
+    Notes
+    -----
+    The scores are those of GridSearchCV for an int `random_state`, or where it has no effect.
+    With ``random_state=None`` and random draws, GridSearchCV grows another tree for every
+    setting; here the settings of a fold share one. Under ``sklearn_random_stream=True`` only
+    `ccp_alpha` is cut, since scikit-learn's draws depend on the other limits.
+
+    References
+    ----------
+    H. Wang and G. Gupta, "Superfast selection for decision tree algorithms", 2024.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.model_selection import TrainOnceSearchCV
+    >>> from fasttree.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> grid = {"max_depth": range(1, 6), "min_samples_split": range(2, 42)}
+    >>> search = TrainOnceSearchCV(DecisionTreeClassifier(), grid).fit(X, y)
+    >>> len(search.cv_results_["params"]), search.n_fits_
+    (200, 5)
+    >>> search.best_params_
+    {'max_depth': 3, 'min_samples_split': 2}
+    """
+
+    @fit_context(prefer_skip_nested_validation=False)  # the estimator is checked when it fits
+    def fit(self, X, y=None, **params):
+        """Score all settings on all folds and fit the best one on all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets.
+        **params : dict of str to object
+            Passed to the estimator's fit, the scorer and the splitter: `sample_weight`,
+            `groups`, and what metadata routing asks for. Arrays with one entry per row are split
+            with the folds.
+
+        Returns
+        -------
+        TrainOnceSearchCV
+            The fitted search.
+        """
+        scorer, refit_metric = self._get_scorers()
+        check_scorer(self.estimator, scorer)
+        candidates = ParameterGrid(self.param_grid)
+        if not candidates.param_grid:
+            raise ValueError("param_grid is empty: there is no setting to score.")
+        X, y = indexable(X, y)
+        params = check_method_params(X, params=params)
+        routed = self._get_routed_params_for_fit(params)
+        metadata = {name: params[name] for name in ("sample_weight",) if name in params} or None
+        context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+
+        task = self._make_task(X, y, candidates, scorer, routed)
+        folds = self._make_folds(X, y, routed)
+        results = self._search(task, folds, candidates, context)
+        if callable(self.scoring) and self.multimetric_:
+            refit_metric = self.refit
+        self._choose(results, refit_metric)
+        if self.refit:
+            self._fit_best(X, y, routed.estimator.fit, context, metadata)
+        self.scorer_ = scorer._scorers if isinstance(scorer, MultimetricScorer) else scorer
+        self.cv_results_ = results
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+        return self
+
+    def _make_task(self, X, y, candidates, scorer, routed):
+        config = dict(get_config())
+        cut, table = (), None
+        if is_cuttable(self.estimator):
+            cut = ("ccp_alpha",) if config["sklearn_random_stream"] else LIMITS
+            limits = {name: getattr(self.estimator, name) for name in LIMITS}
+            table = SettingTable(candidates.param_grid, limits)
+        return Task(
+            estimator=clone(self.estimator),
+            X=X,
+            y=y,
+            candidates=list(candidates),
+            table=table,
+            cut=cut,
+            scorer=scorer,
+            fit_params=routed.estimator.fit,
+            score_params=routed.scorer.score,
+            return_train_score=self.return_train_score,
+            error_score=self.error_score,
+            verbose=self.verbose,
+            config=config,
+        )
+
+    def _make_folds(self, X, y, routed):
+        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
+        splits = list(cv.split(X, y, **routed.splitter.split))
+        if len(splits) != self.n_splits_:
+            raise ValueError(
+                f"cv.split and cv.get_n_splits disagree: {len(splits)} and {self.n_splits_} splits."
+            )
+        if not splits:
+            raise ValueError("There are no splits to fit on: the cv iterator is empty.")
+        return [Fold(i, len(splits), train, test) for i, (train, test) in enumerate(splits)]
+
+    def _search(self, task, folds, candidates, context):
+        """Score all settings on all folds; returns what becomes `cv_results_`."""
+        together, alone = _shared_fits(task)
+        self.n_fits_ = len(folds) * (len(together) + len(alone))
+        if self.verbose > 0:
+            print(  # noqa: T201 (verbose asks for it)
+                f"Scoring {len(candidates)} candidates on {len(folds)} folds each, "
+                f"totalling {self.n_fits_} fits"
+            )
+        context = context.subcontext(task_name="search", max_subtasks=0)
+        context.call_on_fit_task_begin(estimator=self)
+        jobs = [(members, fold) for _, members in together for fold in folds]
+        jobs += [([member], fold) for member in alone for fold in folds]
+        calls = [
+            delayed(task.evaluate)(params, members, fold)
+            for params, members in together
+            for fold in folds
+        ]
+        calls += [delayed(task.evaluate_one)(member, fold) for member in alone for fold in folds]
+        found = Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch)(calls)
+
+        out = [None] * (len(candidates) * len(folds))
+        for (members, fold), results in zip(jobs, found):
+            for member, result in zip(members, results):
+                out[member * len(folds) + fold.number] = result
+        report_fit_failures(out, self.error_score)
+        if callable(self.scoring):
+            insert_error_scores(out, self.error_score)
+        self.multimetric_ = isinstance(out[0]["test_scores"], dict)
+        if callable(self.scoring) and self.multimetric_:
+            self._check_refit_for_multimetric(out[0]["test_scores"])
+        context.call_on_fit_task_end(estimator=self)
+        return self._format_results(task.candidates, len(folds), out)
+
+    def _format_results(self, candidate_params, n_splits, out, more_results=None):
+        """GridSearchCV's, with the columns of parameters filled at once."""
+        unnamed = [{}] * len(candidate_params)
+        results = super()._format_results(unnamed, n_splits, out, more_results)
+        columns = {**_parameter_columns(candidate_params), "params": candidate_params}
+        ordered = {}
+        for name, column in results.items():
+            ordered.update(columns if name == "params" else {name: column})
+        return ordered
+
+    def _choose(self, results, refit_metric):
+        if not self.refit and self.multimetric_:
+            return
+        self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
+        if not callable(self.refit):
+            self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
+        self.best_params_ = results["params"][self.best_index_]
+
+    def _fit_best(self, X, y, fit_params, context, metadata):
+        self.best_estimator_ = clone(self.estimator).set_params(
+            **clone(self.best_params_, safe=False)
+        )
+        context = context.subcontext(task_name="refit-with-best-params")
+        with context.propagate_callback_context(self.best_estimator_):
+            context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+            start = time.time()
+            if y is None:
+                self.best_estimator_.fit(X, **fit_params)
+            else:
+                self.best_estimator_.fit(X, y, **fit_params)
+            self.refit_time_ = time.time() - start
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+
+
+def _shared_fits(task):
+    """Which settings are cut from one fit, and which are fitted alone.
+
+    Returns
+    -------
+    together : list of (dict, ndarray of intp)
+        Shared parameters and the settings.
+    alone : list of int
+        Settings.
+    """
+    if not task.cut:
+        return [], list(range(len(task.candidates)))
+    is_valid = task.table.is_valid
+    groups = [
+        (params, members[is_valid[members]]) for params, members in task.table.groups(task.cut)
+    ]
+    together = [(params, members) for params, members in groups if len(members)]
+    return together, np.flatnonzero(~is_valid).tolist()
+
+
+def _parameter_columns(candidates):
+    """Columns of `cv_results_` with the parameters, masked where a candidate has none."""
+    columns = {}
+    for name in dict.fromkeys(name for params in candidates for name in params):
+        present = [i for i, params in enumerate(candidates) if name in params]
+        values = [candidates[i][name] for i in present]
+        try:
+            array = np.array(values)
+        except ValueError:  # sequences of different lengths
+            array = None
+        if array is None or array.dtype.kind == "U" or array.ndim != 1:
+            array = np.empty(len(values), dtype=object)
+            for i, value in enumerate(values):
+                array[i] = value
+        column = np.ma.masked_all(len(candidates), dtype=array.dtype)
+        column[present] = array
+        columns[f"param_{name}"] = column
+    return columns

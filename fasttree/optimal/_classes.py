@@ -1,0 +1,428 @@
+"""The estimator: data in, the engine's proof and an ordinary `Tree` out."""
+
+import copy
+import os
+from math import ceil
+from numbers import Integral, Real
+from time import perf_counter
+
+import numpy as np
+import sklearn.tree
+from scipy.sparse import issparse
+from sklearn.utils import column_or_1d, compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
+
+from fasttree._sklearn_compat import Interval, RealNotInt, StrOptions
+from fasttree.optimal import _engine
+from fasttree.optimal._binarize import binarize
+from fasttree.optimal._greedy import GreedyRival
+from fasttree.optimal._growth import grow
+from fasttree.optimal._options import SearchOptions
+from fasttree.optimal._progress import Reporter
+from fasttree.optimal._weights import integer_weights
+from fasttree.tree import DecisionTreeClassifier
+from fasttree.tree._interop import to_sklearn_tree
+from fasttree.tree._validation import check_fit_data, check_weights, encode_classes
+from fasttree.utils._threads import effective_n_threads
+
+__all__ = ["OptimalDecisionTreeClassifier"]
+
+MAX_DEPTH = 15
+FRONT_DTYPE = np.dtype([("n_leaves", np.intp), ("error", np.float64), ("lower_bound", np.float64)])
+
+
+class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
+    """A decision tree with the smallest training error of all trees of its size, proven.
+
+    A search over all trees within the limits, by dynamic programming with branch and bound,
+    instead of one greedy descent. Meant for small trees: depth three to five on a few hundred
+    binary splits takes from milliseconds to minutes.
+
+    Parameters
+    ----------
+    max_depth : int, default=3
+        Largest depth of the tree, 0 to 15. The time grows with the number of splits to this
+        power.
+    max_leaf_nodes : int, default=None
+        Largest number of leaves; None means as many as the depth allows.
+    min_samples_leaf : int or float, default=1
+        Least number of rows of a leaf; a float is a fraction of the rows.
+    complexity_penalty : float, default=0.0
+        Price of a leaf, as a fraction of the total weight: the tree minimises its weighted error
+        rate plus this times its number of leaves.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes; "balanced" makes them inversely proportional to their frequency.
+    time_limit : float, default=None
+        Seconds after which the best tree found so far is returned, with its gap.
+    n_jobs : int, default=None
+        Number of threads; None means one, -1 all. The objective does not depend on it; the
+        tree may be another one with the same objective.
+    n_thresholds : int, default=31
+        Most thresholds tried per numeric column. Columns with at most this many gaps between
+        their values have all of them; others have those nearest to even quantiles, and those of
+        the greedy tree within the same limits, which is therefore never better.
+    cache_size : float, default=256
+        Mebibytes that solved subproblems may take.
+    pareto_front : bool, default=False
+        Whether to solve for every number of leaves up to the limit.
+    callback : callable, default=None
+        Called about twenty times a second with a :class:`SearchProgress`; if it returns True,
+        the search stops and the best tree found is kept.
+    search_options : SearchOptions, default=None
+        Switches of the search; None means the defaults.
+    verbose : int, default=0
+        1 prints a line per second: elapsed time, objective, bound, gap and subproblems.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_classes_ : int
+        Number of classes.
+    n_features_in_ : int
+        Number of columns of the data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if they are strings.
+    tree_ : fasttree.tree._tree.Tree
+        The tree, like that of any other estimator.
+    objective_ : float
+        Weighted training error rate plus penalties.
+    lower_bound_ : float
+        Proven: no tree over the candidate splits has a smaller objective.
+    gap_ : float
+        `objective_` less `lower_bound_`.
+    is_optimal_ : bool
+        Whether the gap is zero.
+    thresholds_are_exhaustive_ : bool
+        Whether the candidate splits are all there are, so that `is_optimal_` speaks of all trees.
+    pareto_front_ : ndarray of shape (n_points,)
+        With ``pareto_front=True``: fields `n_leaves`, `error` (weighted error rate of the best
+        tree with at most so many leaves) and `lower_bound` of it, where the error improves.
+    search_statistics_ : dict
+        Counts of subproblems, depth-two calls, cache hits and bounds that cut.
+
+    See Also
+    --------
+    fasttree.tree.DecisionTreeClassifier : Greedy trees, of any depth.
+
+    Notes
+    -----
+    The search is that of MurTree [1]_ and STreeD [2]_ with threads as in P-STreeD [3]_, on
+    bit-packed data. Weights are integers inside: exact for counts and class weights, otherwise
+    rounded to a grid of which the largest weight takes 4096 steps.
+
+    References
+    ----------
+    .. [1] E. Demirovic et al., "MurTree: Optimal Decision Trees via Dynamic Programming and
+       Search", JMLR 23(26), 2022.
+    .. [2] J. G. M. van der Linden, M. M. de Weerdt, E. Demirovic, "Necessary and Sufficient
+       Conditions for Optimal Decision Trees using Dynamic Programming", NeurIPS 2023.
+    .. [3] A.-A. Sandu, "P-STreeD: A Multithreaded Approach for DP Optimal Decision Trees",
+       TU Delft, 2024.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.optimal import OptimalDecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = OptimalDecisionTreeClassifier(max_depth=3).fit(X, y)
+    >>> tree.is_optimal_, int((tree.predict(X) != y).sum())
+    (True, 1)
+    """
+
+    # What the inherited methods ask for besides the parameters.
+    criterion = "gini"
+    splitter = "best"
+    monotonic_cst = None
+
+    _parameter_constraints: dict = {
+        "max_depth": [Interval(Integral, 0, MAX_DEPTH, closed="both")],
+        "max_leaf_nodes": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_leaf": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="neither"),
+        ],
+        "complexity_penalty": [Interval(Real, 0.0, None, closed="left")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
+        "n_jobs": [Integral, None],
+        "n_thresholds": [Interval(Integral, 1, None, closed="left")],
+        "cache_size": [Interval(Real, 0.0, None, closed="left")],
+        "pareto_front": ["boolean"],
+        "callback": [callable, None],
+        "search_options": [SearchOptions, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        max_depth=3,
+        max_leaf_nodes=None,
+        min_samples_leaf=1,
+        complexity_penalty=0.0,
+        class_weight=None,
+        time_limit=None,
+        n_jobs=None,
+        n_thresholds=31,
+        cache_size=256,
+        pareto_front=False,
+        callback=None,
+        search_options=None,
+        verbose=0,
+    ):
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.complexity_penalty = complexity_penalty
+        self.class_weight = class_weight
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.n_thresholds = n_thresholds
+        self.cache_size = cache_size
+        self.pareto_front = pareto_front
+        self.callback = callback
+        self.search_options = search_options
+        self.verbose = verbose
+
+    # ---- fit
+
+    def fit(self, X, y, sample_weight=None):
+        """Search the best tree.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The training rows; values are read as float32, NaN is missing.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, not negative; rows of weight zero do not count.
+
+        Returns
+        -------
+        self
+        """
+        started = perf_counter()
+        self._validate_params()
+        X, codes, weights = self._checked_data(X, y, sample_weight)
+        integers, unit = integer_weights(weights)
+        total = int(integers.sum())
+        depth, budgets = self._limits(len(codes))
+        rival = GreedyRival(self, X, codes, weights, depth, budgets[1] + 1)
+        splits = binarize(X, self.n_thresholds, rival.thresholds)
+        self._check_memory(splits.columns.shape, depth, budgets)
+        reporter = Reporter(_engine.PENALTY_SCALE * total, self.callback, self.verbose)
+        penalty = _scaled_penalty(self.complexity_penalty, total)
+        options = self.search_options or SearchOptions()
+        if self.time_limit is not None or self.callback is not None:
+            rival.grow()
+        elapsed = perf_counter() - started
+        limit = 0.0 if self.time_limit is None else max(1e-6, self.time_limit - elapsed)
+        result = _engine.solve(
+            splits.columns,
+            codes,
+            integers,
+            n_classes=max(2, self.n_classes_),
+            depth=depth,
+            node_range=budgets,
+            min_leaf=self._min_rows(len(codes)),
+            leaf_penalty=penalty,
+            options=options.for_engine(
+                n_threads=effective_n_threads(self.n_jobs),
+                time_limit=limit,
+                cache_bytes=int(self.cache_size * 2**20),
+            ),
+            instruction_set=options.instruction_set,
+            with_front_trees=self.pareto_front,
+            callback=reporter if reporter.is_needed else None,
+        )
+
+        def tree_of(nodes):
+            return grow(nodes, splits, codes, integers, unit, self.n_features_in_, self.n_classes_)
+
+        self.tree_ = tree_of(result["tree"])
+        if rival.tree is not None:
+            price = penalty * rival.tree.n_leaves
+            objective = rival.error(integers) * _engine.PENALTY_SCALE + price
+            if objective < result["upper"]:
+                self.tree_, result["upper"] = rival.tree, objective
+        end = reporter.progress(
+            perf_counter() - started,
+            result["statistics"]["n_nodes"],
+            result["lower"],
+            result["upper"],
+        )
+        reporter.print(end)
+        self.objective_, self.lower_bound_, self.gap_ = end.objective, end.lower_bound, end.gap
+        self.is_optimal_ = result["lower"] >= result["upper"]
+        self.thresholds_are_exhaustive_ = splits.is_exhaustive
+        self.search_statistics_ = dict(result["statistics"])
+        self._keep_front(result, budgets, total, tree_of)
+        return self
+
+    def _checked_data(self, X, y, sample_weight):
+        """Return rows of positive weight: float32 X, int32 classes and float64 weights."""
+        X, y = check_fit_data(self, X, y)
+        if issparse(X):
+            X = X.toarray()
+        self._compute_missing_values_in_feature_mask(X)  # refuses infinity
+        self.n_features_in_ = X.shape[1]
+        y = column_or_1d(y, warn=True)
+        if len(y) != len(X):
+            raise ValueError(f"Number of labels={len(y)} does not match number of samples={len(X)}")
+        weights = np.ones(len(X))
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, X)
+            if weights.min() < 0:
+                raise ValueError("Negative values in sample_weight are not supported.")
+        if self.class_weight is not None:
+            weights = weights * compute_sample_weight(self.class_weight, y)
+        codes, (self.classes_,) = encode_classes(y.reshape(-1, 1))
+        self.n_classes_ = len(self.classes_)
+        self.n_outputs_ = 1
+        codes = codes[:, 0].astype(np.int32)
+        if weights.min() > 0:
+            return X, codes, weights
+        is_used = weights > 0
+        if not is_used.any():
+            raise ValueError("The weights of all rows are zero.")
+        return X[is_used], codes[is_used], weights[is_used]
+
+    def _min_rows(self, n_samples):
+        limit = self.min_samples_leaf
+        return limit if isinstance(limit, Integral) else ceil(limit * n_samples)
+
+    def _limits(self, n_samples):
+        """Return the depth and the range of numbers of inner nodes to solve for."""
+        most = min(2**self.max_depth, n_samples)
+        if self.max_leaf_nodes is not None:
+            most = min(most, self.max_leaf_nodes)
+        if self.complexity_penalty > 0 and not self.pareto_front:
+            # A single leaf costs one penalty and at most the whole weight.
+            most = min(most, 1 + int(1 / self.complexity_penalty))
+        high = most - 1
+        depth = min(self.max_depth, high)
+        solves_all = self.pareto_front or self.complexity_penalty > 0
+        return depth, (0 if solves_all else high, high)
+
+    def _check_memory(self, shape, depth, budgets):
+        """Raise rather than let the machine run out of memory."""
+        n_splits, n_samples = shape
+        n_threads = effective_n_threads(self.n_jobs)
+        pair_matrices = 4 * (self.n_classes_ + 3) * n_splits**2 * max(1, depth - 1)
+        plans = 16 * (budgets[1] - budgets[0] + 1) * 2**depth
+        needed = n_threads * (pair_matrices + plans) + 2 * n_splits * n_samples
+        available = _physical_memory()
+        if needed > available:
+            raise ValueError(
+                f"{n_splits} candidate splits need about {needed / 2**30:.0f} GiB of memory and "
+                f"this machine has {available / 2**30:.0f}. Lower n_thresholds, or choose columns."
+            )
+
+    def _keep_front(self, result, budgets, total, tree_of):
+        """Keep the sizes at which the error improves, and their trees."""
+        for name in ("pareto_front_", "_front_trees"):
+            vars(self).pop(name, None)
+        if not self.pareto_front:
+            return
+        upper, lower = result["front_upper"], result["front_lower"]
+        kept = [k for k in range(len(upper)) if k == 0 or upper[k] < upper[k - 1]]
+        front = np.zeros(len(kept), dtype=FRONT_DTYPE)
+        front["n_leaves"] = np.array(kept) + budgets[0] + 1
+        front["error"] = upper[kept] / total
+        front["lower_bound"] = lower[kept] / total
+        self.pareto_front_ = front
+        self._front_trees = [tree_of(result["front_trees"][k]) for k in kept]
+
+    # ---- after the fit
+
+    def from_front(self, *, max_leaf_nodes=None, complexity_penalty=None):
+        """Return the fitted estimator that another budget or penalty would have given.
+
+        Parameters
+        ----------
+        max_leaf_nodes : int, default=None
+            Largest number of leaves; None means as many as were solved for.
+        complexity_penalty : float, default=None
+            Price of a leaf; None means the fitted estimator's.
+
+        Returns
+        -------
+        OptimalDecisionTreeClassifier
+            A copy with these parameters and their tree, of ``pareto_front_``.
+        """
+        check_is_fitted(self, "pareto_front_", msg="Fit with pareto_front=True first.")
+        result = copy.copy(self)
+        if max_leaf_nodes is not None:
+            if not isinstance(max_leaf_nodes, Integral) or max_leaf_nodes < 1:
+                raise ValueError(f"max_leaf_nodes must be a positive int, got {max_leaf_nodes!r}.")
+            result.max_leaf_nodes = max_leaf_nodes
+        if complexity_penalty is not None:
+            if not complexity_penalty >= 0:
+                raise ValueError(
+                    f"complexity_penalty must not be negative, got {complexity_penalty!r}."
+                )
+            result.complexity_penalty = complexity_penalty
+        front = self.pareto_front_
+        if max_leaf_nodes is not None:
+            front = front[front["n_leaves"] <= max_leaf_nodes]
+        prices = result.complexity_penalty * front["n_leaves"]
+        chosen = int(np.argmin(front["error"] + prices))
+        result.tree_ = self._front_trees[chosen]
+        result.objective_ = float(front["error"][chosen] + prices[chosen])
+        result.lower_bound_ = min(result.objective_, float((front["lower_bound"] + prices).min()))
+        result.gap_ = result.objective_ - result.lower_bound_
+        result.is_optimal_ = result.gap_ == 0
+        return result
+
+    def to_sklearn(self):
+        """Return a fitted scikit-learn estimator with the same tree.
+
+        Returns
+        -------
+        sklearn.tree.DecisionTreeClassifier
+            Its `tree_` is scikit-learn's own `Tree`.
+        """
+        check_is_fitted(self)
+        result = sklearn.tree.DecisionTreeClassifier(
+            max_depth=max(1, self.max_depth),
+            min_samples_leaf=self.min_samples_leaf,
+            class_weight=self.class_weight,
+        )
+        if self.max_leaf_nodes is not None:
+            result.max_leaf_nodes = max(2, self.max_leaf_nodes)
+        for name in ("classes_", "n_classes_", "n_outputs_", "n_features_in_"):
+            setattr(result, name, getattr(self, name))
+        if hasattr(self, "feature_names_in_"):
+            result.feature_names_in_ = self.feature_names_in_
+        result.max_features_ = self.n_features_in_
+        result.tree_ = to_sklearn_tree(self.tree_)
+        return result
+
+    @property
+    def cost_complexity_pruning_path(self):
+        raise AttributeError(
+            "An optimal tree is not pruned: fit with pareto_front=True for the best tree of "
+            "every size."
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = False
+        tags.classifier_tags.multi_label = False
+        return tags
+
+
+def _physical_memory():
+    """Bytes of this machine's memory; no limit where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError):
+        return float("inf")
+
+
+def _scaled_penalty(penalty, total):
+    """The price of a leaf in the engine's units; beyond the whole weight it makes no difference."""
+    return round(min(float(penalty), 1.0) * total * _engine.PENALTY_SCALE)

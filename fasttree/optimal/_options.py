@@ -1,0 +1,91 @@
+"""Switches of the search. None of them changes the objective that is proven, only the time."""
+
+from dataclasses import dataclass
+
+__all__ = ["SearchOptions"]
+
+ORDERS = {"look-ahead": 0, "gini": 1, "in-order": 2, "random": 3}
+CACHES = {None: 0, "dataset": 1, "branch": 2}
+SHARINGS = {"root": 0, "leaf": 1}
+INSTRUCTION_SETS = ("auto", "avx512", "avx2", "portable")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """Switches of the search for an optimal tree.
+
+    They exist for experiments and tests: the defaults are the fastest known. Whatever they are,
+    the same objective is proven; the tree may be another one with that objective.
+
+    Parameters
+    ----------
+    order : {"look-ahead", "gini", "in-order", "random"}, default="look-ahead"
+        Order in which the features of a subproblem are tried: by the error of the best depth-two
+        tree with that root, by the impurity of the split, as given, or at random.
+    cache : {"dataset", "branch", None}, default="dataset"
+        What identifies a subproblem met before: its rows, or the splits that led to it.
+    sharing : {"root", "leaf"}, default="root"
+        Where threads share work: features of nodes near the root, or of nodes right above the
+        depth-two solver.
+    sibling_bound : bool, default=True
+        Bound a subproblem by its similarity to others below the same node.
+    cousin_bound : bool, default=True
+        Bound a subproblem by its similarity to others below siblings of its parent.
+    parent_bound : bool, default=True
+        Bound a subproblem by its similarity to the one it was split from.
+    conflict_bound : bool, default=True
+        Bound a subproblem by its equal rows of different classes (equivalent points).
+    upper_bound : bool, default=True
+        Tell a subproblem what its parent can still use.
+    greedy_start : bool, default=True
+        Start from two greedy trees.
+    instruction_set : {"auto", "avx512", "avx2", "portable"}, default="auto"
+        Which kernels to run.
+    share_after : float, default=0.005
+        Seconds that a search runs alone before other threads join.
+    seed : int, default=0
+        For the random order.
+    """
+
+    order: str = "look-ahead"
+    cache: str | None = "dataset"
+    sharing: str = "root"
+    sibling_bound: bool = True
+    cousin_bound: bool = True
+    parent_bound: bool = True
+    conflict_bound: bool = True
+    upper_bound: bool = True
+    greedy_start: bool = True
+    instruction_set: str = "auto"
+    share_after: float = 0.005
+    seed: int = 0
+
+    def __post_init__(self):
+        for name, allowed in [
+            ("order", ORDERS),
+            ("cache", CACHES),
+            ("sharing", SHARINGS),
+            ("instruction_set", INSTRUCTION_SETS),
+        ]:
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {list(allowed)}, got {value!r}.")
+
+    def for_engine(self, *, n_threads, time_limit, cache_bytes):
+        """Return the engine's options as a dict."""
+        return {
+            "order": ORDERS[self.order],
+            "cache_key": CACHES[self.cache] if cache_bytes else CACHES[None],
+            "sharing": SHARINGS[self.sharing],
+            "with_sibling_bound": self.sibling_bound,
+            "with_cousin_bound": self.cousin_bound,
+            "with_parent_bound": self.parent_bound,
+            "with_conflict_bound": self.conflict_bound,
+            "with_upper_bound": self.upper_bound,
+            "with_greedy_start": self.greedy_start,
+            "seed": self.seed,
+            "n_threads": n_threads,
+            "share_after": self.share_after,
+            "time_limit": time_limit,
+            "cache_bytes": cache_bytes,
+        }

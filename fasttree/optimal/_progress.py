@@ -1,0 +1,77 @@
+"""What a search tells while it runs."""
+
+import sys
+from dataclasses import dataclass
+
+__all__ = ["SearchProgress"]
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """State of a running search.
+
+    Parameters
+    ----------
+    elapsed : float
+        Seconds since the search began.
+    n_nodes : int
+        Subproblems searched so far by the thread that reports.
+    objective : float
+        Of the best tree found: weighted error rate plus penalties.
+    lower_bound : float
+        No tree has a smaller objective.
+    gap : float
+        Difference of the two.
+    """
+
+    elapsed: float
+    n_nodes: int
+    objective: float
+    lower_bound: float
+    gap: float
+
+    def __str__(self):
+        return (
+            f"{self.elapsed:8.1f} s  objective {self.objective:.6f}  bound {self.lower_bound:.6f}"
+            f"  gap {self.gap:.6f}  nodes {self.n_nodes}"
+        )
+
+
+class Reporter:
+    """Turns the engine's integers into progress, prints it and passes it on.
+
+    Parameters
+    ----------
+    whole : int
+        What the engine counts for an objective of one.
+    callback : callable or None
+        Gets a `SearchProgress`; a true result stops the search.
+    verbose : bool or int
+        Seconds between printed lines shrink with it: 1 prints one line per second.
+    """
+
+    def __init__(self, whole, callback, verbose):
+        self.whole = whole
+        self.callback = callback
+        self.interval = 1 / verbose if verbose else float("inf")
+        self.next_line = 0.0
+
+    @property
+    def is_needed(self):
+        return self.callback is not None or self.interval < float("inf")
+
+    def progress(self, elapsed, n_nodes, lower, upper):
+        lower, upper = lower / self.whole, upper / self.whole
+        return SearchProgress(elapsed, n_nodes, upper, min(lower, upper), max(0.0, upper - lower))
+
+    def __call__(self, elapsed, n_nodes, lower, upper):
+        """Report; return whether to stop."""
+        progress = self.progress(elapsed, n_nodes, lower, upper)
+        if elapsed >= self.next_line and self.interval < float("inf"):
+            self.print(progress)
+            self.next_line = elapsed + self.interval
+        return self.callback is not None and bool(self.callback(progress))
+
+    def print(self, progress):
+        if self.interval < float("inf"):
+            sys.stdout.write(f"[fasttree.optimal] {progress}\n")

@@ -1,0 +1,226 @@
+// A subproblem on the stack of the search: its data, its bounds and what its features brought.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "plan.hpp"
+#include "sample_set.hpp"
+
+namespace fasttree::optimal {
+
+// Lower bounds of sets in slack form (value minus weight of the set), kUnknown at first: one row
+// per budget and first literal, one element per second literal. Threads write single elements
+// while others read whole rows: every value ever stored is a valid bound, so a stale one only
+// prunes less.
+class SlackTable {
+  public:
+    void reset(int n_budgets, ptrdiff_t n_rows, ptrdiff_t row_size) {
+        n_rows_ = n_rows;
+        row_size_ = row_size;
+        const ptrdiff_t size = n_budgets * n_rows * row_size;
+        std::fill_n(values_.reserve<int32_t>(size), size, kUnknown);
+        is_used_ = true;
+    }
+    void disable() { is_used_ = false; }
+    bool is_used() const { return is_used_; }
+    int32_t* row(int budget, ptrdiff_t first) {
+        return values_.get<int32_t>() + (budget * n_rows_ + first) * row_size_;
+    }
+
+  private:
+    Buffer values_;
+    ptrdiff_t n_rows_ = 0, row_size_ = 0;
+    bool is_used_ = false;
+};
+
+constexpr int64_t kPenaltyScale = 1 << 20;
+
+inline int lowest_bit(uint64_t bits) {
+#if defined(__GNUC__)
+    return __builtin_ctzll(bits);
+#else
+    int position = 0;
+    while (!(bits >> position & 1)) ++position;
+    return position;
+#endif
+}
+
+struct Node {
+    int depth = 0;
+    BudgetRange range{0, 0};
+    Node* parent = nullptr;
+    Literal via{0, false};
+    Key key;
+
+    SampleSet set;
+    int32_t total_weight = 0, total_base = 0;
+    std::vector<int32_t> totals;                 // per matrix
+    std::vector<std::vector<int32_t>> diagonal;  // per matrix: features alone
+    std::vector<int32_t> weight, base;           // of the samples with each feature
+    Buffer weights;                              // pair weights
+    int32_t total_conflict = 0;                  // errors that no tree avoids
+    std::vector<int32_t> conflict;               // those of the samples with each feature
+    Gains gains;
+    std::vector<int32_t> stump_gain[2];          // of the best stump without and with a feature
+
+    Solution solution;
+    // No solution is wanted for budget n unless it has a lower objective than limit[n].
+    std::vector<int32_t> limit;
+    std::vector<int32_t> sibling_lower;  // bounds of the other child, behind `limit`
+    std::atomic<int64_t> parent_version{0};  // of the parent's incumbent, when limit was set
+    int64_t leaf_penalty = 0;  // at the root, in 1 / kPenaltyScale of a weight: budgets compete
+
+    SlackTable own;    // rows of sets X & h, unless the parent's pairs hold them
+    SlackTable pairs;  // rows of sets X & g & h
+    std::vector<int32_t> floor;  // least bound over the features dealt with so far
+    std::vector<int32_t> order;  // the features to try
+    std::atomic<int> next{0};    // position of the next one
+    int order_by = 0, beam = 0;  // its kind and length, for descendants too
+
+    bool is_shared = false;
+    int n_helpers = 0;  // guarded by the team's mutex
+    std::mutex mutex;
+    std::atomic<int64_t> version{0};  // of the incumbent
+
+    ptrdiff_t literal_row(const Problem& problem, Literal literal) const {
+        return literal.feature + (literal.side ? 0 : problem.stride);
+    }
+    int32_t weight_of(Literal literal) const {
+        return literal.side ? weight[literal.feature] : total_weight - weight[literal.feature];
+    }
+    int32_t base_of(Literal literal) const {
+        return literal.side ? base[literal.feature] : total_base - base[literal.feature];
+    }
+    int32_t total_of(int matrix, Literal literal) const {
+        const int32_t present = diagonal[matrix][literal.feature];
+        return literal.side ? present : totals[matrix] - present;
+    }
+    int32_t conflict_of(Literal literal) const {
+        if (total_conflict == 0) return 0;
+        return literal.side ? conflict[literal.feature]
+                            : total_conflict - conflict[literal.feature];
+    }
+    int32_t leaf_error(const Problem& problem, Literal literal) const {
+        int32_t gain = 0;
+        for (int m = 0; m < problem.n_matrices; ++m) gain = std::max(gain, total_of(m, literal));
+        return base_of(literal) - gain;
+    }
+    int32_t stump_error(Literal literal) const {
+        return base_of(literal) - stump_gain[literal.side][literal.feature];
+    }
+
+    // What still helps: a solution for budget n must be cheaper than this.
+    int32_t target(int n) const {
+        const int k = n - range.low;
+        return std::min(solution.upper[k], limit[k]);
+    }
+    bool is_closed() const {
+        for (int n = range.low; n <= range.high; ++n)
+            if (solution.lower[n - range.low] < target(n)) return false;
+        return true;
+    }
+
+    int64_t objective(int64_t error, int n) const {
+        return error * kPenaltyScale + leaf_penalty * (n + 1);
+    }
+
+    // Budgets of the root compete once leaves cost something: n nodes can only win with an error
+    // whose objective undercuts the best one.
+    void apply_penalty() {
+        if (leaf_penalty == 0) return;
+        int64_t best = INT64_MAX;
+        for (int n = range.low; n <= range.high; ++n)
+            best = std::min(best, objective(solution.upper[n - range.low], n));
+        for (int n = range.low; n <= range.high; ++n) {
+            const int64_t left = std::max<int64_t>(0, best - leaf_penalty * (n + 1));
+            limit[n - range.low] =
+                static_cast<int32_t>((left + kPenaltyScale - 1) / kPenaltyScale);
+        }
+    }
+
+    // Counters for a set of this weight: class differences stay within the classes, class weights
+    // and numbers of samples within their sums.
+    static const Kernels& fitting(const Problem& problem, const Kernels* table, int32_t weight,
+                                  int32_t base, int32_t n_samples) {
+        int32_t largest =
+            problem.n_matrices == 1 ? std::max(base, weight - base) : weight;
+        if (problem.is_sized) largest = std::max(largest, n_samples);
+        int type = kInt8;
+        while (type < kInt32 && largest > table[type].max_weight) ++type;
+        return table[type];
+    }
+
+    // Count the set and find its best trees of depth two. Totals must be known.
+    void describe(const Problem& problem, const Kernels* table) {
+        const ptrdiff_t stride = problem.stride;
+        const int n_matrices = static_cast<int>(totals.size());
+        set.count(problem, fitting(problem, table, total_weight, total_base,
+                                   problem.is_sized ? totals.back() : 0));
+        base.resize(stride);
+        weight.resize(stride);
+        int32_t* w = weights.reserve<int32_t>(problem.n_features * stride);
+        set.weigh(problem, w, base.data());
+        for (int f = 0; f < problem.n_features; ++f) weight[f] = w[f * (stride + 1)];
+        diagonal.resize(n_matrices);
+        for (int m = 0; m < n_matrices; ++m) {
+            diagonal[m].resize(stride);
+            for (int f = 0; f < problem.n_features; ++f)
+                diagonal[m][f] = set.kernels->read(set.matrix(problem, m), f * (stride + 1));
+        }
+        find_conflicts(problem);
+        for (auto& gain : stump_gain) gain.resize(stride);
+        gains = set.kernels->evaluate(set.pair_counts(problem, totals.data()),
+                                      stump_gain[0].data(), stump_gain[1].data());
+    }
+
+    void find_conflicts(const Problem& problem) {
+        total_conflict = 0;
+        if (problem.conflict.empty()) return;
+        conflict.assign(problem.stride, 0);
+        for (ptrdiff_t e = 0; e < set.size(); ++e) {
+            const uint32_t entry = set.entries[e];
+            const int32_t errors = problem.conflict[entry];
+            if (errors == 0) continue;
+            total_conflict += errors;
+            for (ptrdiff_t w = 0; w < problem.n_words; ++w)
+                for (uint64_t bits = problem.rows[entry * problem.n_words + w]; bits;
+                     bits &= bits - 1)
+                    conflict[64 * w + lowest_bit(bits)] += errors;
+        }
+    }
+
+    // Become the child of `from` on one side of a feature (without counting yet).
+    void become_child(const Problem& problem, Node& from, Literal literal) {
+        depth = from.depth - 1;
+        parent = &from;
+        via = literal;
+        leaf_penalty = 0;
+        set.assign(problem, from.set, literal);
+        total_weight = from.weight_of(literal);
+        total_base = from.base_of(literal);
+        totals.resize(from.totals.size());
+        for (size_t m = 0; m < totals.size(); ++m)
+            totals[m] = from.total_of(static_cast<int>(m), literal);
+    }
+
+    void become_root(const Problem& problem, int depth_, int64_t leaf_penalty_) {
+        depth = depth_;
+        parent = nullptr;
+        leaf_penalty = leaf_penalty_;
+        set.assign_all(problem);
+        total_weight = problem.total_weight;
+        total_base = 0;
+        totals.assign(problem.n_matrices + problem.is_sized, 0);
+        for (int p = 0; p < problem.n_planes(); ++p) {
+            const Plane& plane = problem.planes[p];
+            const int32_t worth = (problem.plane_start[p + 1] - problem.plane_start[p])
+                                  << plane.bit;
+            totals[plane.matrix] += plane.sign * worth;
+            if (plane.is_base) total_base += worth;
+        }
+    }
+};
+
+}  // namespace fasttree::optimal

@@ -1,0 +1,81 @@
+// Threads: idle workers take features of open nodes, the shallowest node first.
+//
+// A worker that has run out of features of its own node waits for its helpers; while it waits it
+// helps with nodes below that one only, so stacks never grow past the depth of the tree and no
+// two workers wait for each other.
+#pragma once
+
+#include <utility>
+
+#include "search.hpp"
+
+namespace fasttree::optimal {
+
+inline void Worker::share(Node& node) {
+    {
+        std::lock_guard<std::mutex> lock(team_.mutex);
+        if (team_.start_helpers) std::exchange(team_.start_helpers, nullptr)();
+        node.is_shared = true;
+        node.n_helpers = 0;
+        team_.open.push_back(&node);
+    }
+    team_.changed.notify_all();
+}
+
+inline void Worker::unshare(Node& node) {
+    std::unique_lock<std::mutex> lock(team_.mutex);
+    team_.open.erase(std::find(team_.open.begin(), team_.open.end(), &node));
+    while (node.n_helpers > 0) {
+        if (Node* below = join_open_node(&node)) {
+            lock.unlock();
+            help(*below);
+            lock.lock();
+        } else {
+            team_.changed.wait_for(lock, std::chrono::milliseconds(20));
+            lock.unlock();  // a poll may wait for the interpreter
+            team_.check(with_poll_);
+            lock.lock();
+        }
+    }
+    node.is_shared = false;
+}
+
+// The shallowest open node with features left, below the given one if any. Counts the caller as
+// its helper; the team's mutex is held.
+inline Node* Worker::join_open_node(const Node* below) {
+    Node* best = nullptr;
+    for (Node* node : team_.open) {
+        if (node->next.load(std::memory_order_relaxed) >= static_cast<int>(node->order.size()))
+            continue;
+        const Node* ancestor = node;
+        while (below && ancestor && ancestor != below) ancestor = ancestor->parent;
+        if (below && !ancestor) continue;
+        if (!best || node->depth > best->depth) best = node;
+    }
+    if (best) ++best->n_helpers;
+    return best;
+}
+
+inline void Worker::help(Node& node) {
+    try_features(node, false);
+    {
+        std::lock_guard<std::mutex> lock(team_.mutex);
+        --node.n_helpers;
+    }
+    team_.changed.notify_all();
+}
+
+inline void Worker::help_until_over() {
+    std::unique_lock<std::mutex> lock(team_.mutex);
+    while (!team_.is_over) {
+        if (Node* node = join_open_node(nullptr)) {
+            lock.unlock();
+            help(*node);
+            lock.lock();
+        } else {
+            team_.changed.wait(lock);
+        }
+    }
+}
+
+}  // namespace fasttree::optimal

@@ -1,0 +1,276 @@
+#include "solver.hpp"
+
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+namespace fasttree::optimal {
+
+const Kernels* find_kernels(const std::string& name) {
+    const bool any = name.empty() || name == "auto";
+#if defined(FASTTREE_X86_KERNELS)
+    __builtin_cpu_init();
+    const bool has_avx512 =
+        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bitalg") &&
+        __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni");
+    if ((any || name == "avx512") && has_avx512) return avx512_kernels();
+    if ((any || name == "avx2") && __builtin_cpu_supports("avx2")) return avx2_kernels();
+#endif
+    return any || name == "portable" ? portable_kernels() : nullptr;
+}
+
+namespace {
+
+// Trees are read off a plan by replaying its splits on the data; the subtrees of depth two, which
+// a plan leaves open, are found again from the pair counts of their sets.
+class Reconstruction {
+  public:
+    Reconstruction(const Problem& problem, const Kernels* table)
+        : problem_(problem), table_(table) {}
+
+    std::vector<OutNode> build(const Node& root, int depth, int n_nodes, const PlanNode* plan) {
+        tree_.clear();
+        labels_.clear();
+        Node node;
+        node.set.entries = root.set.entries;
+        node.set.plane_start = root.set.plane_start;
+        node.totals = root.totals;
+        node.total_weight = root.total_weight;
+        node.total_base = root.total_base;
+        node.depth = depth;
+        add(node, n_nodes, plan);
+        return tree_;
+    }
+
+  private:
+    void add(Node& node, int n_nodes, const PlanNode* plan) {
+        if (node.depth > 2 && plan->feature != kTerminal) {
+            node.describe(problem_, table_);
+            const PlanNode split = *plan;
+            const int size = plan_size(node.depth - 1);
+            add_split(split.feature, [&](bool side) {
+                Node child;
+                child.become_child(problem_, node, {split.feature, side});
+                add(child, side ? split.n_present : split.n_absent,
+                    plan + 1 + (side ? size : 0));
+            });
+        } else {
+            add_shallow(node, std::min(node.depth, 2), n_nodes);
+        }
+    }
+
+    // The best tree of at most this depth and number of nodes, with as few nodes as it takes.
+    void add_shallow(Node& node, int depth, int n_nodes) {
+        if (depth == 0 || n_nodes == 0 || problem_.n_features == 0) return add_leaf(node);
+        node.describe(problem_, table_);
+        const int most = depth == 1 ? 1 : std::min(n_nodes, 3);
+        int n = 0;
+        while (n < most && node.gains.of[n] < node.gains.of[most]) ++n;
+        if (n == 0) return add_leaf(node);
+        const int budgets[4][2][2] = {{{0, 0}, {0, 0}}, {{0, 0}, {0, 0}}, {{1, 0}, {0, 1}},
+                                      {{1, 1}, {1, 1}}};
+        for (int f = 0; f < problem_.n_features; ++f) {
+            if (!is_allowed(node, f)) continue;
+            for (const auto& budget : budgets[n]) {
+                if (gain(node, {f, false}, budget[0]) + gain(node, {f, true}, budget[1]) <
+                    node.gains.of[n])
+                    continue;
+                return add_split(f, [&](bool side) {
+                    Node child;
+                    child.become_child(problem_, node, {f, side});
+                    child.depth = 1;
+                    add_shallow(child, 1, budget[side]);
+                });
+            }
+        }
+    }
+
+    bool is_allowed(const Node& node, int f) const {
+        if (!problem_.is_sized) return true;
+        const int32_t size = node.diagonal[problem_.n_matrices][f];
+        return std::min(size, node.totals[problem_.n_matrices] - size) >= problem_.min_leaf;
+    }
+    int32_t gain(const Node& node, Literal literal, int n_nodes) const {
+        const int32_t leaf = node.base_of(literal) - node.leaf_error(problem_, literal);
+        return n_nodes == 0 ? leaf : std::max(leaf, node.stump_gain[literal.side][literal.feature]);
+    }
+
+    template <class AddChild>
+    void add_split(int feature, AddChild add_child) {
+        const size_t here = tree_.size();
+        const bool flipped = problem_.flipped[feature];
+        tree_.push_back({problem_.source[feature], 0, 0});
+        labels_.push_back(-1);
+        int32_t child[2];
+        for (bool value : {false, true}) {
+            child[value] = static_cast<int32_t>(tree_.size());
+            add_child(value != flipped);
+        }
+        tree_[here].left = child[0];
+        tree_[here].right = child[1];
+        const int label = labels_[child[0]];
+        if (label >= 0 && label == labels_[child[1]]) {  // a split that tells nothing apart
+            tree_.resize(here);
+            labels_.resize(here);
+            push_leaf(label);
+        }
+    }
+
+    void add_leaf(const Node& node) {
+        int label = 0;
+        if (problem_.n_matrices == 1)
+            label = node.totals[0] > 0;
+        else
+            for (int m = 1; m < problem_.n_matrices; ++m)
+                if (node.totals[m] > node.totals[label]) label = m;
+        push_leaf(label);
+    }
+    void push_leaf(int label) {
+        tree_.push_back({-1, -1, -1});
+        labels_.push_back(label);
+    }
+
+    const Problem& problem_;
+    const Kernels* table_;
+    std::vector<OutNode> tree_;
+    std::vector<int> labels_;
+};
+
+// Bounds of the objective at the root, over all budgets.
+Progress progress_of(const Problem& problem, Node& root, double elapsed, int64_t n_nodes) {
+    std::lock_guard<std::mutex> lock(root.mutex);
+    Progress progress{elapsed, n_nodes, INT64_MAX, INT64_MAX};
+    for (int n = root.range.low; n <= root.range.high; ++n) {
+        const int k = n - root.range.low;
+        const int64_t constant = problem.constant_error;
+        progress.lower =
+            std::min(progress.lower, root.objective(root.solution.lower[k] + constant, n));
+        progress.upper =
+            std::min(progress.upper, root.objective(root.solution.upper[k] + constant, n));
+    }
+    return progress;
+}
+
+// Incumbents first, by searches that try only the most promising features of every node, each
+// twice as many as the one before; then all features. What the first ones prove and solve stays
+// in the caches, so they cost the last one little.
+void search_root(Team& team, Worker& worker, Node& root) {
+    const SearchOptions& options = team.options;
+    worker.prepare(root);
+    if (root.depth >= 4 && options.with_greedy_start) {
+        worker.search(root, kGini, 1);
+        for (int beam = 1; 4 * beam <= team.problem.n_features; beam *= 2)
+            worker.search(root, options.order, beam);
+    }
+    worker.search(root, options.order, kAllFeatures);
+}
+
+// Run the search; exceptions of any thread stop all and come out here. Helpers are started when a
+// node is first shared, so a search of a few milliseconds never pays for them. They are threads of
+// their own, not OpenMP's: its team would have to start and end together.
+void run_team(Team& team, std::vector<std::unique_ptr<Worker>>& workers, Node& root) {
+    std::exception_ptr failure;
+    auto guarded = [&](auto&& work) {
+        try {
+            work();
+        } catch (...) {
+            std::lock_guard<std::mutex> lock(team.mutex);
+            if (!failure) failure = std::current_exception();
+            team.stop();
+        }
+    };
+    std::vector<std::thread> helpers;
+    helpers.reserve(workers.size());
+    team.start_helpers = [&] {
+        try {
+            for (size_t id = 1; id < workers.size(); ++id)
+                helpers.emplace_back(
+                    [&, id] { guarded([&] { workers[id]->help_until_over(); }); });
+        } catch (const std::system_error&) {
+            // No more threads to be had: the search goes on with those there are.
+        }
+    };
+    guarded([&] { search_root(team, *workers[0], root); });
+    team.finish();
+    for (std::thread& helper : helpers) helper.join();
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+Result solve(const Input& input, const Task& task, const SearchOptions& options,
+             const std::string& instruction_set, bool with_front_trees,
+             Poll poll) {
+    const Kernels* table = find_kernels(instruction_set);
+    if (!table) throw std::invalid_argument("instruction set not available: " + instruction_set);
+    const auto start = Team::Clock::now();
+    const Problem problem(input, task.min_leaf);
+    const int depth = task.depth;
+    Node root;
+    std::vector<std::unique_ptr<Worker>> workers;
+    Team* team_ptr = nullptr;
+    auto report = [&] {
+        return poll.call(poll.context, progress_of(problem, root, team_ptr->elapsed(),
+                                                   workers[0]->statistics.n_nodes));
+    };
+    Team team(problem, table, options, budget_ranges(depth, task.nodes), start, report);
+    team_ptr = &team;
+    for (int t = 0; t < std::max(1, options.n_threads); ++t)
+        workers.push_back(std::make_unique<Worker>(team, t == 0));
+
+    root.become_root(problem, depth, task.leaf_penalty);
+    root.range = task.nodes;
+    root.solution.resize(depth, task.nodes);
+    std::fill(root.solution.lower.begin(), root.solution.lower.end(), 0);
+    int32_t leaf_gain = 0;
+    for (int m = 0; m < problem.n_matrices; ++m) leaf_gain = std::max(leaf_gain, root.totals[m]);
+    std::fill(root.solution.upper.begin(), root.solution.upper.end(),
+              root.total_base - leaf_gain);
+    for (PlanNode& node : root.solution.plan) node.feature = kTerminal;
+    root.limit.assign(task.nodes.size(), kInfinite);
+
+    if (problem.n_features == 0 || depth == 0) {
+        root.solution.lower = root.solution.upper;
+    } else if (depth <= 2) {
+        root.describe(problem, table);
+        for (int n = task.nodes.low; n <= task.nodes.high; ++n) {
+            const int k = n - task.nodes.low;
+            root.solution.upper[k] = root.solution.lower[k] =
+                root.total_base - root.gains.of[std::min(n, depth == 1 ? 1 : 3)];
+        }
+    } else {
+        run_team(team, workers, root);
+    }
+
+    Result result;
+    result.is_stopped = team.is_stopped();
+    for (const auto& worker : workers) result.statistics.add(worker->statistics);
+    result.lower = result.upper = INT64_MAX;
+    for (int n = task.nodes.low; n <= task.nodes.high; ++n) {
+        const int k = n - task.nodes.low;
+        result.front.lower.push_back(root.solution.lower[k] + problem.constant_error);
+        result.front.upper.push_back(root.solution.upper[k] + problem.constant_error);
+        result.lower = std::min(result.lower, root.objective(result.front.lower[k], n));
+        const int64_t objective = root.objective(result.front.upper[k], n);
+        if (objective < result.upper) {
+            result.upper = objective;
+            result.chosen = n;
+        }
+    }
+    Reconstruction reconstruction(problem, table);
+    auto tree_of = [&](int n) {
+        return reconstruction.build(
+            root, depth, n,
+            root.solution.plan.data() + (n - task.nodes.low) * plan_size(depth));
+    };
+    result.tree = tree_of(result.chosen);
+    if (with_front_trees)
+        for (int n = task.nodes.low; n <= task.nodes.high; ++n)
+            result.front_trees.push_back(tree_of(n));
+    return result;
+}
+
+}  // namespace fasttree::optimal

@@ -1,0 +1,57 @@
+// Entry point of the engine: from 0/1 columns to a proven tree.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "search.hpp"
+
+namespace fasttree::optimal {
+
+struct Task {
+    int depth;
+    BudgetRange nodes;     // numbers of inner nodes wanted; {m, m} for one budget
+    int32_t min_leaf = 1;
+    int64_t leaf_penalty = 0;  // in 1 / kPenaltyScale of a weight
+};
+
+// A decision node asks for `column` of the input; leaves have column -1.
+struct OutNode {
+    int32_t column, left, right;  // children where the column is 0 and 1
+};
+
+struct Front {
+    std::vector<int64_t> lower, upper;  // errors, per budget from nodes.low on
+};
+
+struct Result {
+    Front front;
+    int chosen = 0;              // budget of the returned tree
+    int64_t lower = 0, upper = 0;  // of the objective, in 1 / kPenaltyScale of a weight
+    std::vector<OutNode> tree;   // in pre-order
+    std::vector<std::vector<OutNode>> front_trees;  // per budget, when asked for
+    Statistics statistics;
+    bool is_stopped = false;
+};
+
+// What callers see while the search runs.
+struct Progress {
+    double elapsed;
+    int64_t n_nodes;
+    int64_t lower, upper;  // of the objective, in 1 / kPenaltyScale of a weight
+};
+
+// Called about every 50 ms on the thread that called solve; false stops the search.
+struct Poll {
+    bool (*call)(void* context, const Progress& progress);
+    void* context;
+};
+
+// Best instruction set of this machine, or the named one; null if it cannot run here.
+const Kernels* find_kernels(const std::string& instruction_set);
+
+Result solve(const Input& input, const Task& task, const SearchOptions& options,
+             const std::string& instruction_set, bool with_front_trees,
+             Poll poll);
+
+}  // namespace fasttree::optimal

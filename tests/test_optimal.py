@@ -1,0 +1,423 @@
+"""The estimator of optimal trees: what it promises, on small problems and on the paper's sets."""
+
+import csv
+import os
+import pickle
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.tree import export_text, plot_tree
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
+from fasttree.tree import DecisionTreeClassifier
+from reference.naive_optimal import best_errors
+
+DATA = Path(
+    os.environ.get(
+        "FASTTREE_OPTIMAL_DATA",
+        Path(__file__).resolve().parents[2] / "shared" / "data" / "optimal",
+    )
+)
+SCORES = DATA / "optimal_scores.csv"
+needs_data = pytest.mark.skipif(not SCORES.exists(), reason="FASTTREE_OPTIMAL_DATA is not there")
+
+
+def load(name):
+    import pandas as pd
+
+    table = pd.read_csv(DATA / f"{name}.csv.xz", sep=" ", header=None, dtype=np.int8).to_numpy()
+    return np.ascontiguousarray(table[:, 1:]), table[:, 0]
+
+
+def proven_optima():
+    """Name of each set with its rows (depth, inner nodes, errors)."""
+    optima = {}
+    if SCORES.exists():
+        with SCORES.open() as file:
+            for row in csv.DictReader(file):
+                entry = [int(row[key]) for key in ("depth", "max_nodes", "misclassifications")]
+                optima.setdefault(row["dataset"], []).append(entry)
+    return optima
+
+
+def errors(estimator, X, y):
+    return int((estimator.predict(X) != y).sum())
+
+
+def small_problem(seed, n_samples=40, n_features=5):
+    """Numbers of few distinct values, so that every threshold is tried."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (n_samples, n_features)).astype(float)
+    y = ((X[:, 0] > 1) ^ (X[:, 1] > 2)).astype(int) + (rng.random(n_samples) < 0.2)
+    return X, y
+
+
+def all_splits(X):
+    """Every split of numeric columns as a 0/1 column, missing values on either side."""
+    columns = []
+    for values in X.T:
+        present = np.unique(values[~np.isnan(values)])
+        for low in present:
+            columns += [values > low, ~(values <= low)]
+        columns.append(np.isnan(values))
+    return np.array(columns).T
+
+
+@parametrize_with_checks(
+    [OptimalDecisionTreeClassifier()],
+    expected_failed_checks=lambda _: {
+        "check_class_weight_classifiers": "leaves have no minimum weight, so a pure leaf of a "
+        "class of tiny weight keeps its label"
+    },
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+# ---- optimality
+
+
+@needs_data
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("name", proven_optima() or ["none"])
+def test_proven_optima_are_reached(name, n_jobs):
+    X, y = load(name)
+    for depth, max_nodes, best in proven_optima()[name]:
+        tree = OptimalDecisionTreeClassifier(
+            max_depth=depth, max_leaf_nodes=max_nodes + 1, n_jobs=n_jobs
+        ).fit(X, y)
+        assert tree.is_optimal_
+        assert tree.gap_ == 0
+        assert errors(tree, X, y) == best == round(tree.objective_ * len(y))
+        assert tree.get_depth() <= depth
+        assert tree.get_n_leaves() <= max_nodes + 1
+
+
+@pytest.mark.cases(200)
+def test_numeric_and_missing_columns(seed):
+    """The best tree over every split that the data allows, against brute force."""
+    rng = np.random.default_rng(seed)
+    X, y = small_problem(seed, n_samples=30, n_features=3)
+    X[rng.random(X.shape) < rng.choice([0, 0.2])] = np.nan
+    least = int(rng.choice([1, 3]))
+    truth = best_errors(
+        all_splits(X), y, np.ones(30), max_depth=2, max_nodes=3, min_samples_leaf=least
+    )
+    tree = OptimalDecisionTreeClassifier(max_depth=2, min_samples_leaf=least).fit(X, y)
+    assert tree.thresholds_are_exhaustive_
+    assert errors(tree, X, y) == truth[3]
+    assert tree.tree_.n_node_samples[tree.tree_.children_left < 0].min() >= least
+
+
+def test_thresholds_are_midpoints():
+    X = np.array([[1.0], [2.0], [4.0], [8.0]])
+    tree = OptimalDecisionTreeClassifier(max_depth=1).fit(X, [0, 0, 1, 1])
+    assert tree.tree_.threshold[0] == 3.0
+    assert tree.thresholds_are_exhaustive_
+
+
+@pytest.mark.parametrize("n_thresholds", [1, 3])
+@pytest.mark.parametrize("limits", [{}, {"max_leaf_nodes": 5}, {"min_samples_leaf": 20}])
+def test_never_worse_than_greedy(n_thresholds, limits):
+    """Few thresholds of its own, but those of the greedy tree among them."""
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = OptimalDecisionTreeClassifier(max_depth=3, n_thresholds=n_thresholds, **limits)
+    tree.fit(X, y)
+    greedy = DecisionTreeClassifier(max_depth=3, **limits).fit(X, y)
+    assert not tree.thresholds_are_exhaustive_
+    assert tree.is_optimal_
+    assert errors(tree, X, y) <= errors(greedy, X, y)
+    assert errors(tree, X, y) == round(tree.objective_ * len(y))
+
+
+def test_weights_are_repeated_rows():
+    X, y = small_problem(0)
+    counts = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = OptimalDecisionTreeClassifier(max_depth=3).fit(X, y, sample_weight=counts * 0.5)
+    repeated = OptimalDecisionTreeClassifier(max_depth=3).fit(X.repeat(counts, 0), y.repeat(counts))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-12)
+    wrong = weighted.predict(X) != y
+    assert counts[wrong].sum() / counts.sum() == pytest.approx(weighted.objective_, rel=1e-12)
+    assert weighted.tree_.weighted_n_node_samples[0] == pytest.approx(counts.sum() / 2)
+
+
+def test_any_weights():
+    """On the grid, an error of at most half a step per row."""
+    X, y = small_problem(1)
+    weights = np.random.default_rng(1).exponential(size=len(y))
+    tree = OptimalDecisionTreeClassifier(max_depth=3).fit(X, y, sample_weight=weights)
+    assert tree.is_optimal_
+    wrong = tree.predict(X) != y
+    assert weights[wrong].sum() / weights.sum() == pytest.approx(tree.objective_, abs=1e-3)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 1.0, 1: 3.0, 2: 0.25}])
+def test_class_weights(class_weight):
+    from sklearn.utils import compute_sample_weight
+
+    X, y = small_problem(2)
+    tree = OptimalDecisionTreeClassifier(max_depth=3, class_weight=class_weight).fit(X, y)
+    weights = compute_sample_weight(class_weight, y)
+    other = OptimalDecisionTreeClassifier(max_depth=3).fit(X, y, sample_weight=weights)
+    assert tree.objective_ == pytest.approx(other.objective_)
+    wrong = tree.predict(X) != y
+    assert weights[wrong].sum() / weights.sum() == pytest.approx(tree.objective_)
+
+
+# ---- budgets and penalties
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_one_run_gives_the_front(n_jobs):
+    X, y = small_problem(3, n_samples=80)
+    full = OptimalDecisionTreeClassifier(max_depth=4, pareto_front=True, n_jobs=n_jobs).fit(X, y)
+    front = full.pareto_front_
+    assert (np.diff(front["error"]) < 0).all()
+    assert (front["lower_bound"] == front["error"]).all()
+    for n_leaves in range(1, 17):
+        single = OptimalDecisionTreeClassifier(max_depth=4, max_leaf_nodes=n_leaves).fit(X, y)
+        chosen = full.from_front(max_leaf_nodes=n_leaves)
+        assert chosen.get_n_leaves() <= n_leaves
+        assert chosen.objective_ == single.objective_ == errors(chosen, X, y) / len(y)
+        assert chosen.is_optimal_
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.001, 0.0125, 0.03, 0.2, 2.0])
+def test_penalty(penalty):
+    X, y = small_problem(4, n_samples=80)
+    front = OptimalDecisionTreeClassifier(max_depth=4, pareto_front=True).fit(X, y)
+    tree = OptimalDecisionTreeClassifier(max_depth=4, complexity_penalty=penalty).fit(X, y)
+    objective = errors(tree, X, y) / len(y) + penalty * tree.get_n_leaves()
+    prices = front.pareto_front_["error"] + penalty * front.pareto_front_["n_leaves"]
+    assert objective == pytest.approx(prices.min())
+    if penalty <= 1:
+        assert tree.objective_ == pytest.approx(objective, abs=1e-6)
+    assert tree.is_optimal_
+    chosen = front.from_front(complexity_penalty=penalty)
+    assert chosen.objective_ == pytest.approx(objective)
+    assert chosen.complexity_penalty == penalty
+
+
+def test_a_budget_beyond_the_depth_is_the_depth():
+    X, y = small_problem(5)
+    few = OptimalDecisionTreeClassifier(max_depth=2).fit(X, y)
+    many = OptimalDecisionTreeClassifier(max_depth=2, max_leaf_nodes=1000).fit(X, y)
+    assert few.objective_ == many.objective_
+
+
+# ---- anytime
+
+
+@needs_data
+@pytest.mark.parametrize(("name", "depth", "best"), [("letter", 5, 168), ("splice-1", 5, 100)])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_out_of_time(name, depth, best, n_jobs):
+    X, y = load(name)
+    tree = OptimalDecisionTreeClassifier(max_depth=depth, time_limit=0.05, n_jobs=n_jobs).fit(X, y)
+    greedy = DecisionTreeClassifier(max_depth=depth).fit(X, y)
+    assert best <= errors(tree, X, y) <= errors(greedy, X, y)
+    assert tree.lower_bound_ <= best / len(y)
+    assert not tree.is_optimal_
+    assert tree.gap_ == pytest.approx(tree.objective_ - tree.lower_bound_)
+    assert errors(tree, X, y) == round(tree.objective_ * len(y))
+
+
+def hard_problem():
+    """Noise over many columns: no bound helps, the search takes minutes."""
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 2, (2000, 120)), rng.integers(0, 2, 2000)
+
+
+def test_callback_sees_progress_and_stops():
+    X, y = hard_problem()
+    seen = []
+
+    def stop_at_third(progress):
+        seen.append(progress)
+        return len(seen) == 3
+
+    tree = OptimalDecisionTreeClassifier(max_depth=5, callback=stop_at_third).fit(X, y)
+    assert len(seen) == 3
+    assert seen[0].elapsed < seen[1].elapsed
+    assert all(p.lower_bound <= p.objective for p in seen)
+    assert seen[0].objective >= seen[2].objective >= tree.objective_
+    assert not tree.is_optimal_
+    assert tree.objective_ == errors(tree, X, y) / len(y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interrupt(n_jobs):
+    X, y = hard_problem()
+
+    def press(progress):
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        OptimalDecisionTreeClassifier(max_depth=5, callback=press, n_jobs=n_jobs).fit(X, y)
+
+
+def test_error_of_a_callback_comes_out():
+    X, y = hard_problem()
+
+    def fail(progress):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        OptimalDecisionTreeClassifier(max_depth=5, callback=fail).fit(X, y)
+
+
+def test_verbose_prints_the_end(capsys):
+    X, y = small_problem(6)
+    tree = OptimalDecisionTreeClassifier(verbose=1).fit(X, y)
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert f"objective {tree.objective_:.6f}" in last
+    assert "gap 0.000000" in last
+
+
+# ---- an ordinary estimator
+
+
+def test_everything_that_trees_can_do():
+    X, y = load_iris(return_X_y=True)
+    tree = OptimalDecisionTreeClassifier(max_depth=2).fit(X, y)
+    twin = tree.to_sklearn()
+    assert (twin.predict_proba(X) == tree.predict_proba(X)).all()
+    assert (twin.apply(X) == tree.apply(X)).all()
+    assert (twin.feature_importances_ == tree.feature_importances_).all()
+    assert export_text(tree) == export_text(twin)
+    assert len(plot_tree(tree)) >= tree.tree_.node_count
+    again = pickle.loads(pickle.dumps(tree))
+    assert (again.predict(X) == tree.predict(X)).all()
+    assert tree.decision_path(X).shape == (150, tree.tree_.node_count)
+    assert clone(tree).get_params() == tree.get_params()
+    assert not hasattr(tree, "cost_complexity_pruning_path")
+
+
+def test_labels_names_and_sparse_input():
+    import pandas as pd
+    from scipy.sparse import csr_array
+
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = pd.Series(np.array(["a", "b", "c"])[y])
+    tree = OptimalDecisionTreeClassifier(max_depth=2).fit(X, names)
+    assert tree.feature_names_in_.tolist() == X.columns.tolist()
+    assert set(tree.predict(X)) <= {"a", "b", "c"}
+    sparse = OptimalDecisionTreeClassifier(max_depth=2).fit(csr_array(X.to_numpy()), names)
+    assert (sparse.predict(csr_array(X.to_numpy())) == tree.predict(X)).all()
+
+
+def test_data_is_left_alone():
+    X, y = small_problem(7)
+    before = X.copy()
+    X.flags.writeable = False
+    y.flags.writeable = False
+    OptimalDecisionTreeClassifier(n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(X, before)
+
+
+def test_unseen_missing_values_go_with_the_majority():
+    X = np.array([[0.0], [0.0], [0.0], [1.0]])
+    tree = OptimalDecisionTreeClassifier(max_depth=1).fit(X, [0, 0, 0, 1])
+    assert tree.predict([[np.nan]]) == [0]
+
+
+@pytest.mark.parametrize("options", [{"cache": None}, {"cache": "branch"}, {"order": "gini"}])
+def test_switches_do_not_change_the_objective(options):
+    X, y = small_problem(8, n_samples=100)
+    plain = OptimalDecisionTreeClassifier(max_depth=5).fit(X, y)
+    for cache_size in (0, 0.01, 256):
+        other = OptimalDecisionTreeClassifier(
+            max_depth=5, search_options=SearchOptions(**options), cache_size=cache_size
+        ).fit(X, y)
+        assert other.objective_ == plain.objective_
+
+
+def test_memory_does_not_grow():
+    psutil = pytest.importorskip("psutil")
+    X, y = small_problem(9)
+    estimator = OptimalDecisionTreeClassifier(max_depth=5, n_jobs=2)
+    process = psutil.Process()
+    for _ in range(200):
+        estimator.fit(X, y)
+    before = process.memory_info().rss
+    for _ in range(1000):
+        estimator.fit(X, y)
+    assert process.memory_info().rss - before < 4 * 2**20
+
+
+# ---- bad and trivial input
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"max_depth": -1},
+        {"max_depth": 30},
+        {"max_depth": None},
+        {"max_leaf_nodes": 0},
+        {"min_samples_leaf": 0},
+        {"min_samples_leaf": 1.5},
+        {"complexity_penalty": -0.1},
+        {"class_weight": "heavy"},
+        {"time_limit": 0},
+        {"n_thresholds": 0},
+        {"cache_size": -1},
+        {"search_options": {"order": "gini"}},
+    ],
+)
+def test_bad_parameters(params):
+    X, y = small_problem(10)
+    with pytest.raises(ValueError, match=next(iter(params))):
+        OptimalDecisionTreeClassifier(**params).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["order", "cache", "sharing", "instruction_set"])
+def test_bad_options(name):
+    with pytest.raises(ValueError, match=name):
+        SearchOptions(**{name: "none such"})
+
+
+def test_bad_data():
+    X, y = small_problem(11)
+    estimator = OptimalDecisionTreeClassifier()
+    with pytest.raises(ValueError, match="0 sample"):
+        estimator.fit(X[:0], y[:0])
+    with pytest.raises(ValueError, match=r"does not match"):
+        estimator.fit(X, y[:-1])
+    with pytest.raises(ValueError, match="infinity"):
+        estimator.fit(np.where(X > 2, np.inf, X), y)
+    with pytest.raises(ValueError, match="Negative"):
+        estimator.fit(X, y, sample_weight=-np.ones(len(y)))
+    with pytest.raises(ValueError, match="1d array"):
+        estimator.fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="pareto_front"):
+        estimator.fit(X, y).from_front()
+
+
+def test_weights_too_far_apart():
+    X, y = small_problem(12)
+    weights = np.where(np.arange(len(y)) == 0, 1e300, 1.0)
+    tree = OptimalDecisionTreeClassifier().fit(X, y, sample_weight=weights)
+    assert tree.predict(X[:1]) == y[:1]
+
+
+def test_too_many_columns_for_memory():
+    X = np.random.default_rng(0).integers(0, 2, (2, 400_000), dtype=np.int8)
+    with pytest.raises(ValueError, match="n_thresholds"):
+        OptimalDecisionTreeClassifier(max_depth=3).fit(np.repeat(X, 4, axis=0), [0, 1] * 4)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3, 5])
+def test_nothing_to_split(depth):
+    X, y = small_problem(13)
+    estimator = OptimalDecisionTreeClassifier(max_depth=depth)
+    assert estimator.fit(X, np.zeros(len(y))).get_n_leaves() == 1
+    assert estimator.fit(np.zeros_like(X), y).get_n_leaves() == 1
+    assert estimator.fit(X[:1], y[:1]).get_n_leaves() == 1
+    assert estimator.set_params(max_leaf_nodes=1).fit(X, y).get_n_leaves() == 1
+    assert estimator.is_optimal_
