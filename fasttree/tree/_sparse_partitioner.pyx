@@ -233,4 +233,3 @@ cdef class ExtractionPartitioner(SparsePartitioner):
     def _py_searches(uint32_t n_rows, uint32_t n_nonzeros):
         """Whether a column of so many nonzeros is searched for the rows of a node, not walked."""
         return binary_search_pays(n_rows, n_nonzeros)
-
