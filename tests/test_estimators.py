@@ -119,7 +119,8 @@ def test_fitted_attributes_are_scikit_learns(cls):
     X, y = data_for(cls)
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
     ours, theirs = replayed(cls, frame, y)
-    assert set(vars(ours)) - {*OWN_PARAMETERS, "_n_fit_rows"} == set(vars(theirs))
+    public = {name for name in vars(ours) if not name.startswith("_")}
+    assert public - {*OWN_PARAMETERS} == set(vars(theirs))
     names = [name for name in dir(theirs) if name.endswith("_") and not name.startswith("_")]
     assert "feature_names_in_" in names
     for name in set(names) - {"tree_"}:

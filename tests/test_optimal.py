@@ -295,7 +295,14 @@ def test_everything_that_trees_can_do():
     assert (again.predict(X) == tree.predict(X)).all()
     assert tree.decision_path(X).shape == (150, tree.tree_.node_count)
     assert clone(tree).get_params() == tree.get_params()
-    assert not hasattr(tree, "cost_complexity_pruning_path")
+
+
+@pytest.mark.parametrize(
+    "name", ["cost_complexity_pruning_path", "prune", "reduced_error_prune", "tune"]
+)
+def test_methods_for_greedy_trees_are_absent(name):
+    with pytest.raises(AttributeError, match="pareto_front"):
+        getattr(OptimalDecisionTreeClassifier(), name)
 
 
 def test_labels_names_and_sparse_input():

@@ -31,6 +31,18 @@ MAX_DEPTH = 15
 FRONT_DTYPE = np.dtype([("n_leaves", np.intp), ("error", np.float64), ("lower_bound", np.float64)])
 
 
+def _for_greedy_trees(name):
+    """An inherited method that this estimator does not have."""
+
+    def absent(self):
+        raise AttributeError(
+            f"{type(self).__name__} has no {name}: the best small tree is not part of a larger "
+            "one. Fit with pareto_front=True for the best tree of every size."
+        )
+
+    return property(absent)
+
+
 class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
     """A decision tree with the smallest training error of all trees of its size, proven.
 
@@ -81,7 +93,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         Number of classes.
     n_features_in_ : int
         Number of columns of the data.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they are strings.
     tree_ : fasttree.tree._tree.Tree
         The tree, like that of any other estimator.
@@ -400,12 +412,10 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         result.tree_ = to_sklearn_tree(self.tree_)
         return result
 
-    @property
-    def cost_complexity_pruning_path(self):
-        raise AttributeError(
-            "An optimal tree is not pruned: fit with pareto_front=True for the best tree of "
-            "every size."
-        )
+    cost_complexity_pruning_path = _for_greedy_trees("cost_complexity_pruning_path")
+    prune = _for_greedy_trees("prune")
+    reduced_error_prune = _for_greedy_trees("reduced_error_prune")
+    tune = _for_greedy_trees("tune")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

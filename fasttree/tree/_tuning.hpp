@@ -60,8 +60,10 @@ class CutTree {
     int64_t depth(Py_ssize_t i) const { return depth_[i]; }
     const std::vector<Py_ssize_t>& inner() const { return inner_; }  // ascending ids
 
+    // As the builders accept a split: without a limit, every one.
     bool decreases_enough(Py_ssize_t i, double min_impurity_decrease) const {
-        return !(weakest_[i] + IMPROVEMENT_SLACK < min_impurity_decrease);
+        return min_impurity_decrease <= 0.0
+               || !(weakest_[i] + IMPROVEMENT_SLACK < min_impurity_decrease);
     }
     bool is_split(Py_ssize_t i, const Setting& s) const {
         return nodes_[i].left_child >= 0 && depth_[i] < s.max_depth

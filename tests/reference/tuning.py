@@ -25,7 +25,7 @@ def naive_cut(
             tree.children_left[node] != -1
             and (max_depth is None or depth[node] < max_depth)
             and tree.n_node_samples[node] >= min_samples_split
-            and not improvement[node] + EPSILON < min_impurity_decrease
+            and (min_impurity_decrease == 0 or improvement[node] + EPSILON >= min_impurity_decrease)
         )
 
     split, frontier = set(), [(-improvement[0], 0)] if may_split(0) else []

@@ -41,14 +41,8 @@ inline double Worker::gini(const Node& node, int feature) const {
 inline void Worker::order_features(Node& node, int order) {
     constexpr double kRankScale = 1 << 30;
     ranks_.clear();
-    const int sizes = problem_.n_matrices;  // the matrix after the classes'
     for (int f = 0; f < problem_.n_features; ++f) {
-        const int32_t weight = node.weight[f];
-        if (weight == 0 || weight == node.total_weight) continue;
-        if (problem_.is_sized) {
-            const int32_t size = node.diagonal[sizes][f];
-            if (std::min(size, node.totals[sizes] - size) < problem_.min_leaf) continue;
-        }
+        if (!node.is_allowed(problem_, f)) continue;
         uint64_t rank = 0;
         if (order == kLookAhead) {
             rank = static_cast<uint32_t>(node.total_base - node.stump_gain[0][f] -

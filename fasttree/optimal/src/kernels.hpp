@@ -76,9 +76,10 @@ struct Kernels {
     // room for 16 entries more.
     ptrdiff_t (*select)(const void* planes, ptrdiff_t stride, int g, bool side,
                         const uint32_t* entries, ptrdiff_t n, uint32_t* out);
-    // The pair matrix of a set.
-    void (*count)(const void* planes, ptrdiff_t stride, const Step* steps, int n_steps,
-                  int n_features, void* matrix);
+    // Rows first .. last of the pair matrix of a set; first is a multiple of eight. Elements below
+    // the diagonal may be those of rows not yet counted, so all rows have to be.
+    void (*count)(const void* planes, ptrdiff_t stride, const Step* steps, int n_steps, int first,
+                  int last, int n_features, void* matrix);
     // Gains of the best depth-two trees. `absent[g]` and `present[g]`, when not null, receive the
     // gain of the best stump (or leaf) on the samples without and with feature g.
     Gains (*evaluate)(const PairCounts& counts, int32_t* absent, int32_t* present);

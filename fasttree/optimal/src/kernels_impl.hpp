@@ -56,8 +56,8 @@ inline void count_rows(const typename V::Counter* planes, ptrdiff_t stride, cons
 }
 
 template <class V>
-void count(const void* planes_, ptrdiff_t stride, const Step* steps, int n_steps, int n_features,
-           void* matrix_) {
+void count(const void* planes_, ptrdiff_t stride, const Step* steps, int n_steps, int first,
+           int last, int n_features, void* matrix_) {
     using T = typename V::Counter;
     const T* planes = static_cast<const T*>(planes_);
     T* matrix = static_cast<T*>(matrix_);
@@ -67,11 +67,11 @@ void count(const void* planes_, ptrdiff_t stride, const Step* steps, int n_steps
     // again would take longer.
     const bool with_mirror = n_chunks >= V::kMirrorChunks;
     const int n_vectors = (n_features + V::kLanes - 1) / V::kLanes;
-    for (int i = 0; i < n_features; i += V::kTileRows)
+    for (int i = first; i < last; i += V::kTileRows)
         count_rows<V>(planes, stride, steps, n_steps, i, with_mirror ? i / V::kLanes : 0,
                       n_vectors, matrix);
     if (!with_mirror) return;
-    for (int i = 0; i < n_features; i += 8)
+    for (int i = first; i < last; i += 8)
         for (int j = (i / V::kLanes + 1) * V::kLanes; j < n_features; j += 8)
             transpose_block(matrix + i * stride + j, matrix + j * stride + i, stride);
 }

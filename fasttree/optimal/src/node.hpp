@@ -35,8 +35,6 @@ class SlackTable {
     bool is_used_ = false;
 };
 
-constexpr int64_t kPenaltyScale = 1 << 20;
-
 inline int lowest_bit(uint64_t bits) {
 #if defined(__GNUC__)
     return __builtin_ctzll(bits);
@@ -46,6 +44,16 @@ inline int lowest_bit(uint64_t bits) {
     return position;
 #endif
 }
+
+// Call `visit` with every feature of an entry.
+template <class Visit>
+inline void for_each_feature(const Problem& problem, uint32_t entry, Visit visit) {
+    for (ptrdiff_t w = 0; w < problem.n_words; ++w)
+        for (uint64_t bits = problem.rows[entry * problem.n_words + w]; bits; bits &= bits - 1)
+            visit(64 * w + lowest_bit(bits));
+}
+
+constexpr int64_t kPenaltyScale = 1 << 20;
 
 struct Node {
     int depth = 0;
@@ -152,12 +160,14 @@ struct Node {
         return table[type];
     }
 
-    // Count the set and find its best trees of depth two. Totals must be known.
-    void describe(const Problem& problem, const Kernels* table) {
+    // Count the set and find its best trees of depth two. Totals must be known. False if
+    // `keep_going` said to stop: then the node is unchanged, but its matrices are spoiled.
+    bool describe(const Problem& problem, const Kernels* table, const KeepGoing& keep_going) {
         const ptrdiff_t stride = problem.stride;
         const int n_matrices = static_cast<int>(totals.size());
-        set.count(problem, fitting(problem, table, total_weight, total_base,
-                                   problem.is_sized ? totals.back() : 0));
+        const Kernels& counters = fitting(problem, table, total_weight, total_base,
+                                          problem.is_sized ? totals.back() : 0);
+        if (!set.count(problem, counters, keep_going)) return false;
         base.resize(stride);
         weight.resize(stride);
         int32_t* w = weights.reserve<int32_t>(problem.n_features * stride);
@@ -173,6 +183,43 @@ struct Node {
         for (auto& gain : stump_gain) gain.resize(stride);
         gains = set.kernels->evaluate(set.pair_counts(problem, totals.data()),
                                       stump_gain[0].data(), stump_gain[1].data());
+        return true;
+    }
+
+    // Features alone, and the best tree of one node: all that a set of depth one needs.
+    void describe_singles(const Problem& problem) {
+        diagonal.assign(totals.size(), std::vector<int32_t>(problem.stride, 0));
+        weight.assign(problem.stride, 0);
+        base.assign(problem.stride, 0);
+        for (int p = 0; p < problem.n_planes(); ++p) {
+            const Plane& plane = problem.planes[p];
+            const int32_t worth = 1 << plane.bit;
+            for (int32_t k = set.plane_start[p]; k < set.plane_start[p + 1]; ++k)
+                for_each_feature(problem, set.entries[k], [&](ptrdiff_t f) {
+                    diagonal[plane.matrix][f] += plane.sign * worth;
+                    if (plane.matrix < problem.n_matrices) weight[f] += worth;
+                    if (plane.is_base) base[f] += worth;
+                });
+        }
+        const int32_t leaf = leaf_gain(problem);
+        gains = {{leaf, leaf, leaf, leaf}};
+        for (int f = 0; f < problem.n_features; ++f)
+            if (is_allowed(problem, f))
+                gains.of[1] = std::max(gains.of[1], total_base -
+                                                        leaf_error(problem, {f, false}) -
+                                                        leaf_error(problem, {f, true}));
+    }
+
+    // Whether a split leaves enough samples on both sides.
+    bool is_allowed(const Problem& problem, int f) const {
+        if (!problem.is_sized) return weight[f] > 0 && weight[f] < total_weight;
+        const int32_t size = diagonal[problem.n_matrices][f];
+        return std::min(size, totals[problem.n_matrices] - size) >= problem.min_leaf;
+    }
+    int32_t leaf_gain(const Problem& problem) const {
+        int32_t gain = 0;
+        for (int m = 0; m < problem.n_matrices; ++m) gain = std::max(gain, totals[m]);
+        return gain;
     }
 
     void find_conflicts(const Problem& problem) {
@@ -184,14 +231,11 @@ struct Node {
             const int32_t errors = problem.conflict[entry];
             if (errors == 0) continue;
             total_conflict += errors;
-            for (ptrdiff_t w = 0; w < problem.n_words; ++w)
-                for (uint64_t bits = problem.rows[entry * problem.n_words + w]; bits;
-                     bits &= bits - 1)
-                    conflict[64 * w + lowest_bit(bits)] += errors;
+            for_each_feature(problem, entry, [&](ptrdiff_t f) { conflict[f] += errors; });
         }
     }
 
-    // Become the child of `from` on one side of a feature (without counting yet).
+    // Become the child of a described node on one side of a feature (without counting yet).
     void become_child(const Problem& problem, Node& from, Literal literal) {
         depth = from.depth - 1;
         parent = &from;
@@ -205,20 +249,37 @@ struct Node {
             totals[m] = from.total_of(static_cast<int>(m), literal);
     }
 
+    // The same for a node that need not be described, entry by entry.
+    void become_side(const Problem& problem, const Node& from, Literal literal) {
+        depth = from.depth - 1;
+        set.assign_filtered(problem, from.set, literal);
+        add_totals(problem);
+    }
+
+    void become_copy(const Problem& problem, const Node& from) {
+        depth = from.depth;
+        set.entries = from.set.entries;
+        set.plane_start = from.set.plane_start;
+        add_totals(problem);
+    }
+
     void become_root(const Problem& problem, int depth_, int64_t leaf_penalty_) {
         depth = depth_;
-        parent = nullptr;
         leaf_penalty = leaf_penalty_;
         set.assign_all(problem);
-        total_weight = problem.total_weight;
-        total_base = 0;
+        add_totals(problem);
+    }
+
+  private:
+    void add_totals(const Problem& problem) {
+        total_weight = total_base = 0;
         totals.assign(problem.n_matrices + problem.is_sized, 0);
         for (int p = 0; p < problem.n_planes(); ++p) {
             const Plane& plane = problem.planes[p];
-            const int32_t worth = (problem.plane_start[p + 1] - problem.plane_start[p])
-                                  << plane.bit;
+            const int32_t worth = (set.plane_start[p + 1] - set.plane_start[p]) << plane.bit;
             totals[plane.matrix] += plane.sign * worth;
             if (plane.is_base) total_base += worth;
+            if (plane.matrix < problem.n_matrices) total_weight += worth;
         }
     }
 };

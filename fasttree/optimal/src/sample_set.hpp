@@ -1,7 +1,7 @@
 // A set of samples with its pair matrices: what a node of the search knows about its data.
 #pragma once
 
-#include <cstdlib>
+#include <functional>
 #include <new>
 #include <vector>
 
@@ -42,6 +42,9 @@ class Buffer {
     size_t capacity_ = 0;
 };
 
+// Asked now and then by what takes long; false means stop.
+using KeepGoing = std::function<bool()>;
+
 // Where a set of a parent node lies: its samples with (side) or without feature g.
 struct Literal {
     int feature;
@@ -80,6 +83,19 @@ class SampleSet {
         }
     }
 
+    // The same, by the rows themselves.
+    void assign_filtered(const Problem& problem, const SampleSet& from, Literal literal) {
+        entries.clear();
+        plane_start.assign(1, 0);
+        for (int p = 0; p < problem.n_planes(); ++p) {
+            for (int32_t k = from.plane_start[p]; k < from.plane_start[p + 1]; ++k)
+                if (problem.has(from.entries[k], literal.feature) == literal.side)
+                    entries.push_back(from.entries[k]);
+            plane_start.push_back(static_cast<int32_t>(entries.size()));
+        }
+        entries.resize(entries.size() + kSpare);
+    }
+
     ptrdiff_t size() const { return plane_start.back(); }
 
     Key key(const Problem& problem) const {
@@ -88,16 +104,25 @@ class SampleSet {
         return sum;
     }
 
-    // Transposed planes and one matrix per class matrix (and sizes), with the given counters.
-    void count(const Problem& problem, const Kernels& counters) {
+    // Transposed planes and one matrix per class matrix (and sizes), with the given counters. False
+    // if `keep_going`, asked every few milliseconds, said to stop.
+    bool count(const Problem& problem, const Kernels& counters, const KeepGoing& keep_going) {
         kernels = &counters;
         transpose(problem);
         matrices_.reserve<char>(problem_matrices(problem) * matrix_bytes(problem));
+        const int64_t row_cost = (chunk_start_.back() + 8) * problem.stride;
+        const int n_rows = static_cast<int>(
+            std::clamp<int64_t>(kBlockCost / row_cost / 8 * 8, 8, problem.stride));
         for (int m = 0; m < problem_matrices(problem); ++m) {
             make_steps(problem, m, false);
-            kernels->count(planes_.get(), problem.stride, steps_.data(), n_steps(),
-                           problem.n_features, matrix(problem, m));
+            for (int row = 0; row < problem.n_features; row += n_rows) {
+                if (row > 0 && !keep_going()) return false;
+                kernels->count(planes_.get(), problem.stride, steps_.data(), n_steps(), row,
+                               std::min(problem.n_features, row + n_rows), problem.n_features,
+                               matrix(problem, m));
+            }
         }
+        return true;
     }
 
     // Pair weights of all classes together (out) and of the base classes' diagonal.
@@ -114,8 +139,8 @@ class SampleSet {
         // Two classes: the matrix holds n1 - n0, so n1 + n0 is twice the count of class 1 less it.
         make_steps(problem, 0, true);
         void* ones = ones_.reserve<char>(matrix_bytes(problem));
-        kernels->count(planes_.get(), problem.stride, steps_.data(), n_steps(),
-                       problem.n_features, ones);
+        kernels->count(planes_.get(), problem.stride, steps_.data(), n_steps(), 0,
+                       problem.n_features, problem.n_features, ones);
         kernels->accumulate(ones, n, 2, weights);
         for (int f = 0; f < problem.n_features; ++f)
             base[f] = kernels->read(ones, f * (problem.stride + 1));
@@ -147,6 +172,7 @@ class SampleSet {
     }
 
   private:
+    static constexpr int64_t kBlockCost = 1 << 28;  // counters times chunks: milliseconds
     static constexpr int kSpare = 32;    // room for whole vectors written by select
     static constexpr int kSpareRows = 8;  // tiles have up to eight rows
 

@@ -35,8 +35,9 @@ class Worker {
 
     Statistics statistics;
 
-    // Start a node whose set is assigned: count it and find its first incumbents.
-    void prepare(Node& node);
+    // Start a node whose set is assigned: count it and find its first incumbents. False if the
+    // search was stopped before that.
+    bool prepare(Node& node);
     // Try the `beam` first features in the given order, sharing the node where that pays.
     void search(Node& node, int order, int beam);
     // Take features of open nodes until the team is done.
@@ -110,6 +111,10 @@ class Worker {
     Team& team_;
     const Problem& problem_;
     const bool with_poll_;
+    const KeepGoing keep_going_{[this] {
+        team_.check(with_poll_);
+        return !team_.is_stopped();
+    }};
     int64_t budget_ = 0;
     std::vector<std::unique_ptr<Level>> levels_;
     SampleSet terminal_;
@@ -117,8 +122,8 @@ class Worker {
     std::vector<uint64_t> ranks_;
 };
 
-inline void Worker::prepare(Node& node) {
-    node.describe(problem_, team_.table);
+inline bool Worker::prepare(Node& node) {
+    if (!node.describe(problem_, team_.table, keep_going_)) return false;
     tick(node.set.size() * problem_.stride * problem_.stride / 64);
     node.range = range(node.depth);
     node.is_shared = false;
@@ -134,6 +139,7 @@ inline void Worker::prepare(Node& node) {
     }
     node.apply_penalty();
     open_tables(node);
+    return true;
 }
 
 inline void Worker::search(Node& node, int order, int beam) {
@@ -210,7 +216,7 @@ inline void Worker::evaluate_sides(Node& node, int feature, Solution* sides) {
     for (bool side : {!light, light}) {
         if (is_known[side]) continue;
         if (!is_counted) {
-            terminal_.count(problem_, *node.set.kernels);
+            if (!terminal_.count(problem_, *node.set.kernels, keep_going_)) return;
             tick((terminal_.size() + 32) * problem_.stride * problem_.stride / 64);
             is_counted = true;
         }
@@ -263,8 +269,7 @@ inline void Worker::search_side(Node& node, Literal literal, Solution* sides) {
     set_limit(child, node, sides[!literal.side].lower);
     std::swap(child.solution, side);
     child.range = range(child.depth);
-    if (!child.is_closed()) {
-        prepare(child);
+    if (!child.is_closed() && prepare(child)) {
         search(child, node.order_by, node.beam);
         if (cache.is_open()) cache.store(child.key, child.solution);
     }

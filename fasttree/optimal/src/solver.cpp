@@ -24,75 +24,71 @@ const Kernels* find_kernels(const std::string& name) {
 
 namespace {
 
-// Trees are read off a plan by replaying its splits on the data; the subtrees of depth two, which
+// Trees are read off a plan by replaying its splits on the rows; the subtrees of depth two, which
 // a plan leaves open, are found again from the pair counts of their sets.
 class Reconstruction {
   public:
-    Reconstruction(const Problem& problem, const Kernels* table)
-        : problem_(problem), table_(table) {}
+    // `counted` is a node that has been described, if any.
+    Reconstruction(const Problem& problem, const Kernels* table, const Node* counted)
+        : problem_(problem), table_(table), counted_(counted) {}
 
-    std::vector<OutNode> build(const Node& root, int depth, int n_nodes, const PlanNode* plan) {
+    std::vector<OutNode> build(const Node& root, int n_nodes, const PlanNode* plan) {
         tree_.clear();
         labels_.clear();
-        Node node;
-        node.set.entries = root.set.entries;
-        node.set.plane_start = root.set.plane_start;
-        node.totals = root.totals;
-        node.total_weight = root.total_weight;
-        node.total_base = root.total_base;
-        node.depth = depth;
-        add(node, n_nodes, plan);
+        add(root, n_nodes, plan);
         return tree_;
     }
 
   private:
-    void add(Node& node, int n_nodes, const PlanNode* plan) {
-        if (node.depth > 2 && plan->feature != kTerminal) {
-            node.describe(problem_, table_);
-            const PlanNode split = *plan;
-            const int size = plan_size(node.depth - 1);
-            add_split(split.feature, [&](bool side) {
-                Node child;
-                child.become_child(problem_, node, {split.feature, side});
-                add(child, side ? split.n_present : split.n_absent,
-                    plan + 1 + (side ? size : 0));
-            });
-        } else {
-            add_shallow(node, std::min(node.depth, 2), n_nodes);
-        }
+    void add(const Node& node, int n_nodes, const PlanNode* plan) {
+        if (node.depth <= 2 || plan->feature == kTerminal)
+            return add_shallow(node, std::min(node.depth, 2), n_nodes);
+        const int size = plan_size(node.depth - 1);
+        add_split(plan->feature, [&](bool side) {
+            Node child;
+            child.become_side(problem_, node, {plan->feature, side});
+            add(child, side ? plan->n_present : plan->n_absent, plan + 1 + (side ? size : 0));
+        });
     }
 
     // The best tree of at most this depth and number of nodes, with as few nodes as it takes.
-    void add_shallow(Node& node, int depth, int n_nodes) {
+    void add_shallow(const Node& node, int depth, int n_nodes) {
         if (depth == 0 || n_nodes == 0 || problem_.n_features == 0) return add_leaf(node);
-        node.describe(problem_, table_);
+        Node copy;
+        const Node* counted = &node == counted_ ? &node : &copy;
+        if (counted == &copy) {
+            copy.become_copy(problem_, node);
+            if (depth == 1)
+                copy.describe_singles(problem_);
+            else
+                copy.describe(problem_, table_, [] { return true; });
+        }
         const int most = depth == 1 ? 1 : std::min(n_nodes, 3);
         int n = 0;
-        while (n < most && node.gains.of[n] < node.gains.of[most]) ++n;
+        while (n < most && counted->gains.of[n] < counted->gains.of[most]) ++n;
         if (n == 0) return add_leaf(node);
+        add_best_split(*counted, n);
+    }
+
+    // A split that reaches the gain of n nodes.
+    void add_best_split(const Node& node, int n) {
         const int budgets[4][2][2] = {{{0, 0}, {0, 0}}, {{0, 0}, {0, 0}}, {{1, 0}, {0, 1}},
                                       {{1, 1}, {1, 1}}};
         for (int f = 0; f < problem_.n_features; ++f) {
-            if (!is_allowed(node, f)) continue;
+            if (!node.is_allowed(problem_, f)) continue;
             for (const auto& budget : budgets[n]) {
                 if (gain(node, {f, false}, budget[0]) + gain(node, {f, true}, budget[1]) <
                     node.gains.of[n])
                     continue;
                 return add_split(f, [&](bool side) {
                     Node child;
-                    child.become_child(problem_, node, {f, side});
-                    child.depth = 1;
+                    child.become_side(problem_, node, {f, side});
                     add_shallow(child, 1, budget[side]);
                 });
             }
         }
     }
 
-    bool is_allowed(const Node& node, int f) const {
-        if (!problem_.is_sized) return true;
-        const int32_t size = node.diagonal[problem_.n_matrices][f];
-        return std::min(size, node.totals[problem_.n_matrices] - size) >= problem_.min_leaf;
-    }
     int32_t gain(const Node& node, Literal literal, int n_nodes) const {
         const int32_t leaf = node.base_of(literal) - node.leaf_error(problem_, literal);
         return n_nodes == 0 ? leaf : std::max(leaf, node.stump_gain[literal.side][literal.feature]);
@@ -135,6 +131,7 @@ class Reconstruction {
 
     const Problem& problem_;
     const Kernels* table_;
+    const Node* counted_;
     std::vector<OutNode> tree_;
     std::vector<int> labels_;
 };
@@ -159,7 +156,7 @@ Progress progress_of(const Problem& problem, Node& root, double elapsed, int64_t
 // in the caches, so they cost the last one little.
 void search_root(Team& team, Worker& worker, Node& root) {
     const SearchOptions& options = team.options;
-    worker.prepare(root);
+    if (!worker.prepare(root)) return;
     if (root.depth >= 4 && options.with_greedy_start) {
         worker.search(root, kGini, 1);
         for (int beam = 1; 4 * beam <= team.problem.n_features; beam *= 2)
@@ -225,21 +222,29 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
     root.range = task.nodes;
     root.solution.resize(depth, task.nodes);
     std::fill(root.solution.lower.begin(), root.solution.lower.end(), 0);
-    int32_t leaf_gain = 0;
-    for (int m = 0; m < problem.n_matrices; ++m) leaf_gain = std::max(leaf_gain, root.totals[m]);
     std::fill(root.solution.upper.begin(), root.solution.upper.end(),
-              root.total_base - leaf_gain);
+              root.total_base - root.leaf_gain(problem));
     for (PlanNode& node : root.solution.plan) node.feature = kTerminal;
     root.limit.assign(task.nodes.size(), kInfinite);
 
+    bool is_counted = false;
     if (problem.n_features == 0 || depth == 0) {
         root.solution.lower = root.solution.upper;
     } else if (depth <= 2) {
-        root.describe(problem, table);
-        for (int n = task.nodes.low; n <= task.nodes.high; ++n) {
+        const KeepGoing keep_going = [&] {
+            team.check(true);
+            return !team.is_stopped();
+        };
+        if (depth == 1) {
+            root.describe_singles(problem);
+            is_counted = true;
+        } else {
+            is_counted = root.describe(problem, table, keep_going);
+        }
+        for (int n = task.nodes.low; is_counted && n <= task.nodes.high; ++n) {
             const int k = n - task.nodes.low;
             root.solution.upper[k] = root.solution.lower[k] =
-                root.total_base - root.gains.of[std::min(n, depth == 1 ? 1 : 3)];
+                root.total_base - root.gains.of[std::min(n, 3)];
         }
     } else {
         run_team(team, workers, root);
@@ -260,11 +265,10 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
             result.chosen = n;
         }
     }
-    Reconstruction reconstruction(problem, table);
+    Reconstruction reconstruction(problem, table, is_counted ? &root : nullptr);
     auto tree_of = [&](int n) {
         return reconstruction.build(
-            root, depth, n,
-            root.solution.plan.data() + (n - task.nodes.low) * plan_size(depth));
+            root, n, root.solution.plan.data() + (n - task.nodes.low) * plan_size(depth));
     };
     result.tree = tree_of(result.chosen);
     if (with_front_trees)
