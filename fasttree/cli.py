@@ -24,11 +24,14 @@ from sklearn.preprocessing import OrdinalEncoder
 import fasttree
 from fasttree._csv import is_missing, read_csv, to_numbers
 from fasttree.datasets import load_wine_quality
+from fasttree.model_selection import TrainOnceSearchCV
 from fasttree.tree import DecisionTree, export_text
+from fasttree.tree._tunable import default_grid
 
 _SHOWN_DEPTH = 2
 _MAX_FITS = 3
 _SECONDS_OF_FITS = 1.0
+_N_FOLDS = 5
 
 
 class CommandError(Exception):
@@ -103,6 +106,11 @@ def _parse(arguments):
         command.add_argument("--max-depth", type=int, metavar="N")
         command.add_argument("--max-leaf-nodes", type=int, metavar="N")
         command.add_argument("--min-samples-leaf", type=int, default=1, metavar="N")
+        command.add_argument(
+            "--tune",
+            action="store_true",
+            help="choose max_depth and min_samples_split by cross-validation",
+        )
         command.add_argument("--n-jobs", type=int, metavar="N", help="threads, -1 for all")
     return parser.parse_args(arguments)
 
@@ -182,6 +190,12 @@ def report(table, options):
     else:
         theirs = sklearn.tree.DecisionTreeRegressor(**limits)
         score_name, kind = "R2", "regression"
+
+    choice = []
+    if options.tune:
+        search, choice = tune(ours.estimator_, X, y, score_name)
+        ours = search.best_estimator_
+        theirs.set_params(**search.best_params_)
     with_labels = table.X.dtype == object
     if with_labels:
         theirs = make_pipeline(ordinal_codes(table.X), theirs)
@@ -190,6 +204,7 @@ def report(table, options):
     print(f"{table.title}: {n_rows:,} rows, {n_columns} columns")
     print(f"target {table.target_name}: {kind}")
     print(f"{len(y):,} rows to fit, {len(y_test):,} held out")
+    print(*choice, sep="\n", end="\n" * bool(choice))
     print()
     print(f"{'':<24}{'fit, ms':>10}{score_name:>12}{'leaves':>10}{'depth':>8}")
     for name, estimator in (
@@ -215,6 +230,29 @@ def ordinal_codes(X):
     labels = [j for j in range(X.shape[1]) if any(isinstance(cell, str) for cell in X[:, j])]
     encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
     return make_column_transformer((encoder, labels), remainder="passthrough")
+
+
+def tune(tree, X, y, score_name):
+    """Search the depths of a fitted tree times 200 values of min_samples_split on five folds.
+
+    Returns the fitted search and the lines that say what it chose and why.
+    """
+    grid = default_grid(tree)
+    grid["max_depth"] = [*grid["max_depth"][:-1], tree.max_depth]  # the last one leaves it whole
+    search = TrainOnceSearchCV(tree, grid, cv=_N_FOLDS)
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds
+        search.fit(X, y)
+    seconds = time.perf_counter() - start
+    scores = search.cv_results_["mean_test_score"]
+    whole = scores[-len(grid["min_samples_split"])]
+    chosen = ", ".join(f"{name}={value}" for name, value in search.best_params_.items())
+    return search, [
+        f"tuned: {chosen}",
+        f"  {score_name} {search.best_score_:.4f} on {_N_FOLDS} folds, {whole:.4f} without limits",
+        f"  best of {len(scores):,} settings, cut from {search.n_fits_} fits in {seconds:.2f} s",
+    ]
 
 
 def time_fit(estimator, X, y):

@@ -124,6 +124,47 @@ def test_fit_limits(table, capsys):
     assert "30 rows to fit, 30 held out" in out
 
 
+def tuned(output):
+    """The lines about tuning: chosen limits, score and score without limits, settings, fits."""
+    chosen = re.search(r"^tuned: max_depth=(\w+), min_samples_split=(\d+)$", output, re.MULTILINE)
+    score = re.search(r"^  (\w+) (\S+) on 5 folds, (\S+) without limits$", output, re.MULTILINE)
+    count = re.search(r"^  best of ([\d,]+) settings, cut from (\d+) fits in", output, re.MULTILINE)
+    return [*chosen.groups(), *score.groups(), *count.groups()]
+
+
+def test_demo_tunes(capsys):
+    code, out, err = run(["demo", "--tune"], capsys)
+    assert (code, err) == (0, "")
+    depth, rows, name, best, whole, n_settings, n_fits = tuned(out)
+    assert name == "accuracy"
+    assert float(best) >= float(whole) > 0.5
+    assert int(n_settings.replace(",", "")) % 200 == 0
+    assert n_fits == "5"
+    limited = ["demo"] if depth == "None" else ["demo", "--max-depth", depth]
+    if rows == "2":  # the tree that the report is about has these limits
+        assert scores(run(limited, capsys)[1]) == scores(out)
+
+
+def test_fit_tunes(table, capsys):
+    path = table(lambda rows: rows[:, 0] + 0.5 + rows[:, 1] % 3)
+    code, out, err = run(["fit", path, "--target", "target", "--tune", "--max-depth", "3"], capsys)
+    assert (code, err) == (0, "")
+    depth, _, name, best, whole, _, _ = tuned(out)
+    assert 1 <= int(depth) <= 3
+    assert name == "R2"
+    assert float(best) >= float(whole)
+    leaves = [line.split()[-2:] for line in out.splitlines() if re.match("(fast|scikit)", line)]
+    assert leaves[0] == leaves[1]
+
+
+def test_too_few_rows_to_tune(tmp_path, capsys):
+    path = tmp_path / "small.csv"
+    path.write_text("a,y\n1,0.5\n2,1.5\n3,0.5\n4,2.5\n")
+    code, _, err = run(["fit", str(path), "--target", "y", "--tune"], capsys)
+    assert code == 2
+    assert err.startswith("fasttree: error: Cannot have number of splits")
+
+
 def test_task_follows_the_target(table, capsys):
     def fraction(rows):
         return rows[:, 0] + 0.5

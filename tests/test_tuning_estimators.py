@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.exceptions import NotFittedError
@@ -198,6 +199,20 @@ def test_default_grid_is_the_papers():
     assert model.max_depth is None
     again = pickle.loads(pickle.dumps(result))
     assert again.best_params == result.best_params
+
+
+def test_sparse_validation_rows():
+    """Sparse rows score as dense ones do, and reduced-error pruning reads them too."""
+    X, X_val, y, y_val = CANCER
+    X, X_val = (np.where(table > np.median(table, axis=0), table, 0) for table in (X, X_val))
+    dense = DecisionTreeClassifier().fit(X, y)
+    thin = DecisionTreeClassifier().fit(sparse.csc_array(X), y)
+    result = thin.tune(sparse.csr_array(X_val), y_val, copy=True)
+    assert_array_equal(result.scores, dense.tune(X_val, y_val, copy=True).scores)
+    assert_same(
+        thin.reduced_error_prune(sparse.csr_array(X_val), y_val).tree_,
+        dense.reduced_error_prune(X_val, y_val).tree_,
+    )
 
 
 def test_default_grid_of_a_limited_tree():

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn import clone, config_context
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -148,6 +149,29 @@ def test_results_are_those_of_grid_search(seed):
     elif not several:
         column = expected.cv_results_["mean_test_score"]
         assert_allclose(column[actual.best_index_], column.max(), rtol=1e-12, atol=1e-12 * scale)
+
+
+@pytest.mark.cases(60)
+def test_sparse_tables(seed):
+    """CSR, CSC and COO, arrays and matrices: the scores of GridSearchCV, the tree of a refit."""
+    rng = np.random.default_rng([seed, 67])
+    problem = random_problem(seed, rows=(20, 100), **UNLIMITED)
+    X = np.where(rng.random(problem.X.shape) < 0.6, 0.0, np.nan_to_num(problem.X)).astype(
+        np.float32
+    )
+    kinds = [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array, sparse.coo_array]
+    X = kinds[seed // 10 % 4](X.astype(np.float32))
+    estimator = problem.estimator(fasttree.tree)
+    grid = random_grid(rng, clone(estimator).fit(X, problem.y).tree_)
+    (expected, its_error), (actual, error) = both(estimator, grid, X, problem.y, cv=3)
+    assert (error is None) == (its_error is None), (error, its_error)
+    if error is not None:
+        return
+    assert_same_results(actual.cv_results_, expected.cv_results_)
+    limits = {name: v for name, v in actual.best_params_.items() if name in UNLIMITED}
+    others = {name: v for name, v in actual.best_params_.items() if name not in UNLIMITED}
+    whole = clone(estimator).set_params(**others).fit(X, problem.y)
+    assert_same(actual.best_estimator_.tree_, whole.prune(**limits).tree_)
 
 
 @pytest.mark.parametrize("scoring", [*CLASS_SCORES[:8], "f1"])

@@ -64,7 +64,9 @@ def tune(estimator, X, y):
 def run_split(X, y, seed, params):
     """Score, milliseconds, nodes of the full and of the tuned tree."""
     X_fit, X_rest, y_fit, y_rest = train_test_split(X, y, train_size=0.8, random_state=seed)
-    X_val, X_test, y_val, y_test = train_test_split(X_rest, y_rest, test_size=0.5, random_state=seed)
+    X_val, X_test, y_val, y_test = train_test_split(
+        X_rest, y_rest, test_size=0.5, random_state=seed
+    )
     estimator = DecisionTree(**params)
     milliseconds = fastest_fit(estimator, X_fit, y_fit)
     estimator = estimator.estimator_

@@ -174,7 +174,7 @@ class Task:
 
     def _scores(self, estimator, settings, members, rows, indices):
         """A number, or a dict of them, for each setting."""
-        scores = score_cuts(
+        scores, _ = score_cuts(
             ValidationRows(estimator, *rows),
             settings,
             lambda i: self.candidates[members[i]],

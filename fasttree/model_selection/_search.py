@@ -91,9 +91,7 @@ class TrainOnceSearchCV(GridSearchCV):
         Whether there are several scores.
     classes_ : ndarray of shape (n_classes,)
         Class labels, if `best_estimator_` is a classifier.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if all are strings.
 
     See Also

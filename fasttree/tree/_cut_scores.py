@@ -7,7 +7,6 @@ to zero, a constant target) is called as well, so that its warnings and errors a
 """
 
 from functools import cached_property
-from inspect import signature
 from itertools import repeat
 
 import numpy as np
@@ -85,13 +84,16 @@ def score_cuts(rows, settings, with_setting, scorer, score_params, error_score):
 
     Returns
     -------
-    ndarray of shape (n_settings,), or dict of str to such arrays
+    scores : ndarray of shape (n_settings,), or dict of str to such arrays
         The scores, by name if there are several.
+    n_leaves : ndarray of shape (n_settings,), dtype=int64
+        Number of leaves of each tree.
     """
-    scores = _scores_from_sums(rows, settings, scorer, score_params)
-    if scores is None:
-        scores = _scores_by_call(rows, settings, with_setting, scorer, score_params, error_score)
-    return scores
+    found = _scores_from_sums(rows, settings, scorer, score_params)
+    if found is not None:
+        return found
+    scores = _scores_by_call(rows, settings, with_setting, scorer, score_params, error_score)
+    return scores, rows.cuts.n_leaves(settings)
 
 
 def node_losses(estimator, X, y, sample_weight=None):
@@ -156,7 +158,7 @@ def _scores_by_call(rows, settings, with_setting, scorer, score_params, error_sc
 
 
 def _scores_from_sums(rows, settings, scorer, score_params):
-    """Scores from one pass; None if a scorer has to be called."""
+    """Scores and numbers of leaves from one pass; None if a scorer has to be called."""
     if not _predicts_from_tree(rows.estimator):
         return None
     scorers = {"score": scorer}
@@ -167,7 +169,8 @@ def _scores_from_sums(rows, settings, scorer, score_params):
     metrics = {name: _metric(rows, one, params[name]) for name, one in scorers.items()}
     if any(metric is None for metric in metrics.values()):
         return None
-    quantities = np.concatenate([quantity for quantity, _ in metrics.values()])
+    one = np.broadcast_to([1.0, 0.0], (1, rows.tree.node_count, 2))
+    quantities = np.concatenate([*(quantity for quantity, _ in metrics.values()), one])
     if not np.isfinite(quantities).all():
         return None
     sums = rows.cuts.sums(settings, quantities)
@@ -175,7 +178,8 @@ def _scores_from_sums(rows, settings, scorer, score_params):
     for name, (quantity, finish) in metrics.items():
         scores[name] = finish(sums[:, start : start + len(quantity)].T)
         start += len(quantity)
-    return scores if isinstance(scorer, MultimetricScorer) else scores["score"]
+    n_leaves = sums[:, -1].astype(np.int64)
+    return (scores if isinstance(scorer, MultimetricScorer) else scores["score"]), n_leaves
 
 
 def _routed(scorer, params):
@@ -221,26 +225,17 @@ def _metric(rows, scorer, params):
     else:
         return None
     make = (_OF_CLASSES if rows.is_classifier else _OF_NUMBERS).get(score_func)
-    if make is None or not _takes_classes(rows, score_func, options):
+    if make is None or not options.keys() <= _OPTIONS[make]:
         return None
     weight = params.get("sample_weight")
     checked = _checked_weight(weight, rows.y)
     if weight is not None and checked is None:
         return None
-    found = make(rows, checked, **options) if options.keys() <= _OPTIONS[make] else None
+    found = make(rows, checked, **options)
     if found is None:
         return None
     quantities, finish = found
     return quantities, lambda sums: sign * finish(sums)
-
-
-def _takes_classes(rows, score_func, options):
-    """Whether the label that a binary score is about is one of the tree's."""
-    if not rows.is_classifier or len(rows.classes) > 2:
-        return True
-    parameter = signature(score_func).parameters.get("pos_label")
-    label = options.get("pos_label", None if parameter is None else parameter.default)
-    return label is None or label in rows.classes.tolist()
 
 
 def _checked_weight(weight, y):
@@ -393,6 +388,8 @@ def _f1(rows, weight, average="binary", pos_label=1):
         return None
     n_classes = len(rows.classes)
     if average == "binary" and n_classes != 2:
+        return None
+    if n_classes <= 2 and pos_label is not None and pos_label not in rows.classes.tolist():
         return None
     table = np.ones((rows.tree.node_count, n_classes))
     predicted = weighted_table(rows.class_weights(weight), table)

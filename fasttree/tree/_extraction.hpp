@@ -36,7 +36,7 @@ class Extraction {
 public:
     ExtractionData& data;
 
-    explicit Extraction(ExtractionData& data_) : data(data_) {}
+    Extraction(ExtractionData& data_, Simd simd) : data(data_), sorter_(simd) {}
 
     // Rows of a node in ascending order; good until the next call.
     const uint32_t* node_rows(uint32_t start, uint32_t end) {

@@ -1,10 +1,13 @@
 // A sparse matrix (CSC) as the engine reads it, for both strategies of sparse columns.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <vector>
 
+#include "../utils/_rank_sort.hpp"
+#include "../utils/_simd.hpp"
 #include "../utils/_sorting.hpp"
 #include "_nonzeros.hpp"
 
@@ -28,6 +31,18 @@ public:
         return {values + first, indices + first, static_cast<uint32_t>(last - first)};
     }
     float value(uint32_t row, uint32_t feature) const { return column(feature).value(row); }
+
+    // Whether the pointers ascend to at most n_nonzero and the indices are rows.
+    bool is_valid(size_t n_nonzero) const {
+        bool ascends = indptr[0] == 0;
+        for (uint32_t f = 0; f < n_features; ++f) ascends &= indptr[f] <= indptr[f + 1];
+        if (!ascends || indptr[n_features] > static_cast<int64_t>(n_nonzero)) return false;
+        uint32_t largest = 0;
+        for (int64_t i = 0; i < indptr[n_features]; ++i) {
+            largest = std::max(largest, static_cast<uint32_t>(indices[i]));  // huge if negative
+        }
+        return largest < n_rows;
+    }
 };
 
 // Keys in the order of a column's entries: negatives ascending, missing, positives descending.
@@ -61,13 +76,16 @@ public:
 
 // Nonzeros of a column gathered to be sorted, and scratch for it.
 class NonzeroSorter {
+    const Simd simd_;
     std::vector<uint64_t> items_, scratch_;
 
 public:
+    explicit NonzeroSorter(Simd simd) : simd_(simd) {}
+
     void reserve(size_t n) {
-        if (n <= items_.size()) return;
-        items_.resize(n);
-        scratch_.resize(n);
+        if (n + RANK_SORT_PADDING <= items_.size()) return;
+        items_.resize(n + RANK_SORT_PADDING);
+        scratch_.resize(n + RANK_SORT_PADDING);
     }
     // Puts a row of a value in place i.
     void put(uint32_t i, float value, uint32_t row) { items_[i] = pack(outer_key(value), row); }
@@ -76,7 +94,7 @@ public:
 
     // Writes the rows of the first n places in the order of their values.
     void write_sorted(uint32_t n, uint32_t* entries) {
-        const uint64_t* sorted = sort_by_key(items_.data(), scratch_.data(), n);
+        const uint64_t* sorted = sort_by_key(simd_, items_.data(), scratch_.data(), n);
         uint32_t previous = n > 0 ? ~key_of(sorted[0]) : 0;
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t key = key_of(sorted[i]);

@@ -86,7 +86,7 @@ public:
     const Simd simd;
 
     ListWorkspace(ListData& data_, Simd simd_)
-        : data(data_), simd(simd_), go_left_(make_bits(data_.n_rows)) {}
+        : data(data_), simd(simd_), go_left_(make_bits(data_.n_rows)), sorter_(simd_) {}
 
     // Sorts some more columns of a part of the root, a few million nonzeros.
     void sort_part(uint32_t part) {

@@ -1,4 +1,5 @@
 """Partitioners of a sparse matrix: nonzeros listed per node, or extracted column by column."""
+from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
@@ -12,6 +13,7 @@ from fasttree.utils._typedefs cimport float64_t, int32_t, int64_t, uint32_t
 cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
     cdef cppclass SparseData:
         vector[uint32_t] rows
+        cbool is_valid(size_t n_nonzero)
         float value(uint32_t row, uint32_t feature)
 
     Nonzeros list_side "fasttree::listed_side"(const Nonzeros& nonzeros, uint32_t n_values_left,
@@ -20,6 +22,8 @@ cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "_sparse_lists.hpp" namespace "fasttree" nogil:
+    const uint32_t CONSTANT
+
     cdef cppclass ListData(SparseData):
         ListData(const float* values, const int32_t* indices, const int64_t* indptr,
                  uint32_t n_rows, uint32_t n_features) except +
@@ -53,7 +57,7 @@ cdef extern from "_extraction.hpp" namespace "fasttree" nogil:
         void map_rows() except +
 
     cdef cppclass Extraction:
-        Extraction(ExtractionData& data) except +
+        Extraction(ExtractionData& data, Simd simd) except +
         const uint32_t* node_rows(uint32_t start, uint32_t end) except +
         Nonzeros nonzeros(uint32_t feature, uint32_t start, uint32_t end) except +
         uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) except +
@@ -67,9 +71,10 @@ cdef class SparsePartitioner(Partitioner):
     cdef SparseData* matrix                   # owned by the derived class
     cdef shared_ptr[DenseData] no_columns
     cdef vector[uint32_t] listed
+    cdef Simd simd
 
-    cdef int take_arrays(self, object X) except -1
-    cdef int take_rows(self, SparseData* matrix, uint32_t n_rows,
+    cdef int take_arrays(self, object X, Simd simd) except -1
+    cdef int take_rows(self, SparseData* matrix, object X,
                        const float64_t[::1] sample_weight) except -1
     cdef int share(self, SparsePartitioner other) except -1
 
@@ -77,7 +82,6 @@ cdef class SparsePartitioner(Partitioner):
 cdef class ListPartitioner(SparsePartitioner):
     cdef shared_ptr[ListData] data
     cdef unique_ptr[ListWorkspace] workspace
-    cdef Simd simd
 
     cdef int sort_columns(self, int n_threads) except -1
     cdef int sort_part(self, uint32_t part) except -1 nogil

@@ -24,14 +24,18 @@ cdef int PARTS_PER_THREAD = 4
 cdef class SparsePartitioner(Partitioner):
     """Partitioner of a CSC matrix with sorted indices and no duplicates (abstract)."""
 
-    cdef int take_arrays(self, object X) except -1:
+    cdef int take_arrays(self, object X, Simd simd) except -1:
         """Refer to the arrays of X, in the types of the engine."""
-        _check_csc(X)
+        if len(X.indptr) != X.shape[1] + 1 or len(X.indices) != len(X.data):
+            raise ValueError("The arrays of the CSC matrix do not have the lengths they should.")
+        if X.shape[1] >= CONSTANT:
+            raise ValueError(f"A sparse matrix may have {CONSTANT - 1} columns, got {X.shape[1]}.")
+        self.simd = simd
         self.is_sparse = True
         self.n_features = <uint32_t> X.shape[1]
         self.no_columns.reset(new DenseData(NULL, 0, 0, 0, 0))
         self.indptr = np.ascontiguousarray(X.indptr, dtype=np.int64)
-        if X.nnz > 0:
+        if len(X.data) > 0:
             self.values = np.ascontiguousarray(X.data, dtype=np.float32)
             self.indices = np.ascontiguousarray(X.indices, dtype=np.int32)
         else:  # pointers need something to point to
@@ -39,12 +43,14 @@ cdef class SparsePartitioner(Partitioner):
             self.indices = np.zeros(1, dtype=np.int32)
         return 0
 
-    cdef int take_rows(self, SparseData* matrix, uint32_t n_rows,
+    cdef int take_rows(self, SparseData* matrix, object X,
                        const float64_t[::1] sample_weight) except -1:
-        """The rows of the fit: those of positive weight."""
+        """Check X; the rows of the fit are those of positive weight."""
         cdef uint32_t i
+        if not matrix.is_valid(len(X.data)):
+            raise ValueError("The indices or column pointers of the CSC matrix are out of range.")
         self.matrix = matrix
-        for i in range(n_rows):
+        for i in range(<uint32_t> X.shape[0]):
             if sample_weight is None or sample_weight[i] != 0.0:
                 matrix.rows.push_back(i)
         self.n_rows = <uint32_t> matrix.rows.size()
@@ -62,6 +68,7 @@ cdef class SparsePartitioner(Partitioner):
         self.indptr = other.indptr
         self.matrix = other.matrix
         self.no_columns = other.no_columns
+        self.simd = other.simd
         return 0
 
     cdef const DenseData* dense_columns(self) noexcept:
@@ -83,13 +90,12 @@ cdef class ListPartitioner(SparsePartitioner):
                   bint with_lists, int n_threads, Simd simd,
                   const uint32_t[::1] n_categories) except -1:
         cdef ListData* data
-        self.take_arrays(X)
+        self.take_arrays(X, simd)
         self.has_lists = True
-        self.simd = simd
         data = new ListData(&self.values[0], &self.indices[0], &self.indptr[0],
                             <uint32_t> X.shape[0], self.n_features)
         self.data.reset(data)
-        self.take_rows(data, <uint32_t> X.shape[0], sample_weight)
+        self.take_rows(data, X, sample_weight)
         data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, self.least)
         self.workspace.reset(new ListWorkspace(deref(data), simd))
         return self.sort_columns(n_threads)
@@ -114,7 +120,6 @@ cdef class ListPartitioner(SparsePartitioner):
     cdef Partitioner clone(self):
         cdef ListPartitioner other = ListPartitioner()
         other.share(self)
-        other.simd = self.simd
         other.data = self.data
         other.workspace.reset(new ListWorkspace(deref(self.data.get()), self.simd))
         return other
@@ -173,20 +178,20 @@ cdef class ExtractionPartitioner(SparsePartitioner):
                   bint with_lists, int n_threads, Simd simd,
                   const uint32_t[::1] n_categories) except -1:
         cdef ExtractionData* data
-        self.take_arrays(X)
+        self.take_arrays(X, simd)
         data = new ExtractionData(&self.values[0], &self.indices[0], &self.indptr[0],
                                   <uint32_t> X.shape[0], self.n_features)
         self.data.reset(data)
-        self.take_rows(data, <uint32_t> X.shape[0], sample_weight)
+        self.take_rows(data, X, sample_weight)
         data.map_rows()
-        self.workspace.reset(new Extraction(deref(data)))
+        self.workspace.reset(new Extraction(deref(data), simd))
         return 0
 
     cdef Partitioner clone(self):
         cdef ExtractionPartitioner other = ExtractionPartitioner()
         other.share(self)
         other.data = self.data
-        other.workspace.reset(new Extraction(deref(self.data.get())))
+        other.workspace.reset(new Extraction(deref(self.data.get()), self.simd))
         return other
 
     cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil:
@@ -230,12 +235,3 @@ cdef class ExtractionPartitioner(SparsePartitioner):
     def _py_searches(uint32_t n_rows, uint32_t n_nonzeros):
         """Whether a column of so many nonzeros is searched for the rows of a node, not walked."""
         return binary_search_pays(n_rows, n_nonzeros)
-
-
-def _check_csc(X):
-    """Raise ValueError if the arrays of a CSC matrix contradict each other."""
-    X.check_format(full_check=False)
-    if X.indices.size and not 0 <= X.indices.min() <= X.indices.max() < X.shape[0]:
-        raise ValueError("A row index of the CSC matrix is out of range.")
-    if np.any(np.diff(X.indptr) < 0):
-        raise ValueError("The column pointers of the CSC matrix decrease.")

@@ -25,7 +25,7 @@ from fasttree.tree._pruning import prune_tree
 from fasttree.tree._settings import LIMITS, SettingTable
 from fasttree.tree._tuning import NO_BUDGET, Cuts, reduced_error_mask
 
-__all__ = ["TunableMixin", "TuningResult"]
+__all__ = ["TunableMixin", "TuningResult", "default_grid"]
 
 # The paper's grid of min_samples_split: this many steps of this share of the rows.
 _N_STEPS, _STEP = 200, 0.0002
@@ -193,15 +193,16 @@ class TunableMixin:
         check_is_fitted(self)
         scorer = check_scoring(self, scoring)
         check_scorer(self, scorer)
-        params = _as_grid(_default_grid(self) if param_grid is None else param_grid)
+        params = _as_grid(default_grid(self) if param_grid is None else param_grid)
         settings = _checked_settings(self, params.param_grid)
         rows = ValidationRows(self, X_val, y_val)
         _check_targets(self, y_val, rows.codes)
         score_params = {}
         if sample_weight is not None:
             score_params["sample_weight"] = check_sample_weight(sample_weight, X_val)
-        scores = score_cuts(rows, settings, params.__getitem__, scorer, score_params, "raise")
-        n_leaves = rows.cuts.n_leaves(settings)
+        scores, n_leaves = score_cuts(
+            rows, settings, params.__getitem__, scorer, score_params, "raise"
+        )
         best = _first_best(scores, n_leaves)
         estimator = self._with_tree(rows.tree, {}) if copy else self
         estimator._cut(rows.cuts, settings[best : best + 1], params[best])
@@ -277,8 +278,19 @@ def _as_grid(param_grid):
     return params
 
 
-def _default_grid(estimator):
-    """The paper's grid: every depth times 200 numbers of rows."""
+def default_grid(estimator):
+    """Return the paper's grid for a fitted tree: every depth times 200 numbers of rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+
+    Returns
+    -------
+    dict of str to sequence
+        `max_depth` from 1 to the tree's, `min_samples_split` in steps of 0.02% of the rows.
+    """
     inner = estimator._tree_estimator()
     steps = np.ceil(np.arange(_N_STEPS) * (_STEP * inner._n_fit_rows)).astype(np.int64)
     lowest = max(2, _own_setting(estimator)["min_samples_split"][0])

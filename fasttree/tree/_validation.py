@@ -43,18 +43,31 @@ def _is_plain_target(y):
     return kind in "iub" or (y.dtype.char in "fd" and bool(np.isfinite(y).all()))
 
 
+def _is_plain_sparse(X):
+    """A CSC or CSR matrix of numbers, canonical, that is not empty."""
+    return X.dtype.char in "fdlqiILQ?bBhH" and X.dtype.isnative and min(X.shape) > 0
+
+
+def _forget_names(estimator, X):
+    """What scikit-learn does to an estimator that is fitted on a table without names."""
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    estimator.n_features_in_ = X.shape[1]
+
+
 def check_fit_data(estimator, X, y):
     """Return X as float32 (dense, or CSC) and y as an array; set `n_features_in_` and names.
 
     X may hold infinities and NaN: see `missing_mask`.
     """
     if _is_plain_matrix(X) and _is_plain_target(y):
-        if hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-        estimator.n_features_in_ = X.shape[1]
+        _forget_names(estimator, X)
         return X.astype(np.float32, copy=False), y
     if issparse(X) and X.ndim == 2:
         X = canonical_sparse(X)
+        if _is_plain_sparse(X) and _is_plain_target(y):
+            _forget_names(estimator, X)
+            return X.tocsc().astype(np.float32, copy=False), y
     return validate_data(
         estimator,
         X,

@@ -30,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "../utils/_bits.hpp"
 #include "../utils/_finite.hpp"
 #include "../utils/_threads.hpp"
 #include "_node_record.hpp"
@@ -146,13 +147,16 @@ inline std::vector<WalkNode> pack_nodes(const NodeRecord* nodes, Py_ssize_t n_no
 }
 
 // Rename the features of packed nodes 0, 1, ... in order of appearance; `slot` (filled with -1)
-// receives the new names. Returns how many there are.
-inline Py_ssize_t name_slots(std::vector<WalkNode>& nodes, std::vector<int32_t>& slot) {
+// receives the new names, `is_asked` a bit per renamed feature. Returns how many there are.
+inline Py_ssize_t name_slots(std::vector<WalkNode>& nodes, std::vector<int32_t>& slot,
+                             std::vector<uint32_t>& is_asked) {
+    is_asked = make_bits(static_cast<uint32_t>(slot.size()));
     int32_t n_slots = 0;
     for (WalkNode& node : nodes) {
         if (node.feature < 0) continue;
         int32_t& name = slot[node.feature];
         if (name < 0) name = n_slots++;
+        put_bit(is_asked.data(), static_cast<uint32_t>(node.feature), 1);
         node.feature = name;
     }
     return n_slots;
@@ -272,7 +276,8 @@ struct SparseRows {
     const float* data;
     const Index* indices;
     const Index* indptr;
-    const int32_t* slot;  // feature -> slot, or -1
+    const uint32_t* is_asked;  // bit per feature: nearly all nonzeros need no other look
+    const int32_t* slot;       // of a feature that is asked for
     Py_ssize_t n_features;
     Py_ssize_t n_slots;
 
@@ -282,7 +287,9 @@ struct SparseRows {
 
     struct Scratch {
         Py_ssize_t n_rows;
-        std::vector<float> dense;  // all zero between calls
+        std::vector<float> dense;     // all zero between calls
+        std::vector<size_t> written;  // places in it
+        std::vector<Index> asked;     // of a row's nonzeros, those whose feature is asked for
         explicit Scratch(const SparseRows& rows)
             : n_rows(std::clamp<Py_ssize_t>(kBufferFloats / (rows.n_slots + 1), 16, 256)),
               dense(static_cast<size_t>(n_rows * rows.n_slots), 0.0f) {}
@@ -294,17 +301,44 @@ struct SparseRows {
         for (Py_ssize_t done = 0; done < n_rows; done += scratch.n_rows) {
             const Py_ssize_t first = start + done;
             const Py_ssize_t n = std::min(scratch.n_rows, n_rows - done);
-            for (Py_ssize_t i = 0; i < n; ++i)
-                for (Index p = indptr[first + i]; p < indptr[first + i + 1]; ++p) {
-                    if (indices[p] < 0 || indices[p] >= n_features) return WalkStatus::bad_index;
-                    if (slot[indices[p]] >= 0) dense[i * n_slots + slot[indices[p]]] = data[p];
+            for (Py_ssize_t i = 0; i < n; ++i) {
+                size_t n_asked;
+                if (!find_asked(indptr[first + i], indptr[first + i + 1], scratch.asked, n_asked)) {
+                    return WalkStatus::bad_index;
                 }
+                for (size_t k = 0; k < n_asked; ++k) {
+                    const Index p = scratch.asked[k];
+                    const size_t place = static_cast<size_t>(i * n_slots + slot[indices[p]]);
+                    dense[place] = data[p];
+                    scratch.written.push_back(place);
+                }
+            }
             walk_strided<true>(nodes, dense, n_slots, 1, n, 0, out + done);
-            for (Py_ssize_t i = 0; i < n; ++i)
-                for (Index p = indptr[first + i]; p < indptr[first + i + 1]; ++p)
-                    if (slot[indices[p]] >= 0) dense[i * n_slots + slot[indices[p]]] = 0.0f;
+            for (size_t place : scratch.written) dense[place] = 0.0f;
+            scratch.written.clear();
         }
         return WalkStatus::done;
+    }
+
+private:
+    // asked[0:n]: the nonzeros [p, end) whose feature is asked for, found without a branch on the
+    // data. False if a feature lies outside the matrix.
+    bool find_asked(Index p, Index end, std::vector<Index>& asked, size_t& n) const {
+        const Index* all_indices = indices;
+        const uint32_t* bits = is_asked;
+        const uint64_t limit = static_cast<uint64_t>(n_features);
+        asked.resize(std::max(asked.size(), static_cast<size_t>(end - p)));
+        Index* out = asked.data();
+        n = 0;
+        bool is_valid = true;
+        for (; p < end; ++p) {
+            const uint64_t index = static_cast<uint64_t>(all_indices[p]);  // huge if negative
+            const bool is_inside = index < limit;
+            is_valid &= is_inside;
+            out[n] = p;
+            n += get_bit(bits, is_inside ? static_cast<uint32_t>(index) : 0);
+        }
+        return is_valid;
     }
 };
 

@@ -57,11 +57,12 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
         const float32_t* data
         const Index* indices
         const Index* indptr
+        const uint32_t* is_asked
         const int32_t* slot
         intp_t n_features
         intp_t n_slots
 
-    intp_t name_slots(vector[WalkNode]&, vector[int32_t]&)
+    intp_t name_slots(vector[WalkNode]&, vector[int32_t]&, vector[uint32_t]&) except +
 
     WalkStatus walk_rows[Rows](
         const Rows&, const WalkNode*, const LeafTable&, intp_t start, intp_t end, int n_threads,
@@ -230,6 +231,7 @@ cdef int _walk_sparse(
     """The walk of the rows of a CSR matrix."""
     cdef SparseRows[index_t] rows
     cdef vector[int32_t] slot
+    cdef vector[uint32_t] is_asked
     cdef vector[WalkNode] nodes
     cdef intp_t n_rows = indptr.shape[0] - 1
     cdef intp_t start, end, i, step = walker.rows_per_check()
@@ -243,7 +245,8 @@ cdef int _walk_sparse(
 
     slot.assign(walker.n_features, -1)
     nodes = walker.nodes
-    rows.n_slots = name_slots(nodes, slot)
+    rows.n_slots = name_slots(nodes, slot, is_asked)
+    rows.is_asked = is_asked.data()
     rows.slot = slot.data()
     rows.n_features = walker.n_features
     rows.data = &data[0] if data.shape[0] else NULL

@@ -58,19 +58,10 @@ struct SortBuffers {
     }
 };
 
-// Sorts items by key; equal keys keep their order, which is that of ascending payloads.
-// Returns the sorted array, `items` or `scratch`, each of n items.
-inline uint64_t* sort_by_key(uint64_t* items, uint64_t* scratch, size_t n) {
-    constexpr size_t SMALL = 24;  // below, insertion is quicker than counting
-    if (n <= SMALL) {
-        insertion_sort(items, n);
-        return items;
-    }
-    if (n <= 256) {
-        std::sort(items, items + n);
-        return items;
-    }
-    constexpr int BITS = 11, PASSES = 3;
+// Sorts items by key, BITS at a time from the lowest; equal keys keep their order.
+template <int BITS>
+inline uint64_t* radix_sort(uint64_t* items, uint64_t* scratch, size_t n) {
+    constexpr int PASSES = (32 + BITS - 1) / BITS;
     constexpr uint32_t BUCKETS = 1u << BITS;
     uint32_t counts[PASSES][BUCKETS] = {};
     for (size_t i = 0; i < n; ++i) {
@@ -93,6 +84,17 @@ inline uint64_t* sort_by_key(uint64_t* items, uint64_t* scratch, size_t n) {
         std::swap(items, scratch);
     }
     return items;
+}
+
+// Sorts items by key; equal keys keep their order, which is that of ascending payloads.
+// Returns the sorted array, `items` or `scratch`, each of n items.
+inline uint64_t* sort_by_key(uint64_t* items, uint64_t* scratch, size_t n) {
+    constexpr size_t FEW = 24, MANY = 1000;  // beyond, fewer passes are worth more buckets
+    if (n <= FEW) {
+        insertion_sort(items, n);
+        return items;
+    }
+    return n <= MANY ? radix_sort<8>(items, scratch, n) : radix_sort<11>(items, scratch, n);
 }
 
 }  // namespace fasttree

@@ -1,0 +1,64 @@
+"""
+Tuning a tree from one fit
+==========================
+
+A fully grown tree of the wine quality table is tuned three ways, without growing it again for any
+setting: by cross-validation, on validation rows, and by reduced-error pruning. Curves show what
+each limit does.
+"""
+
+import time
+
+import matplotlib.pyplot as plt
+from sklearn.model_selection import train_test_split
+
+from fasttree.datasets import load_wine_quality
+from fasttree.model_selection import TrainOnceSearchCV, TuningCurveDisplay
+from fasttree.tree import DecisionTreeClassifier
+
+X, y = load_wine_quality(return_X_y=True)
+X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, random_state=0)
+
+
+def describe(name, tree):
+    """One line: size and held-out accuracy."""
+    print(f"{name:<24}{tree.get_n_leaves():>6} leaves, accuracy {tree.score(X_test, y_test):.4f}")
+
+
+# %%
+# Cross-validation
+# ----------------
+# 5,000 settings from five fits, and one more to refit the best.
+
+grid = {"max_depth": range(1, 26), "min_samples_split": range(2, 202)}
+start = time.perf_counter()
+search = TrainOnceSearchCV(DecisionTreeClassifier(), grid).fit(X, y)
+seconds = time.perf_counter() - start
+print(f"{len(search.cv_results_['params'])} settings in {seconds:.2f} s: {search.best_params_}")
+describe("full tree", DecisionTreeClassifier().fit(X, y))
+describe("cross-validated", search.best_estimator_)
+
+# %%
+# Validation rows
+# ---------------
+# Cheaper still: one fit, and a pass over the rows that were held out.
+
+X_train, X_val, y_train, y_val = train_test_split(X, y, test_size=0.2, random_state=1)
+tree = DecisionTreeClassifier().fit(X_train, y_train)
+result = tree.tune(X_val, y_val, copy=True)
+print(f"best of {len(result.scores)} settings on validation rows: {result.best_params}")
+describe("tuned", result.estimator)
+describe("reduced-error pruned", tree.reduced_error_prune(X_val, y_val, copy=True))
+
+# %%
+# Curves
+# ------
+# Scores on training and held-out rows against three limits, five fits each.
+
+figure, axes = plt.subplots(1, 3, figsize=(12, 4), sharey=True)
+for ax, name in zip(axes, ("max_depth", "max_leaf_nodes", "ccp_alpha")):
+    TuningCurveDisplay.from_estimator(
+        DecisionTreeClassifier(), X, y, param_name=name, ax=ax, score_name="Accuracy"
+    )
+figure.tight_layout()
+plt.show()
