@@ -23,11 +23,11 @@ constexpr uint32_t BLOCK_ROWS = 64;
 struct BlockOrder {
     uint8_t order[BLOCK_ROWS];  // place in Block::rows of the first, second, ... row
     uint64_t boundaries;        // bit p: the value of the p-th differs from the one before
-    uint32_t n_missing;         // the last ones
+    uint32_t n_missing;         // the last ones are not numbers
 };
 
-// Order of n codes, equal ones by place. `missing` is the code of missing values.
-inline void order_codes_portable(const uint8_t* codes, uint32_t n, uint32_t missing,
+// Order of n codes, equal ones by place. Codes from `n_numbers` on are not numbers.
+inline void order_codes_portable(const uint8_t* codes, uint32_t n, uint32_t n_numbers,
                                  BlockOrder& out) {
     uint16_t items[BLOCK_ROWS];
     for (uint32_t i = 0; i < n; ++i) items[i] = static_cast<uint16_t>(codes[i] << 8 | i);
@@ -37,7 +37,7 @@ inline void order_codes_portable(const uint8_t* codes, uint32_t n, uint32_t miss
     for (uint32_t p = 0; p < n; ++p) {
         out.order[p] = items[p] & 0xff;
         if (p == 0 || items[p] >> 8 != items[p - 1] >> 8) out.boundaries |= uint64_t{1} << p;
-        out.n_missing += items[p] >> 8 == missing;
+        out.n_missing += items[p] >> 8 >= static_cast<int>(n_numbers);
     }
 }
 
@@ -70,8 +70,8 @@ inline void pick_portable(const BlockOrder& feature, uint64_t members, uint32_t 
 
 #if FASTTREE_X86
 // A row's place is the number of smaller codes and of equal ones before it.
-FASTTREE_AVX512 inline void order_codes_avx512(const uint8_t* codes, uint32_t n, uint32_t missing,
-                                               BlockOrder& out) {
+FASTTREE_AVX512 inline void order_codes_avx512(const uint8_t* codes, uint32_t n,
+                                               uint32_t n_numbers, BlockOrder& out) {
     const uint64_t all = low_bits(n);
     const __m512i code = _mm512_maskz_loadu_epi8(all, codes);
     out.boundaries = 0;
@@ -83,8 +83,8 @@ FASTTREE_AVX512 inline void order_codes_avx512(const uint8_t* codes, uint32_t n,
         out.order[p] = static_cast<uint8_t>(i);
         out.boundaries |= static_cast<uint64_t>(before == 0) << p;
     }
-    out.n_missing = static_cast<uint32_t>(__builtin_popcountll(_mm512_mask_cmpeq_epu8_mask(
-        all, code, _mm512_set1_epi8(static_cast<char>(missing)))));
+    out.n_missing = static_cast<uint32_t>(__builtin_popcountll(_mm512_mask_cmpge_epu8_mask(
+        all, code, _mm512_set1_epi8(static_cast<char>(n_numbers)))));
 }
 
 FASTTREE_AVX512 inline void pick_avx512(const BlockOrder& feature, uint64_t members, uint32_t n,
@@ -104,12 +104,12 @@ FASTTREE_AVX512 inline void pick_avx512(const BlockOrder& feature, uint64_t memb
 }
 #endif
 
-inline void order_codes(Simd simd, const uint8_t* codes, uint32_t n, uint32_t missing,
+inline void order_codes(Simd simd, const uint8_t* codes, uint32_t n, uint32_t n_numbers,
                         BlockOrder& out) {
 #if FASTTREE_X86
-    if (simd == SIMD_AVX512) return order_codes_avx512(codes, n, missing, out);
+    if (simd == SIMD_AVX512) return order_codes_avx512(codes, n, n_numbers, out);
 #endif
-    order_codes_portable(codes, n, missing, out);
+    order_codes_portable(codes, n, n_numbers, out);
 }
 
 inline void pick(Simd simd, const BlockOrder& feature, uint64_t members, uint32_t n,
@@ -188,11 +188,17 @@ public:
     uint64_t left_members(const Split& split, uint64_t members) {
         const BlockRuns& feature = pick(split.feature, members);
         uint64_t left = 0;
+        const uint32_t n_numbers = feature.n - feature.n_missing;
+        if (split.question != THRESHOLD) {
+            const Runs listed = list(split.feature);
+            for (uint32_t p = n_numbers; p < feature.n; ++p) {
+                if (split.goes_left(listed.value(p))) left |= bit(feature.places[p]);
+            }
+            return left;
+        }
         for (uint32_t p = 0; p < split.n_values_left; ++p) left |= bit(feature.places[p]);
         if (split.missing_left) {
-            for (uint32_t p = feature.n - feature.n_missing; p < feature.n; ++p) {
-                left |= bit(feature.places[p]);
-            }
+            for (uint32_t p = n_numbers; p < feature.n; ++p) left |= bit(feature.places[p]);
         }
         return left;
     }
