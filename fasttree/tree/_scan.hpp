@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "_advance.hpp"
+#include "_block_scan.hpp"
 #include "_bounds.hpp"
 #include "_impurity.hpp"
 #include "_label_scan.hpp"
@@ -23,6 +24,7 @@ class ScannerOf final : public Scanner {
     Acc acc_;
     LabelScan<Acc> labels_;
     Parting<Acc> parting_;
+    BlockScan<Acc> block_scan_;
     const uint32_t* rows_ = nullptr;     // of the node begun last
     uint32_t n_rows_ = 0;
     std::vector<uint32_t> all_entries_;  // of a sparse feature, zeros listed
@@ -135,6 +137,7 @@ private:
         left_value_.resize(store.value_size);
         right_value_.resize(store.value_size);
         stack_.assign(1, {root, block.all()});
+        if constexpr (BlockScan<Acc>::exists) block_scan_.open(acc_.t, block.rows, block.size());
         uint64_t held = 0;  // the node that the accumulator holds
         uint32_t rows[BLOCK_ROWS];
         Split split;
@@ -180,15 +183,16 @@ private:
         best.score = MINUS_INFINITY;
         sampler.begin(node.key, node.n_known);
         for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
-            const Runs runs = block.runs(f, members);
-            if (runs.is_constant(rules.sklearn_rules)) {
+            const BlockRuns& picked = block.pick(f, members);
+            if (rules.sklearn_rules ? block.list(f).is_constant(true) : picked.is_constant()) {
                 sampler.found_constant();
                 continue;
             }
+            const Limits limits = rules.limits_of(node, f);
             Candidate candidate;
             candidate.score = score_to_beat(best, f, rules.sklearn_rules);
-            if (!scan(runs, rules.limits_of(node, f), candidate)) continue;
-            take_candidate(runs, candidate, labels_.categories(), f, best);
+            if (!scan_picked(block, f, picked, limits, candidate)) continue;
+            take_candidate(block.list(f), candidate, labels_.categories(), f, best);
             if (best.score >= perfect) break;
         }
         node.n_known = sampler.end();
@@ -199,6 +203,17 @@ private:
                 midpoint(column.value_of(best.row_below), column.value_of(best.row_above));
         }
         return true;
+    }
+
+    // In vectors where there are any, else over the listed runs.
+    bool scan_picked(Block& block, uint32_t feature, const BlockRuns& picked,
+                     const Limits& limits, Candidate& best) {
+        if constexpr (BlockScan<Acc>::exists) {
+            if (acc_.t.simd == SIMD_AVX512 && picked.n_missing == 0 && !limits.checked()) {
+                return block_scan_.scan(acc_, picked, std::max(limits.min_samples_leaf, 1u), best);
+            }
+        }
+        return scan(block.list(feature), limits, best);
     }
 
     template <class Code>
