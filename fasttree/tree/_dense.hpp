@@ -37,7 +37,9 @@ struct Column {
     uint32_t n_labels = 0;           // of them labels, at the end
     bool has_missing = false;        // COUNTED, WIDE, SORTED
     std::vector<uint32_t> list;      // SORTED
-    std::vector<uint8_t> narrow;     // codes of data.rows, until they are interleaved
+    // Until they are interleaved, the rows' codes: COUNTED code_of[narrow[i]], WIDE wide[i].
+    std::vector<uint8_t> narrow;
+    uint8_t code_of[MAX_COUNTED];
     std::vector<uint32_t> wide;
 
     bool with_labels() const { return n_categories > 0; }
@@ -71,21 +73,29 @@ public:
     }
 
     // Stores features [first, last): COUNTED those of few values if `counted`, others SORTED if
-    // `sorted`, or WIDE if `widened`. `keys` holds n rows of each feature.
+    // `sorted`, or WIDE if `widened`. X is read in its own order: by columns as it is, by rows
+    // through `keys`, feature-major.
     void encode(uint32_t first, uint32_t last, bool counted, bool sorted, bool widened,
                 std::vector<uint32_t>& keys, SortBuffers& buffers) {
-        const uint32_t n = static_cast<uint32_t>(rows.size());
-        keys.resize(static_cast<size_t>(last - first) * n);
-        bool with_labels = false;
-        for (uint32_t f = first; f < last; ++f) with_labels |= columns[f].with_labels();
-        if (with_labels) gather_keys<true>(first, last, keys.data());
-        else gather_keys<false>(first, last, keys.data());
-        buffers.reserve(n);
+        const bool by_rows = row_stride > column_stride;
+        if (by_rows && with_labels(first, last)) gather_keys<true>(first, last, keys);
+        else if (by_rows) gather_keys<false>(first, last, keys);
+        buffers.reserve(static_cast<uint32_t>(rows.size()));
         for (uint32_t f = first; f < last; ++f) {
-            const uint32_t* column_keys = keys.data() + static_cast<size_t>(f - first) * n;
-            if (counted && count(columns[f], column_keys)) continue;
-            if (sorted || widened) sort(columns[f], column_keys, buffers);
-            if (widened) widen(columns[f], f);
+            const float* x = column(f);
+            if (by_rows) {
+                const uint32_t* column_keys = keys.data() + (f - first) * rows.size();
+                encode_column(f, counted, sorted, widened, buffers,
+                              [=](uint32_t i) { return column_keys[i]; });
+            } else if (columns[f].with_labels()) {
+                encode_column(f, counted, sorted, widened, buffers, [=](uint32_t i) {
+                    return cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], true);
+                });
+            } else {
+                encode_column(f, counted, sorted, widened, buffers, [=](uint32_t i) {
+                    return cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], false);
+                });
+            }
         }
     }
 
@@ -102,9 +112,11 @@ public:
             const size_t end = std::min(start + BLOCK, rows.size());
             for (const Column& col : columns) {
                 if (col.storage == COUNTED)
-                    scatter(col.narrow, col.slot, n_counted, start, end, codes);
+                    scatter(start, end, [&col](size_t i) { return col.code_of[col.narrow[i]]; },
+                            codes.data() + col.slot, n_counted);
                 if (col.storage == WIDE)
-                    scatter(col.wide, col.slot, n_wide, start, end, wide_codes);
+                    scatter(start, end, [&col](size_t i) { return col.wide[i]; },
+                            wide_codes.data() + col.slot, n_wide);
             }
         }
         for (Column& col : columns) col.narrow = {}, col.wide = {};
@@ -126,56 +138,57 @@ public:
     }
 
 private:
-    // Keys of features [first, last), feature-major; X is read once, in its own order.
+    bool with_labels(uint32_t first, uint32_t last) const {
+        return std::any_of(columns.begin() + first, columns.begin() + last,
+                           [](const Column& col) { return col.with_labels(); });
+    }
+
+    // Keys of features [first, last), feature-major, from one pass over the rows.
     template <bool with_labels>
-    void gather_keys(uint32_t first, uint32_t last, uint32_t* keys) const {
-        auto key = [this](uint32_t f, float x) {
-            return cell_key(x, with_labels && columns[f].with_labels());
-        };
+    void gather_keys(uint32_t first, uint32_t last, std::vector<uint32_t>& keys) const {
         const size_t n = rows.size();
-        if (row_stride > column_stride) {
-            for (size_t i = 0; i < n; ++i) {
-                const float* x = X + static_cast<ptrdiff_t>(rows[i]) * row_stride;
-                for (uint32_t f = first; f < last; ++f) {
-                    keys[(f - first) * n + i] =
-                        key(f, x[static_cast<ptrdiff_t>(f) * column_stride]);
-                }
-            }
-        } else {
+        keys.resize((last - first) * n);
+        for (size_t i = 0; i < n; ++i) {
+            const float* x = X + static_cast<ptrdiff_t>(rows[i]) * row_stride;
             for (uint32_t f = first; f < last; ++f) {
-                const float* x = column(f);
-                for (size_t i = 0; i < n; ++i) {
-                    keys[(f - first) * n + i] =
-                        key(f, x[static_cast<ptrdiff_t>(rows[i]) * row_stride]);
-                }
+                keys[(f - first) * n + i] = cell_key(x[static_cast<ptrdiff_t>(f) * column_stride],
+                                                     with_labels && columns[f].with_labels());
             }
         }
     }
 
+    // Stores a feature; `key(i)` is the key of the i-th row.
+    template <class Key>
+    void encode_column(uint32_t feature, bool counted, bool sorted, bool widened,
+                       SortBuffers& buffers, Key key) {
+        Column& col = columns[feature];
+        if (counted && count(col, key)) return;
+        if (sorted || widened) sort(col, key, buffers);
+        if (widened) widen(col, feature);
+    }
+
     // Makes the column COUNTED if its values are few: one hashing pass gives codes in order of
     // appearance, or stops at the first value too many; a table then puts them in order.
-    bool count(Column& col, const uint32_t* keys) const {
-        constexpr uint32_t SLOTS = 4 * MAX_COUNTED;
-        uint32_t slot_key[SLOTS], order[MAX_COUNTED];
-        uint8_t slot_code[SLOTS], code_of[MAX_COUNTED];
-        bool used[SLOTS] = {};
-        std::fill(slot_key, slot_key + SLOTS, MISSING_KEY);
+    template <class Key>
+    bool count(Column& col, Key key_of_row) const {
+        constexpr uint32_t SLOTS = 4 * MAX_COUNTED, NO_KEY = 0;  // no cell has that key
+        uint32_t slot_key[SLOTS] = {}, order[MAX_COUNTED];
+        uint8_t slot_code[SLOTS];
         const size_t n = rows.size();
         std::vector<uint32_t> distinct;
         col.narrow.resize(n);
         for (size_t i = 0; i < n; ++i) {
-            const uint32_t key = keys[i];
+            const uint32_t key = key_of_row(static_cast<uint32_t>(i));
             uint32_t slot = key * 0x9e3779b1u >> 22;  // top 10 bits
-            while (!used[slot] || slot_key[slot] != key) {
-                if (used[slot]) {
+            while (slot_key[slot] != key) {
+                if (slot_key[slot] != NO_KEY) {
                     slot = (slot + 1) % SLOTS;
                     continue;
                 }
-                if (distinct.size() == MAX_COUNTED - 1) {  // one code is kept for missing
+                if (distinct.size() == MAX_COUNTED) {
                     col.narrow = {};
                     return false;
                 }
-                used[slot] = true;
                 slot_key[slot] = key;
                 slot_code[slot] = static_cast<uint8_t>(distinct.size());
                 distinct.push_back(key);
@@ -187,19 +200,19 @@ private:
         std::sort(order, order + n_distinct,
                   [&](uint32_t a, uint32_t b) { return distinct[a] < distinct[b]; });
         for (uint32_t c = 0; c < n_distinct; ++c) {
-            code_of[order[c]] = static_cast<uint8_t>(c);
+            col.code_of[order[c]] = static_cast<uint8_t>(c);
             const uint32_t key = distinct[order[c]];
             if (key == MISSING_KEY) col.has_missing = true;
             else append_value(col, key);
         }
-        for (size_t i = 0; i < n; ++i) col.narrow[i] = code_of[col.narrow[i]];
         col.storage = COUNTED;
         return true;
     }
 
-    void sort(Column& col, const uint32_t* keys, SortBuffers& buffers) const {
+    template <class Key>
+    void sort(Column& col, Key key_of_row, SortBuffers& buffers) const {
         const uint32_t n = static_cast<uint32_t>(rows.size());
-        for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(keys[i], rows[i]);
+        for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(key_of_row(i), rows[i]);
         col.list.resize(n);
         col.has_missing = sort_items(buffers, n, col.list.data()) > 0;
         col.storage = SORTED;
@@ -227,12 +240,10 @@ private:
         col.n_labels += key >= FIRST_LABEL_KEY;
     }
 
-    template <class Code>
-    void scatter(const std::vector<Code>& from, uint32_t slot, uint32_t stride, size_t start,
-                 size_t end, std::vector<Code>& to) const {
-        for (size_t i = start; i < end; ++i) {
-            to[static_cast<size_t>(rows[i]) * stride + slot] = from[i];
-        }
+    // Writes the codes of rows [start, end) to one column of a matrix.
+    template <class CodeOf, class Code>
+    void scatter(size_t start, size_t end, CodeOf code_of, Code* to, size_t stride) const {
+        for (size_t i = start; i < end; ++i) to[rows[i] * stride] = code_of(i);
     }
 
     static uint32_t sort_items(SortBuffers& buffers, uint32_t n, uint32_t* entries) {
@@ -371,7 +382,7 @@ private:
         const uint32_t* node_rows = data.rows.data();
         uint32_t* sides = go_left.data();
         if (col.storage == COUNTED) {
-            uint8_t left[MAX_COUNTED];
+            uint8_t left[MAX_COUNTED + 1];
             const size_t n_values = col.values.size();
             for (size_t c = 0; c < n_values; ++c) left[c] = col.values[c] <= split.threshold;
             for (size_t c = col.n_numbers(); c < n_values; ++c) {
