@@ -91,9 +91,8 @@ class LabelSplits:
         """Return the splits of a pickle's state."""
         if not isinstance(state, dict) or set(state) != set(_FIELDS):
             raise ValueError(f"The state of the splits on labels must hold {', '.join(_FIELDS)}.")
-        splits = cls(
-            *(np.array(check_side_array(state[name], name, dtype)) for name, dtype in _FIELDS.items())
-        )
+        arrays = (check_side_array(state[name], name, dtype) for name, dtype in _FIELDS.items())
+        splits = cls(*map(np.array, arrays))
         splits._check()
         if len(splits.n_categories) != n_features:
             raise ValueError(

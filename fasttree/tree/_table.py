@@ -19,7 +19,7 @@ from fasttree.tree._columns import Coded, Numbers, Objects, open_table
 from fasttree.tree._label_splits import MAX_LABELS
 from fasttree.utils._finite import SOME_INFINITE, SOME_MISSING, value_kind
 
-__all__ = ["TableEncoder", "label_key", "open_fit_table", "table_encoder"]
+__all__ = ["TableEncoder", "label_codes", "label_key", "open_fit_table", "table_encoder"]
 
 MISSING_BITS = np.uint32(0x7FC00000)
 
@@ -284,6 +284,13 @@ def label_columns(table, categorical_features):
     if unknown:
         raise ValueError(f"categorical_features names columns that X does not have: {unknown}.")
     return np.isin(np.array(table.names, dtype=object), chosen)
+
+
+def label_codes(cells):
+    """Return the codes of a column of cells, -1 where there is no label, and what is missing."""
+    codes = np.ascontiguousarray(cells).view(np.uint32).astype(np.intp) - int(MISSING_BITS) - 1
+    is_label = np.isnan(cells) & (codes >= 0) & (codes < MAX_LABELS)
+    return np.where(is_label, codes, -1), np.isnan(cells) & ~is_label
 
 
 def table_encoder(estimator):
