@@ -86,10 +86,9 @@ public:
             const size_t size = std::min(block, n - start);
             for (uint32_t f = first; f < last; ++f) {
                 Column& col = columns[f];
-                // One code is kept for missing.
                 if (col.storage == COUNTED
                     && !found[f - first].encode(column(f), row_stride, rows.data() + start, size,
-                                                col.with_labels(), MAX_COUNTED - 1,
+                                                col.with_labels(), MAX_COUNTED,
                                                 col.narrow.get() + start)) {
                     col.storage = RAW;
                     col.narrow.reset();
@@ -364,7 +363,7 @@ private:
         const uint32_t* node_rows = data.rows.data();
         uint32_t* sides = go_left.data();
         if (col.storage == COUNTED) {
-            uint8_t left[MAX_COUNTED];
+            uint8_t left[MAX_COUNTED + 1];
             const size_t n_values = col.values.size();
             for (size_t c = 0; c < n_values; ++c) left[c] = col.values[c] <= split.threshold;
             for (size_t c = col.n_numbers(); c < n_values; ++c) {
