@@ -12,12 +12,13 @@ from types import MappingProxyType
 __all__ = ["config_context", "get_config", "set_config"]
 
 STRATEGIES = ("auto", "presort", "count", "sort")
+SIMD = ("auto", "portable")
 MAX_THREADS = 1024  # an OpenMP run time that cannot start a thread ends the process
 
 _config = ContextVar(
     "fasttree_config",
     default=MappingProxyType(
-        {"strategy": "auto", "n_threads": None, "sklearn_random_stream": False}
+        {"strategy": "auto", "simd": "auto", "n_threads": None, "sklearn_random_stream": False}
     ),
 )
 
@@ -43,13 +44,15 @@ def get_config():
     return _config.get()
 
 
-def set_config(*, strategy=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KEEP):
+def set_config(*, strategy=_KEEP, simd=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KEEP):
     """Change settings in this context until they are changed again.
 
     Parameters
     ----------
     strategy : {"auto", "presort", "count", "sort"}
         See :func:`config_context`, as for the others.
+    simd : {"auto", "portable"}
+        Instruction set of a fit.
     n_threads : int or None
         Number of threads for everything.
     sklearn_random_stream : bool
@@ -62,11 +65,11 @@ def set_config(*, strategy=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KEEP):
     ValueError
         If a value is not one of those allowed.
     """
-    _config.set(_updated(strategy, n_threads, sklearn_random_stream))
+    _config.set(_updated(strategy, simd, n_threads, sklearn_random_stream))
 
 
 @contextmanager
-def config_context(*, strategy=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KEEP):
+def config_context(*, strategy=_KEEP, simd=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KEEP):
     """Change settings inside a ``with`` block.
 
     What is not named keeps its value.
@@ -77,6 +80,9 @@ def config_context(*, strategy=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KE
         How the rows of a node are brought into the order of a feature. "auto" chooses per node
         and column by cost; the others force one way. The tree is the same, only time and memory
         differ.
+    simd : {"auto", "portable"}
+        Instruction set of a fit: the best that the processor has, or what every processor has.
+        The tree is the same.
     n_threads : int or None
         Number of threads for everything, at most 1024, in place of what `n_jobs` and the limits
         of OpenMP and joblib would give. None leaves the choice to them.
@@ -103,20 +109,24 @@ def config_context(*, strategy=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KE
     ...     fasttree.get_config()["strategy"]
     'presort'
     """
-    token = _config.set(_updated(strategy, n_threads, sklearn_random_stream))
+    token = _config.set(_updated(strategy, simd, n_threads, sklearn_random_stream))
     try:
         yield
     finally:
         _config.reset(token)
 
 
-def _updated(strategy, n_threads, sklearn_random_stream):
+def _updated(strategy, simd, n_threads, sklearn_random_stream):
     """Return the current settings with the given ones checked and put in."""
     settings = dict(_config.get())
     if strategy is not _KEEP:
         if strategy not in STRATEGIES:
             raise ValueError(f"strategy must be one of {STRATEGIES}, got {strategy!r}.")
         settings["strategy"] = strategy
+    if simd is not _KEEP:
+        if simd not in SIMD:
+            raise ValueError(f"simd must be one of {SIMD}, got {simd!r}.")
+        settings["simd"] = simd
     if n_threads is not _KEEP:
         settings["n_threads"] = _checked_n_threads(n_threads)
     if sklearn_random_stream is not _KEEP:

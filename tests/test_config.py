@@ -14,7 +14,12 @@ import fasttree
 from fasttree import config_context, get_config, set_config
 from fasttree.utils._threads import effective_n_threads, openmp_enabled
 
-DEFAULTS = {"strategy": "auto", "n_threads": None, "sklearn_random_stream": False}
+DEFAULTS = {
+    "strategy": "auto",
+    "simd": "auto",
+    "n_threads": None,
+    "sklearn_random_stream": False,
+}
 
 needs_openmp = pytest.mark.skipif(not openmp_enabled(), reason="built without OpenMP")
 
@@ -41,6 +46,7 @@ def test_context_nests_and_ends():
     with config_context(strategy="sort", n_threads=3):
         with config_context(strategy="count", sklearn_random_stream=True):
             assert get_config() == {
+                **DEFAULTS,
                 "strategy": "count",
                 "n_threads": 3,
                 "sklearn_random_stream": True,
@@ -76,6 +82,7 @@ def test_set_config_lasts_in_its_context_only():
         ({"strategy": "fast"}, ValueError, "strategy must be one of"),
         ({"strategy": None}, ValueError, "strategy must be one of"),
         ({"strategy": []}, ValueError, "strategy must be one of"),
+        ({"simd": "avx"}, ValueError, "simd must be one of"),
         ({"n_threads": 0}, ValueError, "between 1 and"),
         ({"n_threads": -1}, ValueError, "between 1 and"),
         ({"n_threads": 10**6}, ValueError, "between 1 and"),

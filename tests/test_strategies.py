@@ -44,6 +44,14 @@ def test_same_tree_on_larger_data(seed):
     same_under_all(random_problem(seed, rows=LARGE, min_samples_leaf=5))
 
 
+@pytest.mark.cases(500)
+def test_same_tree_on_any_processor(seed):
+    problem = random_problem(seed, rows=(2, 2000))
+    with fasttree.config_context(simd="portable"):
+        portable = problem.fit(fasttree.tree)
+    assert_same(portable.tree_, problem.fit(fasttree.tree).tree_)
+
+
 @pytest.mark.cases(50)
 @pytest.mark.parametrize("n_jobs", [2, -1])
 def test_same_tree_with_n_jobs(seed, n_jobs):

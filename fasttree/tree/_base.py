@@ -182,6 +182,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             n_threads=effective_n_threads(self.n_jobs),
             force_threads=config["n_threads"] is not None,
             strategy=config["strategy"],
+            simd=config["simd"],
             sklearn_stream=config["sklearn_random_stream"],
         )
         return tree
