@@ -68,13 +68,7 @@ def all_splits(X):
     return np.array(columns).T
 
 
-@parametrize_with_checks(
-    [OptimalDecisionTreeClassifier()],
-    expected_failed_checks=lambda _: {
-        "check_class_weight_classifiers": "leaves have no minimum weight, so a pure leaf of a "
-        "class of tiny weight keeps its label"
-    },
-)
+@parametrize_with_checks([OptimalDecisionTreeClassifier()])
 def test_estimator_checks(estimator, check):
     check(estimator)
 
@@ -122,7 +116,10 @@ def test_thresholds_are_midpoints():
 
 
 @pytest.mark.parametrize("n_thresholds", [1, 3])
-@pytest.mark.parametrize("limits", [{}, {"max_leaf_nodes": 5}, {"min_samples_leaf": 20}])
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"max_leaf_nodes": 5}, {"min_samples_leaf": 20}, {"min_weight_fraction_leaf": 0.05}],
+)
 def test_never_worse_than_greedy(n_thresholds, limits):
     """Few thresholds of its own, but those of the greedy tree among them."""
     X, y = load_breast_cancer(return_X_y=True)
@@ -167,6 +164,36 @@ def test_class_weights(class_weight):
     assert tree.objective_ == pytest.approx(other.objective_)
     wrong = tree.predict(X) != y
     assert weights[wrong].sum() / weights.sum() == pytest.approx(tree.objective_)
+
+
+@pytest.mark.cases(100)
+def test_least_weight_of_a_leaf(seed):
+    """Exact on the grid of integer weights, alone and beside a least number of rows."""
+    rng = np.random.default_rng(seed)
+    X, y = small_problem(seed, n_samples=40, n_features=3)
+    weights = rng.integers(1, 6, len(y))
+    fraction, least = rng.choice([0.05, 0.1, 0.3, 0.5]), int(rng.choice([1, 4]))
+    tree = OptimalDecisionTreeClassifier(
+        max_depth=2, min_samples_leaf=least, min_weight_fraction_leaf=fraction
+    ).fit(X, y, sample_weight=weights / 8)
+    limits = {"min_samples_leaf": least, "min_weight_leaf": fraction * weights.sum()}
+    truth = best_errors(all_splits(X), y, weights, max_depth=2, max_nodes=3, **limits)
+    assert weights[tree.predict(X) != y].sum() == truth[3]
+    is_leaf = tree.tree_.children_left < 0
+    if tree.tree_.node_count > 1:
+        assert tree.tree_.n_node_samples[is_leaf].min() >= least
+        share = tree.tree_.weighted_n_node_samples / tree.tree_.weighted_n_node_samples[0]
+        assert share[is_leaf].min() >= fraction
+
+
+def test_a_least_leaf_beyond_the_rows():
+    """No split is possible, however small the counters of so few rows are."""
+    X, y = small_problem(14)
+    for depth in range(1, 6):
+        for limits in ({"min_samples_leaf": 200}, {"min_samples_leaf": 10**12}):
+            tree = OptimalDecisionTreeClassifier(max_depth=depth, **limits).fit(X, y)
+            assert tree.get_n_leaves() == 1
+            assert tree.is_optimal_
 
 
 # ---- budgets and penalties
@@ -369,6 +396,8 @@ def test_memory_does_not_grow():
         {"max_leaf_nodes": 0},
         {"min_samples_leaf": 0},
         {"min_samples_leaf": 1.5},
+        {"min_weight_fraction_leaf": 0.6},
+        {"min_weight_fraction_leaf": -0.1},
         {"complexity_penalty": -0.1},
         {"class_weight": "heavy"},
         {"time_limit": 0},

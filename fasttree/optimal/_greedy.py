@@ -15,9 +15,9 @@ class GreedyRival:
     Parameters
     ----------
     estimator : OptimalDecisionTreeClassifier
-        Its `min_samples_leaf` is used.
+        Its `min_samples_leaf` and `min_weight_fraction_leaf` are used.
     X, codes, weights : ndarrays
-        The training rows, classes and weights.
+        The training rows, classes and integer weights.
     max_depth, max_leaf_nodes : int
         Limits of the tree.
     """
@@ -28,6 +28,7 @@ class GreedyRival:
             "max_depth": max(1, max_depth),
             "max_leaf_nodes": max_leaf_nodes if max_leaf_nodes < 2**max_depth else None,
             "min_samples_leaf": estimator.min_samples_leaf,
+            "min_weight_fraction_leaf": estimator.min_weight_fraction_leaf,
         }
         self.can_split = max_depth > 0 and max_leaf_nodes > 1
         self.tree = None
@@ -50,7 +51,7 @@ class GreedyRival:
         thresholds = self.tree.threshold[self.tree.feature == feature]
         return thresholds[np.isfinite(thresholds)]
 
-    def error(self, weights):
+    def error(self):
         """Weight of the rows that the greedy tree errs on."""
-        X, codes, _ = self.data
+        X, codes, weights = self.data
         return int(weights[self.fitted.predict(X) != codes].sum())

@@ -204,7 +204,7 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
     const Kernels* table = find_kernels(instruction_set);
     if (!table) throw std::invalid_argument("instruction set not available: " + instruction_set);
     const auto start = Team::Clock::now();
-    const Problem problem(input, task.min_leaf);
+    const Problem problem(input, task.leaf);
     const int depth = task.depth;
     Node root;
     std::vector<std::unique_ptr<Worker>> workers;
