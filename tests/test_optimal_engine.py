@@ -158,11 +158,26 @@ def test_brute_force_agrees(seed):
     check(random_problem(rng), rng, random_settings(rng))
 
 
-@pytest.mark.parametrize("switch", SWITCHES)
+ALONE = [
+    *SWITCHES.items(),
+    *[("order", order) for order in (1, 2, 3)],
+    ("cache_key", 2),
+    *[("instruction_set", name) for name in INSTRUCTION_SETS],
+    *[("n_threads", n) for n in (2, 4)],
+]
+
+
+@pytest.mark.parametrize(("switch", "value"), ALONE)
 @pytest.mark.cases(100)
-def test_each_switch_alone(switch, seed):
+def test_each_switch_alone(switch, value, seed):
     rng = np.random.default_rng([seed, 1])
-    check(random_problem(rng), rng, {switch: SWITCHES[switch]})
+    check(random_problem(rng), rng, {switch: value})
+
+
+@pytest.mark.cases(100)
+def test_sharing_at_the_leaves(seed):
+    rng = np.random.default_rng([seed, 3])
+    check(random_problem(rng), rng, {"sharing": 1, "n_threads": 2})
 
 
 def larger_problem(rng):
