@@ -192,7 +192,7 @@ def bar5_growth(options):
 def peak_of_fit(library, strategy):
     """Peak memory of a fit above what stood before it, as a multiple of the size of X.
 
-    Runs in a process of its own. Linux: the peak is reset just before the fit.
+    To be run in a process of its own.
     """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1_000_000, 20), dtype=np.float32)
@@ -200,15 +200,23 @@ def peak_of_fit(library, strategy):
     theirs, ours = make_pair("classification")
     estimator = theirs if library == "scikit-learn" else ours
     estimator.fit(X[:100], y[:100])  # what loads on first use is not the fit's
+    with fasttree.config_context(**({} if strategy is None else {"strategy": strategy})):
+        return peak_memory(partial(estimator.fit, X, y)) / X.nbytes
+
+
+def peak_memory(call):
+    """Bytes that a call takes at its peak, above what stood before it. Linux."""
     with open("/proc/self/clear_refs", "w") as reset:
         reset.write("5")
     before = resident_memory("VmRSS")
-    if strategy is None:
-        estimator.fit(X, y)
-    else:
-        with fasttree.config_context(strategy=strategy):
-            estimator.fit(X, y)
-    return (resident_memory("VmHWM") - before) / X.nbytes
+    call()
+    return resident_memory("VmHWM") - before
+
+
+def in_new_process(function, *arguments):
+    """What a function returns, called in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
 
 
 def resident_memory(field):
@@ -220,12 +228,7 @@ def resident_memory(field):
 
 def bar6_memory(options):
     """Peak memory above the input, 1,000,000 x 20 (columns: multiples of the size of X)"""
-    context = multiprocessing.get_context("spawn")
-
-    def used(*case):
-        with context.Pool(1) as pool:
-            return pool.apply(peak_of_fit, case)
-
+    used = partial(in_new_process, peak_of_fit)
     theirs = used("scikit-learn", None)
     yield Line("memory", theirs, used("fasttree", None), theirs / 3.0)
     yield Line("memory, strategy=sort", theirs, used("fasttree", "sort"), theirs / 1.3)
