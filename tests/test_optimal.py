@@ -501,7 +501,7 @@ def test_bad_parameters(params):
         OptimalDecisionTreeClassifier(**params).fit(X, y)
 
 
-@pytest.mark.parametrize("name", ["order", "cache", "sharing", "instruction_set"])
+@pytest.mark.parametrize("name", ["order", "cache", "sharing", "start", "instruction_set"])
 def test_bad_options(name):
     with pytest.raises(ValueError, match=name):
         SearchOptions(**{name: "none such"})

@@ -17,7 +17,7 @@ SWITCHES = {
     "with_parent_bound": False,
     "with_conflict_bound": False,
     "with_upper_bound": False,
-    "with_greedy_start": False,
+    "start": 0,
     "cache_key": 0,
 }
 DEFAULTS = {
@@ -29,7 +29,7 @@ DEFAULTS = {
     "with_parent_bound": True,
     "with_conflict_bound": True,
     "with_upper_bound": True,
-    "with_greedy_start": True,
+    "start": 1,
     "seed": 0,
     "n_threads": 1,
     "share_after": 0.0,
@@ -106,6 +106,8 @@ def random_settings(rng):
     options = {name: off for name, off in SWITCHES.items() if rng.random() < 0.3}
     if rng.random() < 0.3:
         options["cache_key"] = int(rng.integers(0, 3))
+    if rng.random() < 0.3:
+        options["start"] = int(rng.integers(0, 3))
     return options | {
         "instruction_set": str(rng.choice(INSTRUCTION_SETS)),
         "order": int(rng.integers(0, 4)),
@@ -162,6 +164,7 @@ ALONE = [
     *SWITCHES.items(),
     *[("order", order) for order in (1, 2, 3)],
     ("cache_key", 2),
+    ("start", 2),
     *[("instruction_set", name) for name in INSTRUCTION_SETS],
     *[("n_threads", n) for n in (2, 4)],
 ]

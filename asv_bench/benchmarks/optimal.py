@@ -82,7 +82,8 @@ class Order:
             {"parent_bound": False},
             {"conflict_bound": False},
             {"upper_bound": False},
-            {"greedy_start": False},
+            {"start": None},
+            {"start": "deepening"},
         ]
     ]
     param_names = ["switches"]

@@ -50,7 +50,7 @@ cdef extern from "src/solver.hpp" namespace "fasttree::optimal" nogil:
         cbool with_parent_bound
         cbool with_conflict_bound
         cbool with_upper_bound
-        cbool with_greedy_start
+        int start
         uint64_t seed
         int n_threads
         double share_after

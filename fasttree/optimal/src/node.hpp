@@ -266,9 +266,8 @@ struct Node {
         add_totals(problem);
     }
 
-    void become_root(const Problem& problem, int depth_, int64_t leaf_penalty_) {
+    void become_root(const Problem& problem, int depth_) {
         depth = depth_;
-        leaf_penalty = leaf_penalty_;
         set.assign_all(problem);
         add_totals(problem);
     }
