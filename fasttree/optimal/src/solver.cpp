@@ -159,7 +159,7 @@ void search_root(Team& team, Worker& worker, Node& root) {
     if (!worker.prepare(root)) return;
     if (root.depth >= 4 && options.start == kWidening) {
         worker.search(root, kGini, 1);
-        for (int beam = 1; 4 * beam <= team.problem.n_features; beam *= 2)
+        for (int beam = 1; 16 * beam <= team.problem.n_features; beam *= 2)
             worker.search(root, options.order, beam);
     }
     worker.search(root, options.order, kAllFeatures);
