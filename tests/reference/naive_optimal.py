@@ -8,9 +8,7 @@ from functools import cache
 import numpy as np
 
 
-def best_errors(
-    X, y, weights, *, max_depth, max_nodes, min_samples_leaf=1, min_weight_leaf=1
-):
+def best_errors(X, y, weights, *, max_depth, max_nodes, min_samples_leaf=1, min_weight_leaf=1):
     """Least weighted error of a tree with at most ``n`` inner nodes, for n = 0 .. max_nodes."""
     columns = [_as_set(column) for column in np.asarray(X, dtype=bool).T]
     classes = [(_as_set(y == label), label) for label in np.unique(y)]

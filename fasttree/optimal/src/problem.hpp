@@ -4,8 +4,8 @@
 // in more than half of the samples is flipped. Equal rows are merged. Where rows equal in every
 // feature have different classes, weight common to all classes is cancelled: every tree errs on
 // it alike, so it only adds a constant to the objective. It is kept when leaves have a minimum
-// size or weight, because similarity bounds then need every row to have a weight. The errors that every tree
-// makes on what is left of such rows (none, with two classes and cancellation) are the
+// size or weight, because similarity bounds then need every row to have a weight. The errors that
+// every tree makes on what is left of such rows (none, with two classes and cancellation) are the
 // equivalent-points bound.
 #pragma once
 
