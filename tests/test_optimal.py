@@ -70,13 +70,7 @@ def all_splits(X):
     return np.array(columns).T
 
 
-@parametrize_with_checks(
-    [OptimalDecisionTreeClassifier()],
-    expected_failed_checks=lambda _: {
-        "check_class_weight_classifiers": "leaves have no minimum weight, so a pure leaf of a "
-        "class of tiny weight keeps its label"
-    },
-)
+@parametrize_with_checks([OptimalDecisionTreeClassifier()])
 def test_estimator_checks(estimator, check):
     check(estimator)
 
@@ -208,7 +202,10 @@ def test_thresholds_are_midpoints():
 
 
 @pytest.mark.parametrize("n_thresholds", [1, 3])
-@pytest.mark.parametrize("limits", [{}, {"max_leaf_nodes": 5}, {"min_samples_leaf": 20}])
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"max_leaf_nodes": 5}, {"min_samples_leaf": 20}, {"min_weight_fraction_leaf": 0.05}],
+)
 def test_never_worse_than_greedy(n_thresholds, limits):
     """Few thresholds of its own, but those of the greedy tree among them."""
     X, y = load_breast_cancer(return_X_y=True)
@@ -253,6 +250,36 @@ def test_class_weights(class_weight):
     assert tree.objective_ == pytest.approx(other.objective_)
     wrong = tree.predict(X) != y
     assert weights[wrong].sum() / weights.sum() == pytest.approx(tree.objective_)
+
+
+@pytest.mark.cases(100)
+def test_least_weight_of_a_leaf(seed):
+    """Exact on the grid of integer weights, alone and beside a least number of rows."""
+    rng = np.random.default_rng(seed)
+    X, y = small_problem(seed, n_samples=40, n_features=3)
+    weights = rng.integers(1, 6, len(y))
+    fraction, least = rng.choice([0.05, 0.1, 0.3, 0.5]), int(rng.choice([1, 4]))
+    tree = OptimalDecisionTreeClassifier(
+        max_depth=2, min_samples_leaf=least, min_weight_fraction_leaf=fraction
+    ).fit(X, y, sample_weight=weights / 8)
+    limits = {"min_samples_leaf": least, "min_weight_leaf": fraction * weights.sum()}
+    truth = best_errors(all_splits(X), y, weights, max_depth=2, max_nodes=3, **limits)
+    assert weights[tree.predict(X) != y].sum() == truth[3]
+    is_leaf = tree.tree_.children_left < 0
+    if tree.tree_.node_count > 1:
+        assert tree.tree_.n_node_samples[is_leaf].min() >= least
+        share = tree.tree_.weighted_n_node_samples / tree.tree_.weighted_n_node_samples[0]
+        assert share[is_leaf].min() >= fraction
+
+
+def test_a_least_leaf_beyond_the_rows():
+    """No split is possible, however small the counters of so few rows are."""
+    X, y = small_problem(14)
+    for depth in range(1, 6):
+        for limits in ({"min_samples_leaf": 200}, {"min_samples_leaf": 10**12}):
+            tree = OptimalDecisionTreeClassifier(max_depth=depth, **limits).fit(X, y)
+            assert tree.get_n_leaves() == 1
+            assert tree.is_optimal_
 
 
 # ---- budgets and penalties
@@ -430,17 +457,20 @@ def test_switches_do_not_change_the_objective(options):
         assert other.objective_ == plain.objective_
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
 def test_memory_does_not_grow():
-    psutil = pytest.importorskip("psutil")
+    def resident():
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
     X, y = small_problem(9)
     estimator = OptimalDecisionTreeClassifier(max_depth=5, n_jobs=2)
-    process = psutil.Process()
     for _ in range(200):
         estimator.fit(X, y)
-    before = process.memory_info().rss
+    before = resident()
     for _ in range(1000):
         estimator.fit(X, y)
-    assert process.memory_info().rss - before < 4 * 2**20
+    assert resident() - before < 4 * 2**20
 
 
 # ---- bad and trivial input
@@ -455,6 +485,8 @@ def test_memory_does_not_grow():
         {"max_leaf_nodes": 0},
         {"min_samples_leaf": 0},
         {"min_samples_leaf": 1.5},
+        {"min_weight_fraction_leaf": 0.6},
+        {"min_weight_fraction_leaf": -0.1},
         {"complexity_penalty": -0.1},
         {"class_weight": "heavy"},
         {"time_limit": 0},
@@ -469,7 +501,7 @@ def test_bad_parameters(params):
         OptimalDecisionTreeClassifier(**params).fit(X, y)
 
 
-@pytest.mark.parametrize("name", ["order", "cache", "sharing", "instruction_set"])
+@pytest.mark.parametrize("name", ["order", "cache", "sharing", "start", "instruction_set"])
 def test_bad_options(name):
     with pytest.raises(ValueError, match=name):
         SearchOptions(**{name: "none such"})

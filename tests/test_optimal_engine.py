@@ -1,5 +1,7 @@
 """The engine of optimal trees against brute force, under random settings of its switches."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ SWITCHES = {
     "with_parent_bound": False,
     "with_conflict_bound": False,
     "with_upper_bound": False,
-    "with_greedy_start": False,
+    "start": 0,
     "cache_key": 0,
 }
 DEFAULTS = {
@@ -27,7 +29,7 @@ DEFAULTS = {
     "with_parent_bound": True,
     "with_conflict_bound": True,
     "with_upper_bound": True,
-    "with_greedy_start": True,
+    "start": 1,
     "seed": 0,
     "n_threads": 1,
     "share_after": 0.0,
@@ -51,13 +53,15 @@ def random_problem(rng):
     weights = rng.choice([np.ones(n_samples), rng.integers(1, 6, n_samples)])
     if rng.random() < 0.1:
         weights = rng.integers(1, 1 << 20, n_samples)
+    least_weight = int(rng.choice([0, 0, 0.05, 0.2, 0.5]) * weights.sum())
     return {
         "X": X,
         "y": y.astype(np.int32),
         "weights": weights.astype(np.int32),
         "n_classes": n_classes,
         "depth": depth,
-        "min_leaf": int(rng.choice([1, 1, 2, 5])),
+        "min_leaf": int(rng.choice([1, 1, 2, 5, 200])),
+        "min_leaf_weight": max(1, least_weight),
     }
 
 
@@ -69,7 +73,8 @@ def solve(problem, node_range, *, instruction_set="auto", penalty=0, front=False
         n_classes=problem["n_classes"],
         depth=problem["depth"],
         node_range=node_range,
-        min_leaf=problem["min_leaf"],
+        min_leaf_samples=problem["min_leaf"],
+        min_leaf_weight=problem["min_leaf_weight"],
         leaf_penalty=penalty,
         options=DEFAULTS | options,
         instruction_set=instruction_set,
@@ -87,8 +92,9 @@ def judge(tree, problem, max_nodes):
         assert depth <= problem["depth"]
         column, left, right = tree[node]
         if column < 0:
-            assert len(rows) >= problem["min_leaf"] or node == 0
             by_class = np.bincount(problem["y"][rows], problem["weights"][rows])
+            assert len(rows) >= problem["min_leaf"] or node == 0
+            assert by_class.sum() >= problem["min_leaf_weight"] or node == 0
             error += by_class.sum() - by_class.max(initial=0)
             continue
         goes_right = problem["X"][rows, column]
@@ -100,6 +106,8 @@ def random_settings(rng):
     options = {name: off for name, off in SWITCHES.items() if rng.random() < 0.3}
     if rng.random() < 0.3:
         options["cache_key"] = int(rng.integers(0, 3))
+    if rng.random() < 0.3:
+        options["start"] = int(rng.integers(0, 3))
     return options | {
         "instruction_set": str(rng.choice(INSTRUCTION_SETS)),
         "order": int(rng.integers(0, 4)),
@@ -117,6 +125,7 @@ def naive_front(problem, max_nodes):
         max_depth=problem["depth"],
         max_nodes=max_nodes,
         min_samples_leaf=problem["min_leaf"],
+        min_weight_leaf=problem["min_leaf_weight"],
     )
 
 
@@ -151,11 +160,27 @@ def test_brute_force_agrees(seed):
     check(random_problem(rng), rng, random_settings(rng))
 
 
-@pytest.mark.parametrize("switch", SWITCHES)
+ALONE = [
+    *SWITCHES.items(),
+    *[("order", order) for order in (1, 2, 3)],
+    ("cache_key", 2),
+    ("start", 2),
+    *[("instruction_set", name) for name in INSTRUCTION_SETS],
+    *[("n_threads", n) for n in (2, 4)],
+]
+
+
+@pytest.mark.parametrize(("switch", "value"), ALONE)
 @pytest.mark.cases(100)
-def test_each_switch_alone(switch, seed):
+def test_each_switch_alone(switch, value, seed):
     rng = np.random.default_rng([seed, 1])
-    check(random_problem(rng), rng, {switch: SWITCHES[switch]})
+    check(random_problem(rng), rng, {switch: value})
+
+
+@pytest.mark.cases(100)
+def test_sharing_at_the_leaves(seed):
+    rng = np.random.default_rng([seed, 3])
+    check(random_problem(rng), rng, {"sharing": 1, "n_threads": 2})
 
 
 def larger_problem(rng):
@@ -173,6 +198,7 @@ def larger_problem(rng):
         "n_classes": n_classes,
         "depth": int(rng.choice([3, 3, 4])),
         "min_leaf": int(rng.choice([1, 1, 3])),
+        "min_leaf_weight": int(rng.choice([1, 1, 5])),
     }
 
 
@@ -209,15 +235,17 @@ def test_counters_of_every_width(instruction_set, n_samples, scale, n_features):
     """Sets of many sizes and weights, and rows of several words."""
     rng = np.random.default_rng([n_samples, scale, n_features])
     X = rng.random((n_samples, n_features)) < 0.3
-    for n_classes, min_leaf in [(2, 1), (2, 9), (3, 1), (3, 9)]:
+    weights = scale * rng.integers(1, 3, n_samples)
+    for n_classes, min_leaf, min_leaf_weight in itertools.product([2, 3], [1, 9], [1, 16 * scale]):
         y = (X[:, :3].sum(axis=1) + (rng.random(n_samples) < 0.2)) % n_classes
         problem = {
             "X": X,
             "y": y.astype(np.int32),
-            "weights": np.full(n_samples, scale, dtype=np.int32),
+            "weights": weights.astype(np.int32),
             "n_classes": n_classes,
             "depth": 2,
             "min_leaf": min_leaf,
+            "min_leaf_weight": min_leaf_weight,
         }
         truth = _best_of_depth_two(problem)
         result = solve(problem, (3, 3), instruction_set=instruction_set)
@@ -227,25 +255,27 @@ def test_counters_of_every_width(instruction_set, n_samples, scale, n_features):
 
 def _best_of_depth_two(problem):
     """By stumps of both sides of every root, in NumPy: quicker than the twin on many columns."""
-    X, y, scale = problem["X"], problem["y"], int(problem["weights"][0])
-    least = problem["min_leaf"]
-    one_hot = np.eye(problem["n_classes"], dtype=np.int64)[y]
+    X, weights = problem["X"], problem["weights"].astype(np.int64)
+    by_class = np.eye(problem["n_classes"], dtype=np.int64)[problem["y"]] * weights[:, None]
+    measures = np.column_stack([np.ones_like(weights), weights])
+    least = np.array([problem["min_leaf"], problem["min_leaf_weight"]])
 
     def stump(rows):
-        totals = one_hot[rows].sum(axis=0)
-        ones = X[rows].T.astype(np.int64) @ one_hot[rows]
-        sizes = X[rows].sum(axis=0)
-        is_allowed = (sizes >= least) & (len(rows) - sizes >= least)
+        totals = by_class[rows].sum(axis=0)
+        ones = X[rows].T.astype(np.int64) @ by_class[rows]
+        present = X[rows].T.astype(np.int64) @ measures[rows]
+        absent = measures[rows].sum(axis=0) - present
+        is_allowed = ((present >= least) & (absent >= least)).all(axis=1)
         hits = np.where(is_allowed, ones.max(axis=1) + (totals - ones).max(axis=1), 0)
-        return len(rows) - max(totals.max(), hits.max())
+        return totals.sum() - max(totals.max(), hits.max())
 
-    rows = np.arange(len(y))
+    rows = np.arange(len(X))
     best = stump(rows)
     for column in X.T:
         sides = rows[column], rows[~column]
-        if min(len(side) for side in sides) >= least:
+        if all((measures[side].sum(axis=0) >= least).all() for side in sides):
             best = min(best, sum(stump(side) for side in sides))
-    return best * scale
+    return best
 
 
 def test_bad_instruction_set():

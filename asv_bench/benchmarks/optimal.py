@@ -8,6 +8,8 @@ import numpy as np
 from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
 from fasttree.optimal._engine import has_instruction_set
 
+from .common import sizes
+
 INSTRUCTION_SETS = [name for name in ("avx512", "avx2", "portable") if has_instruction_set(name)]
 
 
@@ -50,10 +52,81 @@ class Fit:
     track_depth_two_calls.unit = "calls"
 
 
-class Shape:
-    """Three classes, a minimum leaf, weights, thresholds and the whole front cost more."""
+class Size:
+    params = [sizes([500, 5_000], [50_000]), [30, 60, 120]]
+    param_names = ["n_samples", "n_features"]
 
-    params = [["plain", "three classes", "min leaf", "weights", "numeric", "front"]]
+    def setup(self, n_samples, n_features):
+        self.X, self.y = binary_data(n_samples, n_features)
+
+    def time_fit(self, n_samples, n_features):
+        OptimalDecisionTreeClassifier(max_depth=3).fit(self.X, self.y)
+
+    def peakmem_fit(self, n_samples, n_features):
+        OptimalDecisionTreeClassifier(max_depth=3).fit(self.X, self.y)
+
+
+class Order:
+    """Order of the features, and what each kind of bound and cache saves."""
+
+    params = [
+        [
+            {},
+            {"order": "gini"},
+            {"order": "in-order"},
+            {"order": "random"},
+            {"cache": None},
+            {"cache": "branch"},
+            {"sibling_bound": False},
+            {"cousin_bound": False},
+            {"parent_bound": False},
+            {"conflict_bound": False},
+            {"upper_bound": False},
+            {"start": None},
+            {"start": "deepening"},
+        ]
+    ]
+    param_names = ["switches"]
+
+    def setup(self, switches):
+        self.X, self.y = binary_data(500, 30)
+        self.estimator = OptimalDecisionTreeClassifier(
+            max_depth=5, search_options=SearchOptions(**switches)
+        )
+
+    def time_fit(self, switches):
+        self.estimator.fit(self.X, self.y)
+
+    def track_depth_two_calls(self, switches):
+        self.estimator.fit(self.X, self.y)
+        return self.estimator.search_statistics_["n_terminal_calls"]
+
+    track_depth_two_calls.unit = "calls"
+
+
+class Anytime:
+    """Objective and proven bound when time is up, in errors."""
+
+    params = [[0.01, 0.1, 1.0]]
+    param_names = ["time_limit"]
+
+    def setup(self, time_limit):
+        self.X, self.y = binary_data(2_000, 120)
+        self.estimator = OptimalDecisionTreeClassifier(max_depth=5, time_limit=time_limit)
+
+    def track_errors(self, time_limit):
+        return self.estimator.fit(self.X, self.y).objective_ * len(self.y)
+
+    def track_lower_bound(self, time_limit):
+        return self.estimator.fit(self.X, self.y).lower_bound_ * len(self.y)
+
+    track_errors.unit = track_lower_bound.unit = "errors"
+
+
+class Shape:
+    """Three classes, least leaves, weights, thresholds and the whole front cost more."""
+
+    params = [["plain", "three classes", "min leaf", "min weight", "weights", "numeric", "front"]]
     param_names = ["kind"]
 
     def setup(self, kind):
@@ -64,8 +137,10 @@ class Shape:
             self.y = self.y + (self.X[:, 20] > 0)
         elif kind == "min leaf":
             self.estimator.set_params(min_samples_leaf=20)
-        elif kind == "weights":
+        elif kind in ("weights", "min weight"):
             self.weights = np.random.default_rng(0).exponential(size=len(self.y))
+            if kind == "min weight":
+                self.estimator.set_params(min_weight_fraction_leaf=0.02)
         elif kind == "numeric":
             rng = np.random.default_rng(1)
             self.X = (self.X[:, ::6] + rng.standard_normal((len(self.X), 10))).astype(np.float32)

@@ -65,6 +65,8 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         Largest number of leaves; None means as many as the depth allows.
     min_samples_leaf : int or float, default=1
         Least number of rows of a leaf; a float is a fraction of the rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of a leaf, as a fraction of the weight of all rows.
     complexity_penalty : float, default=0.0
         Price of a leaf, as a fraction of the total weight: the tree minimises its weighted error
         rate plus this times its number of leaves.
@@ -167,6 +169,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0.0, 1.0, closed="neither"),
         ],
+        "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
         "complexity_penalty": [Interval(Real, 0.0, None, closed="left")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
@@ -189,6 +192,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         max_depth=3,
         max_leaf_nodes=None,
         min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
         complexity_penalty=0.0,
         class_weight=None,
         time_limit=None,
@@ -205,6 +209,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.complexity_penalty = complexity_penalty
         self.class_weight = class_weight
         self.time_limit = time_limit
@@ -245,7 +250,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         depth, budgets = self._limits(len(codes))
         encoder = table_encoder(self)
         n_categories = None if encoder is None else encoder.n_categories
-        rival = GreedyRival(self, X, codes, weights, depth, budgets[1] + 1, n_categories)
+        rival = GreedyRival(self, X, codes, integers, depth, budgets[1] + 1, n_categories)
         splits = binarize(X, self.n_thresholds, n_categories, rival)
         self._check_memory(splits.columns.shape, depth, budgets)
         reporter = Reporter(_engine.PENALTY_SCALE * total, self.callback, self.verbose)
@@ -262,7 +267,8 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             n_classes=max(2, self.n_classes_),
             depth=depth,
             node_range=budgets,
-            min_leaf=self._min_rows(len(codes)),
+            min_leaf_samples=self._min_rows(len(codes)),
+            min_leaf_weight=max(1, ceil(self.min_weight_fraction_leaf * total)),
             leaf_penalty=penalty,
             options=options.for_engine(
                 n_threads=effective_n_threads(self.n_jobs),
@@ -283,7 +289,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         self.tree_ = tree_of(result["tree"])
         if rival.tree is not None:
             price = penalty * rival.tree.n_leaves
-            objective = rival.error(integers) * _engine.PENALTY_SCALE + price
+            objective = rival.error() * _engine.PENALTY_SCALE + price
             if objective < result["upper"]:
                 self.tree_, result["upper"] = rival.tree, objective
         end = reporter.progress(
@@ -333,7 +339,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
 
     def _min_rows(self, n_samples):
         limit = self.min_samples_leaf
-        return limit if isinstance(limit, Integral) else ceil(limit * n_samples)
+        return min(limit, n_samples) if isinstance(limit, Integral) else ceil(limit * n_samples)
 
     def _limits(self, n_samples):
         """Return the depth and the range of numbers of inner nodes to solve for."""
@@ -430,6 +436,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         result = sklearn.tree.DecisionTreeClassifier(
             max_depth=max(1, self.max_depth),
             min_samples_leaf=self.min_samples_leaf,
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
             class_weight=self.class_weight,
         )
         if self.max_leaf_nodes is not None:

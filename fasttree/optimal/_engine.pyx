@@ -31,10 +31,14 @@ cdef extern from "src/solver.hpp" namespace "fasttree::optimal" nogil:
         int low
         int high
 
+    struct LeafLimits:
+        int32_t n_samples
+        int32_t weight
+
     struct Task:
         int depth
         BudgetRange nodes
-        int32_t min_leaf
+        LeafLimits leaf
         int64_t leaf_penalty
 
     struct SearchOptions:
@@ -46,7 +50,7 @@ cdef extern from "src/solver.hpp" namespace "fasttree::optimal" nogil:
         cbool with_parent_bound
         cbool with_conflict_bound
         cbool with_upper_bound
-        cbool with_greedy_start
+        int start
         uint64_t seed
         int n_threads
         double share_after
@@ -152,7 +156,8 @@ def solve(
     int n_classes,
     int depth,
     tuple node_range,
-    int min_leaf=1,
+    int min_leaf_samples=1,
+    int min_leaf_weight=1,
     int64_t leaf_penalty=0,
     dict options,
     str instruction_set="auto",
@@ -171,6 +176,8 @@ def solve(
     node_range : tuple of two int
         Least and largest number of inner nodes; with a penalty or a front all of them are
         solved together, otherwise both are the same.
+    min_leaf_samples, min_leaf_weight : int
+        What every leaf must hold at least.
     leaf_penalty : int
         Price of a leaf in ``1 / PENALTY_SCALE`` of a unit of weight.
     options : dict
@@ -196,7 +203,8 @@ def solve(
     cdef Task task
     task.depth = depth
     task.nodes.low, task.nodes.high = node_range
-    task.min_leaf = min_leaf
+    task.leaf.n_samples = min_leaf_samples
+    task.leaf.weight = min_leaf_weight
     task.leaf_penalty = leaf_penalty
     cdef SearchOptions search = options
     cdef string isa = instruction_set.encode()

@@ -13,9 +13,9 @@ class GreedyRival:
     Parameters
     ----------
     estimator : OptimalDecisionTreeClassifier
-        Its `min_samples_leaf` and `n_classes_` are used.
+        Its `min_samples_leaf`, `min_weight_fraction_leaf` and `n_classes_` are used.
     X, codes, weights : ndarrays
-        The training rows, classes and weights.
+        The training rows, classes and integer weights.
     max_depth, max_leaf_nodes : int
         Limits of the tree.
     n_categories : ndarray of shape (n_features,) or None
@@ -30,6 +30,7 @@ class GreedyRival:
             "max_depth": max(1, max_depth),
             "max_leaf_nodes": max_leaf_nodes if max_leaf_nodes < 2**max_depth else None,
             "min_samples_leaf": estimator.min_samples_leaf,
+            "min_weight_fraction_leaf": estimator.min_weight_fraction_leaf,
         }
         self.can_split = max_depth > 0 and max_leaf_nodes > 1
         self.tree = None
@@ -61,8 +62,8 @@ class GreedyRival:
         splits = self.tree.label_splits
         return splits.codes[self.tree.feature[splits.nodes] == feature]
 
-    def error(self, weights):
+    def error(self):
         """Weight of the rows that the greedy tree errs on."""
-        X, codes, _ = self.data
+        X, codes, weights = self.data
         predicted = self.tree.value[:, 0].argmax(axis=1)
         return int(weights[predicted[self.tree.apply(X)] != codes].sum())

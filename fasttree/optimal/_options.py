@@ -7,6 +7,7 @@ __all__ = ["SearchOptions"]
 ORDERS = {"look-ahead": 0, "gini": 1, "in-order": 2, "random": 3}
 CACHES = {None: 0, "dataset": 1, "branch": 2}
 SHARINGS = {"root": 0, "leaf": 1}
+STARTS = {None: 0, "widening": 1, "deepening": 2}
 INSTRUCTION_SETS = ("auto", "avx512", "avx2", "portable")
 
 
@@ -37,8 +38,9 @@ class SearchOptions:
         Bound a subproblem by its equal rows of different classes (equivalent points).
     upper_bound : bool, default=True
         Tell a subproblem what its parent can still use.
-    greedy_start : bool, default=True
-        Start from two greedy trees.
+    start : {"widening", "deepening", None}, default="widening"
+        Where the first incumbents come from: searches that try the few most promising features of
+        every node, twice as many each time, or the best trees of each smaller depth.
     instruction_set : {"auto", "avx512", "avx2", "portable"}, default="auto"
         Which kernels to run.
     share_after : float, default=0.005
@@ -55,7 +57,7 @@ class SearchOptions:
     parent_bound: bool = True
     conflict_bound: bool = True
     upper_bound: bool = True
-    greedy_start: bool = True
+    start: str | None = "widening"
     instruction_set: str = "auto"
     share_after: float = 0.005
     seed: int = 0
@@ -65,6 +67,7 @@ class SearchOptions:
             ("order", ORDERS),
             ("cache", CACHES),
             ("sharing", SHARINGS),
+            ("start", STARTS),
             ("instruction_set", INSTRUCTION_SETS),
         ]:
             value = getattr(self, name)
@@ -82,7 +85,7 @@ class SearchOptions:
             "with_parent_bound": self.parent_bound,
             "with_conflict_bound": self.conflict_bound,
             "with_upper_bound": self.upper_bound,
-            "with_greedy_start": self.greedy_start,
+            "start": STARTS[self.start],
             "seed": self.seed,
             "n_threads": n_threads,
             "share_after": self.share_after,

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 
-def best_errors(X, y, weights, *, max_depth, max_nodes, min_samples_leaf=1):
+def best_errors(X, y, weights, *, max_depth, max_nodes, min_samples_leaf=1, min_weight_leaf=1):
     """Least weighted error of a tree with at most ``n`` inner nodes, for n = 0 .. max_nodes."""
     columns = [_as_set(column) for column in np.asarray(X, dtype=bool).T]
     classes = [(_as_set(y == label), label) for label in np.unique(y)]
@@ -26,6 +26,8 @@ def best_errors(X, y, weights, *, max_depth, max_nodes, min_samples_leaf=1):
         for column in columns:
             sides = rows & ~column, rows & column
             if min(side.bit_count() for side in sides) < min_samples_leaf:
+                continue
+            if min(_weight(side, weights) for side in sides) < min_weight_leaf:
                 continue
             left, right = (solve(side, depth - 1) for side in sides)
             for n in range(1, max_nodes + 1):

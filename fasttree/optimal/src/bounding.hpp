@@ -96,7 +96,7 @@ inline bool Worker::bound_sides(Node& node, int feature, Solution* sides) {
             }
             int32_t bounds[2] = {sides[0].lower[k], sides[1].lower[k]};
             node.set.kernels->bound(rows, weights, node.weight.data(), node.total_weight, feature,
-                                    problem_.n_features, problem_.stride, problem_.is_sized,
+                                    problem_.n_features, problem_.stride, problem_.is_limited(),
                                     bounds);
             for (int side = 0; side < 2; ++side) sides[side].lower[k] = bounds[side];
         }

@@ -36,6 +36,16 @@ struct Gains {
     int32_t of[4];
 };
 
+// A measure of sets that every leaf needs enough of: the number of samples, or their weight.
+struct Measure {
+    const void* matrix;
+    const void* minuend;  // the same subtraction as below
+    int32_t total;        // of the set described
+    int32_t least;        // of a leaf
+};
+
+constexpr int kMaxMeasures = 2;
+
 // What `evaluate` reads. With two classes there is one matrix, of class 1 minus class 0, and the
 // gain of a leaf is max(0, difference): errors = weight of class 1 - gain. With more classes there
 // is one matrix each and the gain of a leaf is its largest class weight. `minuend`, if not null,
@@ -43,17 +53,14 @@ struct Gains {
 struct PairCounts {
     const void* matrix;
     const void* minuend;
-    // Numbers of samples, used only when leaves have a minimum size; the same subtraction.
-    const void* sizes;
-    const void* sizes_minuend;
     const int32_t* totals;  // per matrix, of the set described (after subtraction)
-    int32_t size_total;
-    int32_t min_leaf;
+    Measure measures[kMaxMeasures];
+    int32_t n_measures;
     int32_t n_matrices;
     int32_t n_features;
     ptrdiff_t stride;       // elements per row
     ptrdiff_t matrix_size;  // elements per matrix
-    void* scratch;          // (n_matrices + 1) * stride elements, for the diagonals
+    void* scratch;          // (n_matrices + n_measures) * stride elements, for the diagonals
 };
 
 // Lower-bound rows in "slack" form: value minus weight of the set, positive literals first,

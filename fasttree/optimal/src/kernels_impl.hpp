@@ -141,28 +141,42 @@ inline void load_diagonal(const typename V::Counter* matrix, const typename V::C
     for (ptrdiff_t i = n_features; i < stride; ++i) diagonal[i] = 0;
 }
 
+// What test i gains on both sides of roots j, or nothing where that leaves a leaf with less of a
+// measure than it needs. `diagonal` is the measure of single features.
+template <class V, bool kSub>
+inline void demand_leaves(const Measure& measure, const typename V::Counter* diagonal, int i,
+                          ptrdiff_t j, ptrdiff_t stride, typename V::Reg* absent,
+                          typename V::Reg* present) {
+    using T = typename V::Counter;
+    using Reg = typename V::Reg;
+    const Reg zero = V::zero();
+    const Reg least = V::set1(static_cast<T>(measure.least));
+    const Reg s_j = V::load(diagonal + j);
+    const Reg s_0 = V::sub(V::set1(static_cast<T>(measure.total)), s_j);
+    const Reg s_ij = load_counts<V, kSub>(static_cast<const T*>(measure.matrix),
+                                          static_cast<const T*>(measure.minuend), i * stride + j);
+    const Reg s_i0 = V::sub(V::set1(diagonal[i]), s_ij);
+    *present = V::select_if_both(s_ij, V::sub(s_j, s_ij), least, *present, zero);
+    *absent = V::select_if_both(s_i0, V::sub(s_0, s_i0), least, *absent, zero);
+}
+
 // Best gains of the two children of N * lanes roots j at once, all tests i swept in order.
 //
 // Two classes: with d the class difference, a stump that splits a side of difference s into a and
 // s - a gains max(0, a) + max(0, s - a) = max(0, s, a, s - a), so the largest and the smallest a
 // over all tests are all that is needed. Side j = 1 has a = d_ij, side j = 0 has a = d_ii - d_ij.
-template <class V, int N, bool kSub, bool kSized>
+template <class V, int N, bool kSub, int kMeasures>
 inline void best_stumps_two(const PairCounts& pc, const typename V::Counter* diagonal,
-                            const typename V::Counter* size_diagonal, ptrdiff_t j,
+                            const typename V::Counter* measured, ptrdiff_t j,
                             typename V::Reg* absent, typename V::Reg* present) {
     using T = typename V::Counter;
     using Reg = typename V::Reg;
     const T* matrix = static_cast<const T*>(pc.matrix);
     const T* minuend = static_cast<const T*>(pc.minuend);
-    const T* sizes = static_cast<const T*>(pc.sizes);
-    const T* sizes_minuend = static_cast<const T*>(pc.sizes_minuend);
-    Reg d_j[N], s_j[N], high[2][N], low[2][N];
+    Reg d_j[N], high[2][N], low[2][N];
     const Reg total = V::set1(static_cast<T>(pc.totals[0]));
-    const Reg min_leaf = V::set1(static_cast<T>(pc.min_leaf));
-    const Reg size_total = V::set1(static_cast<T>(pc.size_total));
     for (int v = 0; v < N; ++v) {
         d_j[v] = V::load(diagonal + j + v * V::kLanes);
-        if (kSized) s_j[v] = V::load(size_diagonal + j + v * V::kLanes);
         for (int side = 0; side < 2; ++side) high[side][v] = low[side][v] = V::zero();
     }
     for (int i = 0; i < pc.n_features; ++i) {
@@ -171,14 +185,9 @@ inline void best_stumps_two(const PairCounts& pc, const typename V::Counter* dia
         for (int v = 0; v < N; ++v) {
             Reg a1 = load_counts<V, kSub>(matrix, minuend, row + v * V::kLanes);
             Reg a0 = V::sub(d_i, a1);
-            if (kSized) {  // a test that leaves too small a leaf gains nothing: a = 0
-                const Reg s_ij = load_counts<V, kSub>(sizes, sizes_minuend, row + v * V::kLanes);
-                const Reg s_i0 = V::sub(V::set1(size_diagonal[i]), s_ij);
-                const Reg zero = V::zero();
-                a1 = V::select_if_both(s_ij, V::sub(s_j[v], s_ij), min_leaf, a1, zero);
-                a0 = V::select_if_both(s_i0, V::sub(V::sub(size_total, s_j[v]), s_i0), min_leaf,
-                                       a0, zero);
-            }
+            for (int m = 0; m < kMeasures; ++m)
+                demand_leaves<V, kSub>(pc.measures[m], measured + m * pc.stride, i,
+                                       j + v * V::kLanes, pc.stride, &a0, &a1);
             high[1][v] = V::max(high[1][v], a1);
             low[1][v] = V::min(low[1][v], a1);
             high[0][v] = V::max(high[0][v], a0);
@@ -192,16 +201,12 @@ inline void best_stumps_two(const PairCounts& pc, const typename V::Counter* dia
 }
 
 // The same for any number of classes: the gain of a leaf is its largest class weight.
-template <class V, bool kSub, bool kSized>
+template <class V, bool kSub, int kMeasures>
 inline void best_stumps_many(const PairCounts& pc, const typename V::Counter* diagonals,
-                             const typename V::Counter* size_diagonal, ptrdiff_t j,
+                             const typename V::Counter* measured, ptrdiff_t j,
                              typename V::Reg* absent, typename V::Reg* present) {
     using T = typename V::Counter;
     using Reg = typename V::Reg;
-    const T* sizes = static_cast<const T*>(pc.sizes);
-    const T* sizes_minuend = static_cast<const T*>(pc.sizes_minuend);
-    const Reg min_leaf = V::set1(static_cast<T>(pc.min_leaf));
-    const Reg size_total = V::set1(static_cast<T>(pc.size_total));
     Reg best1 = V::zero(), best0 = V::zero();
     for (int c = 0; c < pc.n_matrices; ++c) {
         const Reg d_j = V::load(diagonals + c * pc.stride + j);
@@ -224,15 +229,9 @@ inline void best_stumps_many(const PairCounts& pc, const typename V::Counter* di
             n00 = V::max(n00, V::sub(d_0, d_i0));
         }
         Reg gain1 = V::add(n11, n10), gain0 = V::add(n01, n00);
-        if (kSized) {
-            const Reg s_j = V::load(size_diagonal + j);
-            const Reg s_ij = load_counts<V, kSub>(sizes, sizes_minuend, row);
-            const Reg s_i0 = V::sub(V::set1(size_diagonal[i]), s_ij);
-            const Reg zero = V::zero();
-            gain1 = V::select_if_both(s_ij, V::sub(s_j, s_ij), min_leaf, gain1, zero);
-            gain0 = V::select_if_both(s_i0, V::sub(V::sub(size_total, s_j), s_i0), min_leaf,
-                                      gain0, zero);
-        }
+        for (int m = 0; m < kMeasures; ++m)
+            demand_leaves<V, kSub>(pc.measures[m], measured + m * pc.stride, i, j, pc.stride,
+                                   &gain0, &gain1);
         best1 = V::max(best1, gain1);
         best0 = V::max(best0, gain0);
     }
@@ -270,22 +269,22 @@ inline void store_widened(typename V::Reg a, int32_t* out) {
     for (int k = 0; k < V::kLanes; ++k) out[k] = lanes[k];
 }
 
-template <class V, bool kSub, bool kSized>
+template <class V, bool kSub, int kMeasures>
 Gains evaluate_as(const PairCounts& pc, int32_t* absent_out, int32_t* present_out) {
     using T = typename V::Counter;
     using Reg = typename V::Reg;
     constexpr int L = V::kLanes;
     const bool is_two = pc.n_matrices == 1;
     T* diagonals = static_cast<T*>(pc.scratch);
-    T* size_diagonal = diagonals + pc.n_matrices * pc.stride;
+    T* measured = diagonals + pc.n_matrices * pc.stride;
     for (int c = 0; c < pc.n_matrices; ++c)
         load_diagonal<V, kSub>(static_cast<const T*>(pc.matrix) + c * pc.matrix_size,
                                static_cast<const T*>(pc.minuend) + (kSub ? c * pc.matrix_size : 0),
                                pc.n_features, pc.stride, diagonals + c * pc.stride);
-    if (kSized)
-        load_diagonal<V, kSub>(static_cast<const T*>(pc.sizes),
-                               static_cast<const T*>(pc.sizes_minuend), pc.n_features, pc.stride,
-                               size_diagonal);
+    for (int m = 0; m < kMeasures; ++m)
+        load_diagonal<V, kSub>(static_cast<const T*>(pc.measures[m].matrix),
+                               static_cast<const T*>(pc.measures[m].minuend), pc.n_features,
+                               pc.stride, measured + m * pc.stride);
     BestRoots<V> roots;
     Gains gains;
     gains.of[0] = 0;
@@ -297,15 +296,15 @@ Gains evaluate_as(const PairCounts& pc, int32_t* absent_out, int32_t* present_ou
         Reg absent[4], present[4];
         int width = 1;
         if (!is_two) {
-            best_stumps_many<V, kSub, kSized>(pc, diagonals, size_diagonal, j, absent, present);
+            best_stumps_many<V, kSub, kMeasures>(pc, diagonals, measured, j, absent, present);
         } else if (V::kRootVectors >= 4 && j + 3 * L < pc.n_features) {
-            best_stumps_two<V, 4, kSub, kSized>(pc, diagonals, size_diagonal, j, absent, present);
+            best_stumps_two<V, 4, kSub, kMeasures>(pc, diagonals, measured, j, absent, present);
             width = 4;
         } else if (V::kRootVectors >= 2 && j + L < pc.n_features) {
-            best_stumps_two<V, 2, kSub, kSized>(pc, diagonals, size_diagonal, j, absent, present);
+            best_stumps_two<V, 2, kSub, kMeasures>(pc, diagonals, measured, j, absent, present);
             width = 2;
         } else {
-            best_stumps_two<V, 1, kSub, kSized>(pc, diagonals, size_diagonal, j, absent, present);
+            best_stumps_two<V, 1, kSub, kMeasures>(pc, diagonals, measured, j, absent, present);
         }
         for (int v = 0; v < width; ++v, j += L) {
             Reg leaf1 = zero, leaf0 = zero;
@@ -316,14 +315,14 @@ Gains evaluate_as(const PairCounts& pc, int32_t* absent_out, int32_t* present_ou
             }
             if (absent_out) store_widened<V>(absent[v], absent_out + j);
             if (present_out) store_widened<V>(present[v], present_out + j);
-            if (kSized) {  // a root that leaves too small a child is no better than a leaf
-                const Reg s_j = V::load(size_diagonal + j);
-                const Reg s_0 = V::sub(V::set1(static_cast<T>(pc.size_total)), s_j);
-                const Reg low = V::set1(static_cast<T>(pc.min_leaf));
-                leaf0 = V::select_if_both(s_j, s_0, low, leaf0, zero);
-                leaf1 = V::select_if_both(s_j, s_0, low, leaf1, zero);
-                absent[v] = V::select_if_both(s_j, s_0, low, absent[v], zero);
-                present[v] = V::select_if_both(s_j, s_0, low, present[v], zero);
+            for (int m = 0; m < kMeasures; ++m) {  // too small a child: no better than a leaf
+                const Reg s_j = V::load(measured + m * pc.stride + j);
+                const Reg s_0 = V::sub(V::set1(static_cast<T>(pc.measures[m].total)), s_j);
+                const Reg least = V::set1(static_cast<T>(pc.measures[m].least));
+                leaf0 = V::select_if_both(s_j, s_0, least, leaf0, zero);
+                leaf1 = V::select_if_both(s_j, s_0, least, leaf1, zero);
+                absent[v] = V::select_if_both(s_j, s_0, least, absent[v], zero);
+                present[v] = V::select_if_both(s_j, s_0, least, present[v], zero);
             }
             roots.update(leaf0, leaf1, absent[v], present[v]);
         }
@@ -335,19 +334,23 @@ Gains evaluate_as(const PairCounts& pc, int32_t* absent_out, int32_t* present_ou
     return gains;
 }
 
+template <class V, int kMeasures>
+Gains evaluate_measured(const PairCounts& pc, int32_t* absent, int32_t* present) {
+    return pc.minuend ? evaluate_as<V, true, kMeasures>(pc, absent, present)
+                      : evaluate_as<V, false, kMeasures>(pc, absent, present);
+}
+
 template <class V>
 Gains evaluate(const PairCounts& pc, int32_t* absent, int32_t* present) {
-    if (pc.sizes)
-        return pc.minuend ? evaluate_as<V, true, true>(pc, absent, present)
-                          : evaluate_as<V, false, true>(pc, absent, present);
-    return pc.minuend ? evaluate_as<V, true, false>(pc, absent, present)
-                      : evaluate_as<V, false, false>(pc, absent, present);
+    if (pc.n_measures == 0) return evaluate_measured<V, 0>(pc, absent, present);
+    if (pc.n_measures == 1) return evaluate_measured<V, 1>(pc, absent, present);
+    return evaluate_measured<V, 2>(pc, absent, present);
 }
 
 // Similarity: T(A) >= T(B) - weight of B outside A, for equal budgets. B is a sibling (X & h) or
 // shares g with A among the parent's pairs (g & h), and T(B) - weight(B) + weight(A & B) needs
 // one addition per candidate because rows hold the first two terms. `nested_only` keeps B that
-// contain A, the only ones allowed when leaves have a minimum size.
+// contain A, the only ones allowed when leaves have a minimum size or weight.
 inline void bound_side(const int32_t* rows, const int32_t* weights, const int32_t* diagonal,
                        int32_t inside, bool is_present, int n_features, ptrdiff_t stride,
                        bool nested_only, int32_t* bound_) {

@@ -149,12 +149,13 @@ struct Node {
     }
 
     // Counters for a set of this weight: class differences stay within the classes, class weights
-    // and numbers of samples within their sums.
-    static const Kernels& fitting(const Problem& problem, const Kernels* table, int32_t weight,
-                                  int32_t base, int32_t n_samples) {
-        int32_t largest =
-            problem.n_matrices == 1 ? std::max(base, weight - base) : weight;
-        if (problem.is_sized) largest = std::max(largest, n_samples);
+    // and measures within their sums.
+    const Kernels& fitting(const Problem& problem, const Kernels* table) const {
+        int32_t largest = problem.n_matrices == 1
+                              ? std::max(total_base, total_weight - total_base)
+                              : total_weight;
+        for (int m = problem.n_matrices; m < problem.n_all_matrices(); ++m)
+            largest = std::max(largest, totals[m]);
         int type = kInt8;
         while (type < kInt32 && largest > table[type].max_weight) ++type;
         return table[type];
@@ -165,9 +166,7 @@ struct Node {
     bool describe(const Problem& problem, const Kernels* table, const KeepGoing& keep_going) {
         const ptrdiff_t stride = problem.stride;
         const int n_matrices = static_cast<int>(totals.size());
-        const Kernels& counters = fitting(problem, table, total_weight, total_base,
-                                          problem.is_sized ? totals.back() : 0);
-        if (!set.count(problem, counters, keep_going)) return false;
+        if (!set.count(problem, fitting(problem, table), keep_going)) return false;
         base.resize(stride);
         weight.resize(stride);
         int32_t* w = weights.reserve<int32_t>(problem.n_features * stride);
@@ -210,11 +209,15 @@ struct Node {
                                                         leaf_error(problem, {f, true}));
     }
 
-    // Whether a split leaves enough samples on both sides.
+    // Whether a split leaves enough on both sides.
     bool is_allowed(const Problem& problem, int f) const {
-        if (!problem.is_sized) return weight[f] > 0 && weight[f] < total_weight;
-        const int32_t size = diagonal[problem.n_matrices][f];
-        return std::min(size, totals[problem.n_matrices] - size) >= problem.min_leaf;
+        if (weight[f] == 0 || weight[f] == total_weight) return false;
+        for (int m = problem.n_matrices; m < problem.n_all_matrices(); ++m) {
+            const int32_t present = diagonal[m][f];
+            if (std::min(present, totals[m] - present) < problem.least[m - problem.n_matrices])
+                return false;
+        }
+        return true;
     }
     int32_t leaf_gain(const Problem& problem) const {
         int32_t gain = 0;
@@ -263,9 +266,8 @@ struct Node {
         add_totals(problem);
     }
 
-    void become_root(const Problem& problem, int depth_, int64_t leaf_penalty_) {
+    void become_root(const Problem& problem, int depth_) {
         depth = depth_;
-        leaf_penalty = leaf_penalty_;
         set.assign_all(problem);
         add_totals(problem);
     }
@@ -273,7 +275,7 @@ struct Node {
   private:
     void add_totals(const Problem& problem) {
         total_weight = total_base = 0;
-        totals.assign(problem.n_matrices + problem.is_sized, 0);
+        totals.assign(problem.n_all_matrices(), 0);
         for (int p = 0; p < problem.n_planes(); ++p) {
             const Plane& plane = problem.planes[p];
             const int32_t worth = (set.plane_start[p + 1] - set.plane_start[p]) << plane.bit;

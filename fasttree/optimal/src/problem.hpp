@@ -4,8 +4,8 @@
 // in more than half of the samples is flipped. Equal rows are merged. Where rows equal in every
 // feature have different classes, weight common to all classes is cancelled: every tree errs on
 // it alike, so it only adds a constant to the objective. It is kept when leaves have a minimum
-// size, because similarity bounds then need every row to have a weight. The errors that every tree
-// makes on what is left of such rows (none, with two classes and cancellation) are the
+// size or weight, because similarity bounds then need every row to have a weight. The errors that
+// every tree makes on what is left of such rows (none, with two classes and cancellation) are the
 // equivalent-points bound.
 #pragma once
 
@@ -29,6 +29,12 @@ struct Input {
     const int32_t* classes;  // 0 <= class < n_classes
     const int32_t* weights;  // positive, sum below 2^30
     int32_t n_classes;
+};
+
+// What every leaf must hold at least.
+struct LeafLimits {
+    int32_t n_samples = 1;
+    int32_t weight = 1;
 };
 
 struct Key {
@@ -61,14 +67,13 @@ struct Plane {
 
 class Problem {
   public:
-    Problem(const Input& input, int32_t min_leaf);
+    Problem(const Input& input, LeafLimits limits);
 
     int n_features = 0;
     ptrdiff_t n_words = 0;  // 64-bit words of a row
     ptrdiff_t stride = 0;   // features, padded
     int n_matrices = 0;     // class matrices: one for two classes, else one per class
-    bool is_sized = false;  // there is a matrix of sample numbers after them
-    int32_t min_leaf = 1;
+    std::vector<int32_t> least;  // of each measure a leaf needs; their matrices come next
     int32_t total_weight = 0;    // after cancellation
     int64_t constant_error = 0;  // of every tree
     std::vector<uint64_t> rows;  // entry-major
@@ -79,6 +84,8 @@ class Problem {
     std::vector<int32_t> source;    // input column of a feature
     std::vector<uint8_t> flipped;   // whether it was complemented
 
+    bool is_limited() const { return !least.empty(); }
+    int n_all_matrices() const { return n_matrices + static_cast<int>(least.size()); }
     int n_planes() const { return static_cast<int>(planes.size()); }
     ptrdiff_t n_entries() const { return plane_start.back(); }
     bool has(uint32_t entry, int feature) const {
@@ -91,7 +98,7 @@ class Problem {
         int32_t n_classes;
         std::vector<ptrdiff_t> sample;
         std::vector<int32_t> weight;  // group-major
-        std::vector<int32_t> size;
+        std::vector<int32_t> n_samples;
         std::vector<int32_t> conflict;
 
         ptrdiff_t count() const { return static_cast<ptrdiff_t>(sample.size()); }
@@ -100,7 +107,9 @@ class Problem {
     std::vector<uint64_t> choose_features(const Input& input);
     Groups group_rows(const Input& input, const std::vector<uint64_t>& sample_rows);
     void cancel_common_weight(Groups& groups);
+    void choose_measures(const Input& input, LeafLimits limits, Groups& groups);
     void make_planes(Groups& groups, const std::vector<uint64_t>& sample_rows);
+    std::vector<std::vector<int32_t>> measures_;  // per measure and group, until planes are made
 };
 
 inline std::string_view as_bytes(const uint64_t* words, ptrdiff_t n_words) {
@@ -184,10 +193,10 @@ inline Problem::Groups Problem::group_rows(const Input& input,
         if (is_new) {
             groups.sample.push_back(s);
             groups.weight.resize(groups.weight.size() + input.n_classes, 0);
-            groups.size.push_back(0);
+            groups.n_samples.push_back(0);
         }
         groups.weights(it->second)[input.classes[s]] += input.weights[s];
-        groups.size[it->second] += 1;
+        groups.n_samples[it->second] += 1;
     }
     return groups;
 }
@@ -233,18 +242,40 @@ inline void Problem::make_planes(Groups& groups, const std::vector<uint64_t>& sa
                           [&](ptrdiff_t g) { return groups.weights(g)[c]; });
         }
     }
-    if (!is_sized) return;
-    for (int bit = 30; bit >= 0; --bit)
-        add_plane({n_matrices, bit, 1, 0}, [&](ptrdiff_t g) { return groups.size[g]; });
+    for (size_t m = 0; m < measures_.size(); ++m)
+        for (int bit = 30; bit >= 0; --bit)
+            add_plane({n_matrices + static_cast<int32_t>(m), bit, 1, 0},
+                      [&](ptrdiff_t g) { return measures_[m][g]; });
+    measures_.clear();
 }
 
-inline Problem::Problem(const Input& input, int32_t min_leaf_)
-    : n_matrices(input.n_classes == 2 ? 1 : input.n_classes),
-      is_sized(min_leaf_ > 1),
-      min_leaf(min_leaf_) {
+// The limits that are not implied by the other one. A limit above half of the whole forbids every
+// split, whatever its value: it is lowered to one that any counter of the whole can hold.
+inline void Problem::choose_measures(const Input& input, LeafLimits limits, Groups& groups) {
+    const auto [lightest, heaviest] =
+        std::minmax_element(input.weights, input.weights + input.n_samples);
+    if ((static_cast<int64_t>(limits.weight) + *heaviest - 1) / *heaviest >= limits.n_samples)
+        limits.n_samples = 1;
+    if (static_cast<int64_t>(limits.n_samples) * *lightest >= limits.weight) limits.weight = 1;
+    auto add_measure = [&](int32_t limit, std::vector<int32_t> values) {
+        if (limit <= 1) return;
+        const int32_t whole = std::accumulate(values.begin(), values.end(), 0);
+        least.push_back(std::min(limit, whole / 2 + 1));
+        measures_.push_back(std::move(values));
+    };
+    std::vector<int32_t> weights(groups.count());
+    for (ptrdiff_t g = 0; g < groups.count(); ++g)
+        weights[g] = std::accumulate(groups.weights(g), groups.weights(g) + groups.n_classes, 0);
+    add_measure(limits.n_samples, std::move(groups.n_samples));
+    add_measure(limits.weight, std::move(weights));
+}
+
+inline Problem::Problem(const Input& input, LeafLimits limits)
+    : n_matrices(input.n_classes == 2 ? 1 : input.n_classes) {
     const std::vector<uint64_t> sample_rows = choose_features(input);
     Groups groups = group_rows(input, sample_rows);
-    if (!is_sized) cancel_common_weight(groups);
+    choose_measures(input, limits, groups);
+    if (!is_limited()) cancel_common_weight(groups);
     make_planes(groups, sample_rows);
 }
 

@@ -104,16 +104,16 @@ class SampleSet {
         return sum;
     }
 
-    // Transposed planes and one matrix per class matrix (and sizes), with the given counters. False
+    // Transposed planes and one matrix per class and measure, with the given counters. False
     // if `keep_going`, asked every few milliseconds, said to stop.
     bool count(const Problem& problem, const Kernels& counters, const KeepGoing& keep_going) {
         kernels = &counters;
         transpose(problem);
-        matrices_.reserve<char>(problem_matrices(problem) * matrix_bytes(problem));
+        matrices_.reserve<char>(problem.n_all_matrices() * matrix_bytes(problem));
         const int64_t row_cost = (chunk_start_.back() + 8) * problem.stride;
         const int n_rows = static_cast<int>(
             std::clamp<int64_t>(kBlockCost / row_cost / 8 * 8, 8, problem.stride));
-        for (int m = 0; m < problem_matrices(problem); ++m) {
+        for (int m = 0; m < problem.n_all_matrices(); ++m) {
             make_steps(problem, m, false);
             for (int row = 0; row < problem.n_features; row += n_rows) {
                 if (row > 0 && !keep_going()) return false;
@@ -156,18 +156,16 @@ class SampleSet {
         PairCounts pc{};
         pc.matrix = matrix(problem, 0);
         pc.minuend = whole ? whole->matrix(problem, 0) : nullptr;
-        if (problem.is_sized) {
-            pc.sizes = matrix(problem, problem.n_matrices);
-            pc.sizes_minuend = whole ? whole->matrix(problem, problem.n_matrices) : nullptr;
-            pc.size_total = totals[problem.n_matrices];
-        }
         pc.totals = totals;
-        pc.min_leaf = problem.min_leaf;
+        for (int m = problem.n_matrices; m < problem.n_all_matrices(); ++m)
+            pc.measures[pc.n_measures++] = {matrix(problem, m),
+                                            whole ? whole->matrix(problem, m) : nullptr, totals[m],
+                                            problem.least[m - problem.n_matrices]};
         pc.n_matrices = problem.n_matrices;
         pc.n_features = problem.n_features;
         pc.stride = problem.stride;
         pc.matrix_size = matrix_rows(problem) * problem.stride;
-        pc.scratch = scratch_.reserve<int32_t>((problem.n_matrices + 1) * problem.stride);
+        pc.scratch = scratch_.reserve<int32_t>(problem.n_all_matrices() * problem.stride);
         return pc;
     }
 
@@ -178,9 +176,6 @@ class SampleSet {
 
     static ptrdiff_t matrix_rows(const Problem& problem) {
         return problem.n_features + kSpareRows;
-    }
-    static int problem_matrices(const Problem& problem) {
-        return problem.n_matrices + problem.is_sized;
     }
     ptrdiff_t matrix_bytes(const Problem& problem) const {
         return matrix_rows(problem) * problem.stride *

@@ -157,9 +157,9 @@ Progress progress_of(const Problem& problem, Node& root, double elapsed, int64_t
 void search_root(Team& team, Worker& worker, Node& root) {
     const SearchOptions& options = team.options;
     if (!worker.prepare(root)) return;
-    if (root.depth >= 4 && options.with_greedy_start) {
+    if (root.depth >= 4 && options.start == kWidening) {
         worker.search(root, kGini, 1);
-        for (int beam = 1; 4 * beam <= team.problem.n_features; beam *= 2)
+        for (int beam = 1; 16 * beam <= team.problem.n_features; beam *= 2)
             worker.search(root, options.order, beam);
     }
     worker.search(root, options.order, kAllFeatures);
@@ -196,6 +196,57 @@ void run_team(Team& team, std::vector<std::unique_ptr<Worker>>& workers, Node& r
     if (failure) std::rethrow_exception(failure);
 }
 
+// What is known before a search begins: a leaf.
+void start_root(Node& root, const Problem& problem, int depth, BudgetRange range) {
+    root.become_root(problem, depth);
+    root.range = range;
+    root.solution.resize(depth, range);
+    std::fill(root.solution.lower.begin(), root.solution.lower.end(), 0);
+    std::fill(root.solution.upper.begin(), root.solution.upper.end(),
+              root.total_base - root.leaf_gain(problem));
+    for (PlanNode& node : root.solution.plan) node.feature = kTerminal;
+    root.limit.assign(range.size(), kInfinite);
+}
+
+// The plan of a tree as one of larger depth.
+void deepen_plan(const PlanNode* from, int from_depth, PlanNode* to, int to_depth) {
+    if (from_depth <= 2 || from->feature == kTerminal) {
+        to->feature = kTerminal;
+        return;
+    }
+    *to = *from;
+    deepen_plan(from + 1, from_depth - 1, to + 1, to_depth - 1);
+    deepen_plan(from + 1 + plan_size(from_depth - 1), from_depth - 1,
+                to + 1 + plan_size(to_depth - 1), to_depth - 1);
+}
+
+// Iterative deepening: the best trees of each smaller depth are the first incumbents.
+void deepen(Team& team, Node& root, Worker& worker, const Team::Clock::time_point start,
+            const std::function<bool()>& report) {
+    for (int depth = 3; depth < root.depth && !team.is_stopped(); ++depth) {
+        const int most = (1 << depth) - 1;
+        const BudgetRange range{std::min(root.range.low, most), std::min(root.range.high, most)};
+        Team smaller(team.problem, team.table, team.options, budget_ranges(depth, range), start,
+                     report);
+        std::vector<std::unique_ptr<Worker>> workers;
+        for (int t = 0; t < std::max(1, team.options.n_threads); ++t)
+            workers.push_back(std::make_unique<Worker>(smaller, t == 0));
+        Node top;
+        start_root(top, team.problem, depth, range);
+        run_team(smaller, workers, top);
+        for (const auto& each : workers) worker.statistics.add(each->statistics);
+        if (smaller.is_stopped()) team.stop();
+        std::lock_guard<std::mutex> lock(root.mutex);
+        for (int n = root.range.low; n <= root.range.high; ++n) {
+            const int k = n - root.range.low, from = std::min(n, most) - range.low;
+            if (top.solution.upper[from] >= root.solution.upper[k]) continue;
+            root.solution.upper[k] = top.solution.upper[from];
+            deepen_plan(&top.solution.plan[from * plan_size(depth)], depth,
+                        &root.solution.plan[k * plan_size(root.depth)], root.depth);
+        }
+    }
+}
+
 }  // namespace
 
 Result solve(const Input& input, const Task& task, const SearchOptions& options,
@@ -204,7 +255,7 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
     const Kernels* table = find_kernels(instruction_set);
     if (!table) throw std::invalid_argument("instruction set not available: " + instruction_set);
     const auto start = Team::Clock::now();
-    const Problem problem(input, task.min_leaf);
+    const Problem problem(input, task.leaf);
     const int depth = task.depth;
     Node root;
     std::vector<std::unique_ptr<Worker>> workers;
@@ -218,14 +269,8 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
     for (int t = 0; t < std::max(1, options.n_threads); ++t)
         workers.push_back(std::make_unique<Worker>(team, t == 0));
 
-    root.become_root(problem, depth, task.leaf_penalty);
-    root.range = task.nodes;
-    root.solution.resize(depth, task.nodes);
-    std::fill(root.solution.lower.begin(), root.solution.lower.end(), 0);
-    std::fill(root.solution.upper.begin(), root.solution.upper.end(),
-              root.total_base - root.leaf_gain(problem));
-    for (PlanNode& node : root.solution.plan) node.feature = kTerminal;
-    root.limit.assign(task.nodes.size(), kInfinite);
+    start_root(root, problem, depth, task.nodes);
+    root.leaf_penalty = task.leaf_penalty;
 
     bool is_counted = false;
     if (problem.n_features == 0 || depth == 0) {
@@ -247,6 +292,7 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
                 root.total_base - root.gains.of[std::min(n, 3)];
         }
     } else {
+        if (options.start == kDeepening) deepen(team, root, *workers[0], start, report);
         run_team(team, workers, root);
     }
 

@@ -11,7 +11,7 @@ namespace fasttree::optimal {
 struct Task {
     int depth;
     BudgetRange nodes;     // numbers of inner nodes wanted; {m, m} for one budget
-    int32_t min_leaf = 1;
+    LeafLimits leaf;
     int64_t leaf_penalty = 0;  // in 1 / kPenaltyScale of a weight
 };
 

@@ -17,6 +17,7 @@ namespace fasttree::optimal {
 enum Order { kLookAhead = 0, kGini = 1, kInOrder = 2, kRandom = 3 };
 enum CacheKey { kNoCache = 0, kDataset = 1, kBranch = 2 };
 enum Sharing { kRoot = 0, kLeaf = 1 };
+enum Start { kNoStart = 0, kWidening = 1, kDeepening = 2 };
 
 struct SearchOptions {
     int order = kLookAhead;
@@ -27,7 +28,7 @@ struct SearchOptions {
     bool with_parent_bound = true;    // similarity to the set that was split
     bool with_conflict_bound = true;  // equal rows of different classes
     bool with_upper_bound = true;     // children get what their parent can still use
-    bool with_greedy_start = true;
+    int start = kWidening;
     uint64_t seed = 0;
     int n_threads = 1;
     double share_after = 0.005;  // seconds before threads join in
