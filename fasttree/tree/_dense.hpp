@@ -109,17 +109,36 @@ public:
         return out;
     }
 
-    // Makes features[first:last] SORTED, or WIDE.
-    void sort(const std::vector<uint32_t>& features, uint32_t first, uint32_t last, bool widened,
-              SortBuffers& buffers) {
-        const size_t n = rows.size();
-        buffers.reserve(n);
-        const std::unique_ptr<uint32_t[]> keys(new uint32_t[(last - first) * n]);
-        gather_keys(features.data() + first, last - first, keys.get());
-        for (uint32_t i = first; i < last; ++i) {
-            sort(columns[features[i]], keys.get() + (i - first) * n, buffers);
-            if (widened) widen(columns[features[i]], features[i]);
+    // Keys of features[first:last] into the buffers, feature-major; X is read once, in its order.
+    void gather_keys(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
+                     SortBuffers& buffers) const {
+        const size_t n = rows.size(), block = row_stride > column_stride ? 64 : n;
+        buffers.keys.reset(new uint32_t[(last - first) * n]);
+        for (size_t start = 0; start < n; start += block) {
+            const size_t end = std::min(start + block, n);
+            for (uint32_t k = first; k < last; ++k) {
+                const float* x = column(features[k]);
+                const bool with_labels = columns[features[k]].with_labels();
+                uint32_t* keys = buffers.keys.get() + (k - first) * n;
+                for (size_t i = start; i < end; ++i) {
+                    keys[i] =
+                        cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], with_labels);
+                }
+            }
         }
+    }
+
+    // Makes a feature SORTED, or WIDE; its keys are the `place`-th gathered.
+    void sort(uint32_t feature, uint32_t place, bool widened, SortBuffers& buffers) {
+        Column& col = columns[feature];
+        const uint32_t n = static_cast<uint32_t>(rows.size());
+        const uint32_t* keys = buffers.keys.get() + static_cast<size_t>(place) * n;
+        buffers.reserve(n);
+        for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(keys[i], rows[i]);
+        col.list.resize(n);
+        col.has_missing = sort_items(buffers, n, col.list.data()) > 0;
+        col.storage = SORTED;
+        if (widened) widen(col, feature);
     }
 
     // Moves the codes of all columns into the row-major matrices.
@@ -171,22 +190,6 @@ private:
         for (size_t i = start; i < end; ++i) to[at[i] * stride] = from(i);
     }
 
-    // Keys of the features, feature-major; X is read once, in its own order.
-    void gather_keys(const uint32_t* features, uint32_t n_features, uint32_t* keys) const {
-        const size_t n = rows.size(), block = row_stride > column_stride ? 64 : n;
-        for (size_t start = 0; start < n; start += block) {
-            const size_t end = std::min(start + block, n);
-            for (size_t k = 0; k < n_features; ++k) {
-                const float* x = column(features[k]);
-                const bool with_labels = columns[features[k]].with_labels();
-                for (size_t i = start; i < end; ++i) {
-                    keys[k * n + i] =
-                        cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], with_labels);
-                }
-            }
-        }
-    }
-
     static void rank_codes(Column& col, const FewValues& found) {
         uint8_t rank = 0;
         col.rank.resize(found.keys.size());
@@ -195,14 +198,6 @@ private:
             if (found.keys[code] == MISSING_KEY) col.has_missing = true;
             else append_value(col, found.keys[code]);
         }
-    }
-
-    void sort(Column& col, const uint32_t* keys, SortBuffers& buffers) const {
-        const uint32_t n = static_cast<uint32_t>(rows.size());
-        for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(keys[i], rows[i]);
-        col.list.resize(n);
-        col.has_missing = sort_items(buffers, n, col.list.data()) > 0;
-        col.storage = SORTED;
     }
 
     // Turns a SORTED column into a WIDE one.

@@ -237,8 +237,9 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         float value(uint32_t row, uint32_t feature)
         void count(uint32_t first, uint32_t last) except +
         vector[uint32_t] raw_features() except +
-        void sort(const vector[uint32_t]& features, uint32_t first, uint32_t last, cbool widened,
-                  SortBuffers& buffers) except +
+        void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
+                         SortBuffers& buffers) except +
+        void sort(uint32_t feature, uint32_t place, cbool widened, SortBuffers& buffers) except +
         void interleave() except +
 
     cdef cppclass DenseWorkspace(BlockSource):

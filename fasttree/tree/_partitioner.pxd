@@ -5,8 +5,11 @@ runs, and moves the rows of a split node so that its children own contiguous sli
 """
 from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
+from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport Block, DenseData, DenseWorkspace, Node, Nonzeros, Runs, Split
+from fasttree.tree._engine cimport (
+    Block, DenseData, DenseWorkspace, Node, Nonzeros, Runs, SortBuffers, Split
+)
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float32_t, float64_t, uint8_t, uint32_t
 
@@ -75,4 +78,6 @@ cdef class DensePartitioner(Partitioner):
     cdef Simd simd
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1
+    cdef int sort_tile(self, const vector[uint32_t]& features, int first, int last, bint widened,
+                       SortBuffers& buffers, bint polls) except -1 nogil
     cdef int poll(self) except -1 nogil

@@ -141,11 +141,20 @@ cdef class DensePartitioner(Partitioner):
             n_tiles = (n_columns + tile - 1) // tile
             buffers.resize(n_threads)
             for t in prange(n_tiles, nogil=True, num_threads=n_threads, schedule="dynamic"):
-                data.sort(rest, t * tile, min((t + 1) * tile, n_columns), widened,
-                          buffers[threadid()])
-                if threadid() == 0:
-                    self.poll()
+                self.sort_tile(rest, t * tile, min((t + 1) * tile, n_columns), widened,
+                               buffers[threadid()], threadid() == 0)
         data.interleave()
+        return 0
+
+    cdef int sort_tile(self, const vector[uint32_t]& features, int first, int last, bint widened,
+                       SortBuffers& buffers, bint polls) except -1 nogil:
+        """Sort features[first:last]."""
+        cdef int i
+        self.data.get().gather_keys(features, first, last, buffers)
+        for i in range(first, last):
+            self.data.get().sort(features[i], i - first, widened, buffers)
+            if polls:
+                self.poll()
         return 0
 
     cdef int poll(self) except -1 nogil:

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "_labels.hpp"
@@ -53,6 +54,7 @@ inline void insertion_sort(uint64_t* items, size_t n) {
 // Scratch of one thread's sorts.
 struct SortBuffers {
     std::vector<uint64_t> items, scratch;
+    std::unique_ptr<uint32_t[]> keys;  // of several columns
     void reserve(size_t n) {
         if (items.size() < n) items.resize(n), scratch.resize(n);
     }
