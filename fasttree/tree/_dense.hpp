@@ -54,8 +54,8 @@ public:
     uint32_t n_rows;                      // of X
     std::vector<uint32_t> rows;           // of positive weight
     std::vector<Column> columns;
-    std::vector<uint8_t> codes;           // [n_rows, n_counted]
-    std::vector<uint32_t> wide_codes;     // [n_rows, n_wide]
+    std::unique_ptr<uint8_t[]> codes;        // [n_rows, n_counted], of `rows` only
+    std::unique_ptr<uint32_t[]> wide_codes;  // [n_rows, n_wide]
     uint32_t n_counted = 0, n_wide = 0;
 
     DenseData(const float* X_, ptrdiff_t row_stride_, ptrdiff_t column_stride_, uint32_t n_rows_,
@@ -70,7 +70,7 @@ public:
         return X + static_cast<ptrdiff_t>(feature) * column_stride;
     }
     const uint8_t* code(uint32_t row, uint32_t slot) const {
-        return codes.data() + static_cast<size_t>(row) * n_counted + slot;
+        return codes.get() + static_cast<size_t>(row) * n_counted + slot;
     }
 
     // Makes features of [first, last) COUNTED if their values are few: one pass over X, in its
@@ -141,30 +141,35 @@ public:
         if (widened) widen(col, feature);
     }
 
-    // Moves the codes of all columns into the row-major matrices.
-    void interleave() {
+    // Room for the codes of all columns in the row-major matrices.
+    void begin_interleaving() {
         for (Column& col : columns) {
             if (col.storage == COUNTED) col.slot = n_counted++;
             if (col.storage == WIDE) col.slot = n_wide++;
         }
-        codes.resize(static_cast<size_t>(n_rows) * n_counted);
-        wide_codes.resize(static_cast<size_t>(n_rows) * n_wide);
+        codes.reset(new uint8_t[static_cast<size_t>(n_rows) * n_counted]);
+        wide_codes.reset(new uint32_t[static_cast<size_t>(n_rows) * n_wide]);
+    }
+    // Moves the codes of rows[first:last] there.
+    void interleave(size_t first, size_t last) {
         constexpr size_t BLOCK = 256;
-        for (size_t start = 0; start < rows.size(); start += BLOCK) {
-            const size_t end = std::min(start + BLOCK, rows.size());
+        for (size_t start = first; start < last; start += BLOCK) {
+            const size_t end = std::min(start + BLOCK, last);
             for (const Column& col : columns) {
                 if (col.storage == COUNTED) {
                     const uint8_t* rank = col.rank.data();
                     const uint8_t* from = col.narrow.get();
-                    scatter(start, end, codes.data() + col.slot, n_counted,
+                    scatter(start, end, codes.get() + col.slot, n_counted,
                             [=](size_t i) { return rank[from[i]]; });
                 } else if (col.storage == WIDE) {
                     const uint32_t* from = col.wide.data();
-                    scatter(start, end, wide_codes.data() + col.slot, n_wide,
+                    scatter(start, end, wide_codes.get() + col.slot, n_wide,
                             [=](size_t i) { return from[i]; });
                 }
             }
         }
+    }
+    void end_interleaving() {
         for (Column& col : columns) col.narrow = {}, col.rank = {}, col.wide = {};
     }
 
@@ -365,7 +370,7 @@ private:
                 left[c] = split.label_goes_left(label_of(col.values[c]));
             }
             left[n_values] = split.missing_left;
-            const uint8_t* codes = data.codes.data() + col.slot;
+            const uint8_t* codes = data.codes.get() + col.slot;
             const size_t stride = data.n_counted;
             BitWriter writer(sides);
             for (uint32_t i = start; i < end; ++i) {

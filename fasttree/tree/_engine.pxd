@@ -240,7 +240,9 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
                          SortBuffers& buffers) except +
         void sort(uint32_t feature, uint32_t place, cbool widened, SortBuffers& buffers) except +
-        void interleave() except +
+        void begin_interleaving() except +
+        void interleave(size_t first, size_t last)
+        void end_interleaving()
 
     cdef cppclass DenseWorkspace(BlockSource):
         vector[uint32_t] go_left

@@ -15,7 +15,8 @@ from fasttree.tree._engine cimport NO_FEATURE, SORTED, SortBuffers
 
 cdef int tile_size(int n_columns, int most, int n_threads) noexcept:
     """Columns that a thread encodes together: rows are read once per tile."""
-    return max(1, min(most, n_columns // n_threads))
+    cdef int n_tiles = n_threads if n_threads == 1 else 3 * n_threads  # some are quick
+    return max(1, min(most, n_columns // n_tiles))
 
 
 cdef class Partitioner:
@@ -143,7 +144,11 @@ cdef class DensePartitioner(Partitioner):
             for t in prange(n_tiles, nogil=True, num_threads=n_threads, schedule="dynamic"):
                 self.sort_tile(rest, t * tile, min((t + 1) * tile, n_columns), widened,
                                buffers[threadid()], threadid() == 0)
-        data.interleave()
+        data.begin_interleaving()
+        for t in prange(n_threads, nogil=True, num_threads=n_threads, schedule="static"):
+            data.interleave(self.n_rows * <size_t> t // n_threads,
+                            self.n_rows * <size_t> (t + 1) // n_threads)
+        data.end_interleaving()
         return 0
 
     cdef int sort_tile(self, const vector[uint32_t]& features, int first, int last, bint widened,

@@ -71,9 +71,9 @@ public:
     // size, or its larger sibling's. Threads take shares of the features.
     void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
               uint32_t n_chosen, uint32_t share, uint32_t n_shares) {
-        fill_kind(narrow_, data_.codes.data(), data_.n_counted, table, start, end, sampler,
+        fill_kind(narrow_, data_.codes.get(), data_.n_counted, table, start, end, sampler,
                   n_chosen, share, n_shares);
-        fill_kind(wide_, data_.wide_codes.data(), data_.n_wide, table, start, end, sampler,
+        fill_kind(wide_, data_.wide_codes.get(), data_.n_wide, table, start, end, sampler,
                   n_chosen, share, n_shares);
     }
     // One feature only, for nodes that look at few.
@@ -83,10 +83,10 @@ public:
         std::memset(cells + offsets_[f], 0, feature_bytes(f));
         const uint32_t* rows = data_.rows.data() + start;
         if (col.storage == WIDE) {
-            scanner_.fill(rows, end - start, data_.wide_codes.data(), data_.n_wide, &col.slot,
+            scanner_.fill(rows, end - start, data_.wide_codes.get(), data_.n_wide, &col.slot,
                           &offsets_[f], 1, cells);
         } else {
-            scanner_.fill(rows, end - start, data_.codes.data(), data_.n_counted, &col.slot,
+            scanner_.fill(rows, end - start, data_.codes.get(), data_.n_counted, &col.slot,
                           &offsets_[f], 1, cells);
         }
     }
