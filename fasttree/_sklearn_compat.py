@@ -13,6 +13,8 @@ from sklearn.model_selection._validation import _score as score_estimator
 from sklearn.model_selection._validation import (
     _warn_or_raise_about_fit_failures as report_fit_failures,
 )
+from sklearn.tree._export import _DOTTreeExporter as DOTTreeExporter
+from sklearn.tree._export import _MPLTreeExporter as MPLTreeExporter
 from sklearn.tree._tree import NODE_DTYPE as SKLEARN_NODE_DTYPE
 from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.utils._param_validation import (
@@ -35,8 +37,10 @@ from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
     "BaseScorer",
+    "DOTTreeExporter",
     "Hidden",
     "Interval",
+    "MPLTreeExporter",
     "MultimetricScorer",
     "PassthroughScorer",
     "RealNotInt",

@@ -16,7 +16,10 @@ import numpy as np
 import sklearn
 import sklearn.tree
 from sklearn.base import is_classifier
+from sklearn.compose import make_column_transformer
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 
 import fasttree
 from fasttree._csv import is_missing, read_csv, to_numbers
@@ -37,7 +40,10 @@ class CommandError(Exception):
 
 @dataclass
 class Table:
-    """Numeric columns with their names, and a target that is neither missing nor constant."""
+    """Columns with their names, and a target that is neither missing nor constant.
+
+    X holds floats, or objects if a column holds labels.
+    """
 
     title: str
     X: np.ndarray
@@ -116,7 +122,7 @@ def load_demo(options):
 
 
 def load_file(options):
-    """The user's table: every column but the target must hold numbers or nothing."""
+    """The user's table: columns of numbers, labels, or both."""
     columns = read_csv(options.file)
     if options.target not in columns:
         known = ", ".join(map(repr, columns))
@@ -125,16 +131,20 @@ def load_file(options):
     if not columns:
         raise CommandError(f"{options.file} has no column beside {options.target!r}")
     y = parse_target(options.target, target, options.task)
-    X = np.empty((len(target), len(columns)))
-    for j, (name, cells) in enumerate(columns.items()):
-        try:
-            X[:, j] = to_numbers(cells)
-        except ValueError as error:
-            raise CommandError(
-                f"column {name!r} holds labels such as {str(error)!r}; "
-                "only columns of numbers can be fitted"
-            ) from None
+    read = [parse_column(cells) for cells in columns.values()]
+    with_labels = any(isinstance(column, list) for column in read)
+    X = np.empty((len(target), len(columns)), dtype=object if with_labels else np.float64)
+    for j, column in enumerate(read):
+        X[:, j] = column
     return Table(str(options.file), X, y, list(columns), options.target)
+
+
+def parse_column(cells):
+    """Floats, or text with None for missing cells if there are labels."""
+    try:
+        return to_numbers(cells)
+    except ValueError:
+        return [None if is_missing(cell) else cell for cell in cells]
 
 
 def parse_target(name, cells, task):
@@ -186,6 +196,9 @@ def report(table, options):
         search, choice = tune(ours.estimator_, X, y, score_name)
         ours = search.best_estimator_
         theirs.set_params(**search.best_params_)
+    with_labels = table.X.dtype == object
+    if with_labels:
+        theirs = make_pipeline(ordinal_codes(table.X), theirs)
 
     n_rows, n_columns = table.X.shape
     print(f"{table.title}: {n_rows:,} rows, {n_columns} columns")
@@ -194,19 +207,29 @@ def report(table, options):
     print(*choice, sep="\n", end="\n" * bool(choice))
     print()
     print(f"{'':<24}{'fit, ms':>10}{score_name:>12}{'leaves':>10}{'depth':>8}")
-    for name, tree in (
+    for name, estimator in (
         (f"fasttree {fasttree.__version__}", ours),
-        (f"scikit-learn {sklearn.__version__}", theirs),
+        (f"scikit-learn {sklearn.__version__}{'*' if with_labels else ''}", theirs),
     ):
-        milliseconds = 1000 * time_fit(tree, X, y)
-        score = tree.score(X_test, y_test)
+        milliseconds = 1000 * time_fit(estimator, X, y)
+        score = estimator.score(X_test, y_test)
+        tree = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         print(
             f"{name:<24}{milliseconds:>10.2f}{score:>12.4f}"
             f"{tree.get_n_leaves():>10,}{tree.get_depth():>8}"
         )
+    if with_labels:
+        print("* with labels as ordinal codes")
     print()
     print("top of the tree:")
     print(export_text(ours, feature_names=table.feature_names, max_depth=_SHOWN_DEPTH), end="")
+
+
+def ordinal_codes(X):
+    """What scikit-learn's tree needs before a table with labels."""
+    labels = [j for j in range(X.shape[1]) if any(isinstance(cell, str) for cell in X[:, j])]
+    encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
+    return make_column_transformer((encoder, labels), remainder="passthrough")
 
 
 def tune(tree, X, y, score_name):

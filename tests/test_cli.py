@@ -97,6 +97,16 @@ def test_reader_that_stops_early():
     assert done.stderr == b""
 
 
+def test_fit_columns_of_labels_and_gaps(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    rows = ["red,1,7", "blue,?,8", ",2,7", "red,NA,7", "blue,5,8", "green,3,8"] * 10
+    path.write_text("color,size,y\n" + "\n".join(rows) + "\n")
+    code, out, err = run(["fit", str(path), "--target", "y"], capsys)
+    assert (code, err) == (0, "")
+    assert "* with labels as ordinal codes" in out
+    assert "size is a number" in out or "color in {" in out
+
+
 def test_fit_labels(table, capsys):
     code, out, _ = run(["fit", table(by_size), "--target", "target"], capsys)
     assert code == 0
@@ -198,7 +208,6 @@ def test_gaps_are_fitted(tmp_path, capsys):
         ("a,y\n1,\n2,\n", ["--target", "y"], "the target 'y' is empty"),
         ("a,y\n1,\n2,1\n", ["--target", "y"], "the target 'y' is missing in 1 of 2 rows"),
         ("a,y\n1,7\n2,7\n", ["--target", "y"], "the target 'y' is constant: every row holds '7'"),
-        ("a,y\n1,7\nx,8\n", ["--target", "y"], "column 'a' holds labels such as 'x'"),
         (
             "a,y\n1,u\n2,v\n",
             ["--target", "y", "--task", "regression"],

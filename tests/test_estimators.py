@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -72,11 +73,18 @@ def replayed(cls, X, y, *, sample_weight=None, **parameters):
 
 # ---- the surface
 
+OWN_PARAMETERS = {
+    "n_jobs": None,
+    "categorical_features": "from_dtype",
+    "categorical_split": "equality",
+    "missing_values": None,
+}
+
 
 @pytest.mark.parametrize("cls", DROP_INS)
 def test_parameters_are_scikit_learns(cls):
     ours, theirs = cls().get_params(), sklearns(cls)().get_params()
-    assert ours.pop("n_jobs") is None
+    assert {name: ours.pop(name) for name in OWN_PARAMETERS} == OWN_PARAMETERS
     assert ours == theirs
     for name in dir(sklearns(cls)):
         assert hasattr(cls, name), name
@@ -96,6 +104,8 @@ def test_classes_are_scikit_learns(cls):
     assert issubclass(cls, sklearn.tree.BaseDecisionTree)
     tags, theirs = get_tags(cls()), get_tags(sklearns(cls)())
     tags.input_tags.sparse = theirs.input_tags.sparse
+    assert tags.input_tags.categorical
+    tags.input_tags.categorical = theirs.input_tags.categorical
     assert tags == theirs
 
 
@@ -110,7 +120,7 @@ def test_fitted_attributes_are_scikit_learns(cls):
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
     ours, theirs = replayed(cls, frame, y)
     public = {name for name in vars(ours) if not name.startswith("_")}
-    assert public - {"n_jobs"} == set(vars(theirs))
+    assert public - {*OWN_PARAMETERS} == set(vars(theirs))
     names = [name for name in dir(theirs) if name.endswith("_") and not name.startswith("_")]
     assert "feature_names_in_" in names
     for name in set(names) - {"tree_"}:
@@ -228,8 +238,14 @@ def test_bad_parameters_raise_scikit_learns_errors(cls, parameters):
         return
     with pytest.raises(ValueError) as theirs:
         sklearns(cls)(**parameters).fit(X, y)
-    # the sets of criteria are printed in no fixed order
-    assert sorted(str(ours.value)) == sorted(str(theirs.value))
+    ours, theirs = str(ours.value), str(theirs.value)
+    if "criterion" in parameters:  # there are more of them, printed in no fixed order
+        assert ours.split("{")[0] == theirs.split("{")[0]
+        assert set(re.findall("'\\w+'", theirs)) - {"'friedman_mse'"} <= set(
+            re.findall("'\\w+'", ours)
+        )
+        return
+    assert ours == theirs
 
 
 def test_validation_can_be_skipped():

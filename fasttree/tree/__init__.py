@@ -9,15 +9,19 @@ from fasttree.tree._classes import (
     ExtraTreeRegressor,
 )
 from fasttree.tree._export import export_graphviz, export_text, plot_tree
+from fasttree.tree._selection import ColumnSplit, best_split, feature_scores
 
 __all__ = [
     "BaseDecisionTree",
+    "ColumnSplit",
     "DecisionTree",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
+    "best_split",
     "export_graphviz",
     "export_text",
+    "feature_scores",
     "plot_tree",
 ]

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "_impurity.hpp"
+#include "_label_errors.hpp"
 #include "_runs.hpp"
 #include "_targets.hpp"
 
@@ -19,6 +20,7 @@ template <class Weights>
 struct AbsoluteError {
     using Cell = int64_t;
     static constexpr bool has_cells = false;
+    static constexpr bool has_means = false;
     static constexpr bool weighted = Weights::weighted;
 
     // The rows of a node in ascending order of one output.
@@ -41,6 +43,7 @@ struct AbsoluteError {
     std::vector<uint32_t> next, previous;    // linked list over places 1 .. n, 0 is the sentinel
     std::vector<wide_t> tree_sum;            // Fenwick trees over places
     std::vector<int64_t> tree_weight;
+    LabelErrors<Weights> labels;
 
     explicit AbsoluteError(const Targets& targets)
         : t(targets), w(targets), n_outputs(targets.n_outputs), orders(n_outputs) {}
@@ -233,6 +236,23 @@ struct AbsoluteError {
         int64_t sum = 0;
         for (; p > 0; p -= p & (0 - p)) sum += tree_weight[p];
         return sum;
+    }
+
+    // One label against the rest: errors of all labels, then one of them as the position.
+    void begin_labels(const Runs& runs, const Categories& categories) {
+        labels.begin(runs, categories, t.n_rows);
+        for (int k = 0; k < n_outputs; ++k) {
+            labels.add(orders[k].rows, orders[k].levels, w, categories,
+                       t.sum_unit[k] * t.weight_unit);
+        }
+        error_left.resize(std::max<size_t>(error_left.size(), 1));
+        error_right.resize(error_left.size());
+        n_left = 0;
+    }
+    void take_label(uint32_t category) {
+        error_left[0] = labels.left[category];
+        error_right[0] = labels.right[category];
+        w_left = labels.weight_left[category];
     }
 
     double perfect_score(const uint32_t*, uint32_t) const { return 0.0; }

@@ -139,13 +139,20 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         Monotonicity constraints.
     n_jobs : int or None, default=None
         Number of threads in fit and predict.
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
+            default="from_dtype"
+        Columns that hold labels only.
+    categorical_split : {"equality", "subset"}, default="equality"
+        What a node asks of labels.
+    missing_values : float, str, array-like of these, or None, default=None
+        Values that are missing besides None, NaN, NA, NaT and the empty string.
 
     Attributes
     ----------
     estimator_ : DecisionTreeClassifier or DecisionTreeRegressor
         The fitted estimator. Its attributes can be read here too: `tree_`, `classes_`,
-        `n_classes_`, `n_outputs_`, `max_features_`, `n_features_in_`, `feature_names_in_` and
-        `feature_importances_`.
+        `n_classes_`, `n_outputs_`, `max_features_`, `n_features_in_`, `feature_names_in_`,
+        `categories_` and `feature_importances_`.
     task_ : {"classification", "regression"}
         What was fitted.
 
@@ -195,6 +202,9 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         ccp_alpha=0.0,
         monotonic_cst=None,
         n_jobs=None,
+        categorical_features="from_dtype",
+        categorical_split="equality",
+        missing_values=None,
     ):
         self.task = task
         self.criterion = criterion
@@ -211,6 +221,9 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.missing_values = missing_values
 
     tree_ = _from_estimator("tree_", "Tree: the fitted tree as arrays.")
     classes_ = _from_estimator("classes_", "ndarray: class labels (classification).")
@@ -218,6 +231,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
     n_outputs_ = _from_estimator("n_outputs_", "int: number of outputs.")
     max_features_ = _from_estimator("max_features_", "int: features looked at per node.")
     n_features_in_ = _from_estimator("n_features_in_", "int: number of features.")
+    categories_ = _from_estimator("categories_", "list of list: labels of each column.")
     feature_names_in_ = _from_estimator("feature_names_in_", "ndarray: names of the features.")
     feature_importances_ = _from_estimator(
         "feature_importances_", "ndarray: share of each feature in the decrease of impurity."

@@ -6,7 +6,7 @@ builder. Whatever would call scikit-learn's compiled code is replaced.
 
 import copy
 from abc import ABCMeta
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 import sklearn.tree
@@ -17,17 +17,19 @@ from sklearn.utils import Bunch, assert_all_finite, compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._config import get_config
-from fasttree._sklearn_compat import validate_parameter_constraints
+from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
 from fasttree.tree import _criterion, _splitter
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
 from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
 from fasttree.tree._settings import n_rows_of
+from fasttree.tree._table import table_encoder
 from fasttree.tree._tree import Tree
 from fasttree.tree._tunable import TunableMixin
 from fasttree.tree._validation import (
     canonical_sparse,
     check_fit_data,
+    check_fit_table,
     check_predict_data,
     check_predict_values,
     check_weights,
@@ -49,11 +51,13 @@ CRITERIA_CLF = {
     "gini": _criterion.Gini,
     "log_loss": _criterion.Entropy,
     "entropy": _criterion.Entropy,
+    "chi2": _criterion.ChiSquare,
 }
 CRITERIA_REG = {
     "squared_error": _criterion.MSE,
     "absolute_error": _criterion.MAE,
     "poisson": _criterion.Poisson,
+    "label_split": _criterion.LabelSplit,
 }
 DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSplitter}
 SPARSE_SPLITTERS = DENSE_SPLITTERS  # they find out how X is stored
@@ -68,6 +72,9 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
     _parameter_constraints: dict = {
         **sklearn.tree.BaseDecisionTree._parameter_constraints,
         "n_jobs": [Integral, None],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "categorical_split": [StrOptions({"equality", "subset"})],
+        "missing_values": ["array-like", str, Real, None],
     }
 
     def _validate_params(self):
@@ -95,11 +102,31 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         missing_values_in_feature_mask=None,
     ):
         """Grow the tree; the ensembles call this with checked input."""
+        X, y, sample_weight, missing = self._read_data(
+            X, y, sample_weight, check_input, missing_values_in_feature_mask
+        )
+        encoder = table_encoder(self)
+        n_categories = None if encoder is None else encoder.n_categories
+        self.tree_ = self._grow(X, y, sample_weight, missing, n_categories)
+        if isinstance(self, ClassifierMixin) and self.n_outputs_ == 1:
+            self.n_classes_ = self.n_classes_[0]
+            self.classes_ = self.classes_[0]
+        self._prune_tree()
+        return self
+
+    def _read_data(
+        self, X, y, sample_weight, check_input=True, missing_values_in_feature_mask=None
+    ):
+        """Return X as float32, y as float64 columns, weights with those of the classes, and the
+        mask of columns with missing values; set what a fit learns of classes and labels."""
         is_classifier = isinstance(self, ClassifierMixin)
-        n_threads = effective_n_threads(self.n_jobs)
+        vars(self).pop("_table_encoder", None)
         if check_input:
-            X, y = check_fit_data(self, X, y)
-            missing_values_in_feature_mask = missing_mask(self, X, n_threads)
+            read = check_fit_table(self, X, y)
+            X, y = check_fit_data(self, X, y) if read is None else read
+            if read is None:
+                n_threads = effective_n_threads(self.n_jobs)
+                missing_values_in_feature_mask = missing_mask(self, X, n_threads)
             if self.criterion == "poisson":
                 _check_poisson_target(y)
         if issparse(X):
@@ -134,27 +161,30 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
                 class_weights if sample_weight is None else sample_weight * class_weights
             )
 
+        return X, y, sample_weight, missing_values_in_feature_mask
+
+    def _grow(self, X, y, sample_weight, missing_values_in_feature_mask=None, n_categories=None):
+        """Return the tree of checked data."""
         builder = self._make_builder(X, sample_weight)
+        if n_categories is not None:
+            self._check_labels(n_categories)
+        is_classifier = isinstance(self, ClassifierMixin)
         n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
         config = get_config()
-        tree = Tree(self.n_features_in_, n_classes, self.n_outputs_)
+        tree = Tree(X.shape[1], n_classes, self.n_outputs_)
         builder.build(
             tree,
             X,
             y,
             sample_weight,
             missing_values_in_feature_mask,
-            n_threads=n_threads,
+            n_categories,
+            n_threads=effective_n_threads(self.n_jobs),
             force_threads=config["n_threads"] is not None,
             strategy=config["strategy"],
             sklearn_stream=config["sklearn_random_stream"],
         )
-        self.tree_ = tree
-        if is_classifier and self.n_outputs_ == 1:
-            self.n_classes_ = self.n_classes_[0]
-            self.classes_ = self.classes_[0]
-        self._prune_tree()
-        return self
+        return tree
 
     def _make_builder(self, X, sample_weight):
         """Put criterion, splitter and builder together; fractions become numbers."""
@@ -174,6 +204,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             min_weight_leaf,
             random_source(self.random_state),
             self._checked_monotonic_cst(),
+            self.categorical_split == "subset",
         )
         max_depth = np.iinfo(np.int32).max if self.max_depth is None else self.max_depth
         if self.max_leaf_nodes is None:
@@ -194,6 +225,23 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             self.max_leaf_nodes,
             self.min_impurity_decrease,
         )
+
+    def _check_labels(self, n_categories):
+        """Raise if a parameter does not go with columns of labels."""
+        if self.monotonic_cst is not None and np.any(
+            (n_categories > 0) & (np.asarray(self.monotonic_cst) != 0)
+        ):
+            raise ValueError("Monotonicity constraints are for columns without labels.")
+        if self.categorical_split == "subset" and self.splitter == "best":
+            is_ordered = self.n_outputs_ == 1 and self.criterion != "absolute_error"
+            if isinstance(self, ClassifierMixin):
+                is_ordered = is_ordered and self.n_classes_[0] <= 2
+            if not is_ordered:
+                raise ValueError(
+                    "categorical_split='subset' finds the best set of labels for one output with "
+                    "two classes, or for regression other than by absolute error; use "
+                    "categorical_split='equality'."
+                )
 
     def _make_criterion(self, n_samples):
         if isinstance(self.criterion, _criterion.Criterion):
@@ -221,6 +269,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             return None
         if self.n_outputs_ > 1:
             raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
+        if self.criterion == "label_split":
+            raise ValueError("Monotonicity constraints are not supported by 'label_split'.")
         constraints = np.asarray(self.monotonic_cst)
         if constraints.shape[0] != self.n_features_in_:
             raise ValueError(
@@ -306,6 +356,15 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         X = self._validate_X_predict(X, check_input)
         return self.tree_.decision_path(X, effective_n_threads(self.n_jobs))
 
+    @property
+    def categories_(self):
+        """list of list: labels of each column in code order, if fitted on a table."""
+        if table_encoder(self) is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no categories_: it was not fitted on a table."
+            )
+        return table_encoder(self).categories
+
     # ---- pruning and exchange
 
     def _prune_tree(self):
@@ -347,6 +406,11 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         """
         check_is_fitted(self)
         return to_sklearn(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags
 
     # ---- missing values
 

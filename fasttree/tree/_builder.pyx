@@ -13,21 +13,41 @@ from libcpp.algorithm cimport sort
 from libcpp.pair cimport pair
 
 from fasttree.tree._engine cimport (
-    NO_FEATURE, NO_TABLE, SERIAL_VALUES, Frontier, NodeRecord, count_nodes, mix, subtree_size,
-    write_nodes
+    NO_FEATURE, NO_TABLE, SERIAL_VALUES, Frontier, LabelLists, NodeRecord, count_nodes, mix,
+    subtree_size, write_nodes
 )
 from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
 from fasttree.utils._typedefs cimport int8_t
 
+from fasttree.tree._label_splits import LabelSplits
 from fasttree.tree._tree import NODE_DTYPE
+
+
+cdef object as_array(const void* items, size_t n_items, dtype):
+    """Copy of `n_items` numbers."""
+    cdef Py_ssize_t n_bytes = n_items * np.dtype(dtype).itemsize
+    return np.frombuffer((<const char*> items)[:n_bytes], dtype=dtype).copy()
+
+
+cdef object side_arrays(const LabelLists& lists, const uint32_t[::1] n_categories):
+    """The splits on labels of a tree; None if there are none."""
+    if lists.nodes.empty():
+        return None
+    return LabelSplits(
+        as_array(lists.nodes.data(), lists.nodes.size(), np.int64),
+        as_array(lists.offsets.data(), lists.offsets.size(), np.int64),
+        as_array(lists.codes.data(), lists.codes.size(), np.uint32),
+        as_array(lists.listed_left.data(), lists.listed_left.size(), np.uint8),
+        np.asarray(n_categories))
 
 
 cdef class TreeBuilder:
     """Grows a tree (abstract)."""
 
     def build(self, tree, X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight=None,
-              missing_values_in_feature_mask=None, *, int n_threads=1, bint force_threads=False,
-              str strategy="auto", bint sklearn_stream=False, str simd="auto"):
+              missing_values_in_feature_mask=None, const uint32_t[::1] n_categories=None, *,
+              int n_threads=1, bint force_threads=False, str strategy="auto",
+              bint sklearn_stream=False, str simd="auto"):
         """Grow `tree` on the training data.
 
         Parameters
@@ -41,6 +61,9 @@ cdef class TreeBuilder:
         sample_weight : ndarray of shape (n_rows,), float64, or None
         missing_values_in_feature_mask : ignored
             Missing values are found while columns are encoded.
+        n_categories : ndarray of shape (n_features,), uint32, or None
+            Number of labels that each column may hold, as cells of `_labels.hpp`; 0 for columns
+            of numbers. None if there are numbers only.
         n_threads : int
             At most; fewer where more would not pay.
         force_threads : bool
@@ -54,13 +77,14 @@ cdef class TreeBuilder:
         cdef size_t n_nodes
         cdef int8_t[::1] buffer
         cdef double[::1] values
+        cdef LabelLists labels
         if sklearn_stream or not (
                 force_threads or X.size >= SERIAL_VALUES):
             n_threads = 1
         self.n_threads = n_threads
         splitter.init(X, y, sample_weight, strategy, sklearn_stream,
                       isinstance(self, DepthFirstTreeBuilder), n_threads,
-                      SIMD_PORTABLE if simd == "portable" else best_simd())
+                      SIMD_PORTABLE if simd == "portable" else best_simd(), n_categories)
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
         for worker in self.crew:
@@ -77,8 +101,8 @@ cdef class TreeBuilder:
         buffer = nodes.view(np.int8)
         values = values_array.reshape(-1)
         max_depth = write_nodes(self.store, self.subtrees, self.as_grown(),
-                                <NodeRecord*> &buffer[0], &values[0])
-        tree.set_nodes(nodes, values_array, max_depth)
+                                <NodeRecord*> &buffer[0], &values[0], labels)
+        tree.set_nodes(nodes, values_array, max_depth, side_arrays(labels, n_categories))
         self.store = NodeStore()
         self.subtrees.clear()
         self.crew = []

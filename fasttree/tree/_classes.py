@@ -88,6 +88,9 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         ccp_alpha=0.0,
         monotonic_cst=None,
         n_jobs=None,
+        categorical_features="from_dtype",
+        categorical_split="equality",
+        missing_values=None,
     ):
         super().__init__(
             criterion=criterion,
@@ -105,6 +108,9 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
             monotonic_cst=monotonic_cst,
         )
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.missing_values = missing_values
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None, check_input=True):
@@ -236,6 +242,9 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         ccp_alpha=0.0,
         monotonic_cst=None,
         n_jobs=None,
+        categorical_features="from_dtype",
+        categorical_split="equality",
+        missing_values=None,
     ):
         super().__init__(
             criterion=criterion,
@@ -252,6 +261,9 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
             monotonic_cst=monotonic_cst,
         )
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.missing_values = missing_values
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None, check_input=True):
@@ -333,6 +345,9 @@ class ExtraTreeClassifier(DecisionTreeClassifier, sklearn.tree.ExtraTreeClassifi
         ccp_alpha=0.0,
         monotonic_cst=None,
         n_jobs=None,
+        categorical_features="from_dtype",
+        categorical_split="equality",
+        missing_values=None,
     ):
         super().__init__(
             criterion=criterion,
@@ -349,6 +364,9 @@ class ExtraTreeClassifier(DecisionTreeClassifier, sklearn.tree.ExtraTreeClassifi
             ccp_alpha=ccp_alpha,
             monotonic_cst=monotonic_cst,
             n_jobs=n_jobs,
+            categorical_features=categorical_features,
+            categorical_split=categorical_split,
+            missing_values=missing_values,
         )
 
 
@@ -387,6 +405,9 @@ class ExtraTreeRegressor(DecisionTreeRegressor, sklearn.tree.ExtraTreeRegressor)
         ccp_alpha=0.0,
         monotonic_cst=None,
         n_jobs=None,
+        categorical_features="from_dtype",
+        categorical_split="equality",
+        missing_values=None,
     ):
         super().__init__(
             criterion=criterion,
@@ -402,4 +423,7 @@ class ExtraTreeRegressor(DecisionTreeRegressor, sklearn.tree.ExtraTreeRegressor)
             ccp_alpha=ccp_alpha,
             monotonic_cst=monotonic_cst,
             n_jobs=n_jobs,
+            categorical_features=categorical_features,
+            categorical_split=categorical_split,
+            missing_values=missing_values,
         )

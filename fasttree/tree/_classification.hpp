@@ -99,6 +99,10 @@ struct BinaryGini {
         const double wl = to_double(w_left), wr = to_double(w_total - w_left);
         return -wr * add_gini(0.0, r, 2, wr) - wl * add_gini(0.0, l, 2, wl);
     }
+    // Of two classes: the share of class 1 orders sets of labels.
+    static constexpr bool has_means = true;
+    Mean mean_left() const { return {left, w_left}; }
+
     double weight_left() const { return to_double(w_left) * t.weight_unit; }
     double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
     double value_left() const { return to_double(w_left - left) / to_double(w_left); }
@@ -191,6 +195,9 @@ struct ClassWeights {
         }
         for (int c = 0; c < stride; ++c) w_left += cell[weighted + c];
     }
+
+    static constexpr bool has_means = true;
+    Mean mean_left() const { return {left[1], w_left}; }
 
     double weight_left() const { return to_double(w_left) * t.weight_unit; }
     double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }

@@ -34,3 +34,4 @@ cdef class RegressionCriterion(Criterion):
     cdef intp_t n_samples
     cdef int init_sums(self, const float64_t[:, ::1] y, const float64_t[::1] w,
                        bint centred) except -1
+    cdef int init_ranks(self, const float64_t[:, ::1] y) except -1

@@ -27,9 +27,11 @@ cdef extern from "_grid.hpp" namespace "fasttree" nogil:
 cdef extern from "_scanners.hpp" namespace "fasttree":
     unique_ptr[Scanner] make_gini(const Targets&) except +
     unique_ptr[Scanner] make_entropy(const Targets&) except +
+    unique_ptr[Scanner] make_chi_square(const Targets&) except +
     unique_ptr[Scanner] make_squared_error(const Targets&) except +
     unique_ptr[Scanner] make_poisson(const Targets&) except +
     unique_ptr[Scanner] make_absolute_error(const Targets&) except +
+    unique_ptr[Scanner] make_target_split(const Targets&) except +
 
 
 cdef class Criterion:
@@ -152,6 +154,13 @@ cdef class Entropy(ClassificationCriterion):
         self.scanner = move(make_entropy(self.targets))
 
 
+cdef class ChiSquare(ClassificationCriterion):
+    """Splits ranked by Pearson's chi-square of side and class; impurity is Gini's."""
+
+    cdef void make_scanner(self) except *:
+        self.scanner = move(make_chi_square(self.targets))
+
+
 cdef class RegressionCriterion(Criterion):
     """Criterion on numbers (abstract).
 
@@ -197,6 +206,17 @@ cdef class RegressionCriterion(Criterion):
         self.arrays += [sums, grids]
         return 0
 
+    cdef int init_ranks(self, const float64_t[:, ::1] y) except -1:
+        """Rank the targets of each output, equal ones by row."""
+        cdef intp_t k
+        cdef uint32_t[:, ::1] rank = np.empty((self.n_outputs, y.shape[0]), dtype=np.uint32)
+        for k in range(self.n_outputs):
+            order = np.argsort(np.asarray(y)[:, k], kind="stable")
+            np.asarray(rank)[k, order] = np.arange(y.shape[0], dtype=np.uint32)
+        self.targets.order_rank = &rank[0, 0]
+        self.arrays.append(rank)
+        return 0
+
 
 cdef class MSE(RegressionCriterion):
     """Mean squared error about the node's mean, mean over outputs."""
@@ -222,22 +242,31 @@ cdef class MAE(RegressionCriterion):
     """Mean absolute error about the node's median, mean over outputs."""
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
-        cdef intp_t k
         cdef int64_t[:, ::1] levels
-        cdef uint32_t[:, ::1] rank
         cdef const int64_t* weights = self.targets.weights
         self.targets.weights = NULL  # levels are unweighted
         self.init_sums(y, None, True)
         self.targets.weights = weights
         levels = np.ascontiguousarray(np.asarray(self.arrays[len(self.arrays) - 2]).T)
-        rank = np.empty((self.n_outputs, y.shape[0]), dtype=np.uint32)
-        for k in range(self.n_outputs):
-            order = np.argsort(np.asarray(y)[:, k], kind="stable")
-            np.asarray(rank)[k, order] = np.arange(y.shape[0], dtype=np.uint32)
         self.targets.levels = &levels[0, 0]
-        self.targets.order_rank = &rank[0, 0]
-        self.arrays += [levels, rank]
-        return 0
+        self.arrays.append(levels)
+        return self.init_ranks(y)
 
     cdef void make_scanner(self) except *:
         self.scanner = move(make_absolute_error(self.targets))
+
+
+cdef class LabelSplit(RegressionCriterion):
+    """Splits ranked by information gain about the node's best split of its targets in two.
+
+    One output. Impurity is the squared error.
+    """
+
+    cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
+        if self.n_outputs > 1:
+            raise ValueError("criterion='label_split' supports one output only.")
+        self.init_sums(y, w, True)
+        return self.init_ranks(y)
+
+    cdef void make_scanner(self) except *:
+        self.scanner = move(make_target_split(self.targets))

@@ -9,7 +9,7 @@
 //   RAW      nothing kept: values are gathered and sorted in the node (low memory; few
 //            candidate features).
 // Invariant: rows[start:end] are the node's rows in ascending order, and the same slice of each
-// list holds the same rows in ascending order of the column, missing values last.
+// list holds the same rows in ascending order of the column: numbers, labels, missing values.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -32,11 +32,16 @@ enum Storage : uint8_t { RAW, SORTED, COUNTED, WIDE };
 struct Column {
     Storage storage = RAW;
     uint32_t slot = 0;               // of a COUNTED or WIDE column in its code matrix
+    uint32_t n_categories = 0;       // labels the column may hold
     std::vector<float> values;  // COUNTED, WIDE: distinct, ascending; missing has the code after
+    uint32_t n_labels = 0;           // of them labels, at the end
     bool has_missing = false;        // COUNTED, WIDE, SORTED
     std::vector<uint32_t> list;      // SORTED
     std::vector<uint8_t> narrow;     // codes of data.rows, until they are interleaved
     std::vector<uint32_t> wide;
+
+    bool with_labels() const { return n_categories > 0; }
+    uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_labels; }
 };
 
 class DenseData {
@@ -71,7 +76,10 @@ public:
                 std::vector<uint32_t>& keys, SortBuffers& buffers) {
         const uint32_t n = static_cast<uint32_t>(rows.size());
         keys.resize(static_cast<size_t>(last - first) * n);
-        gather_keys(first, last, keys.data());
+        bool with_labels = false;
+        for (uint32_t f = first; f < last; ++f) with_labels |= columns[f].with_labels();
+        if (with_labels) gather_keys<true>(first, last, keys.data());
+        else gather_keys<false>(first, last, keys.data());
         buffers.reserve(n);
         for (uint32_t f = first; f < last; ++f) {
             const uint32_t* column_keys = keys.data() + static_cast<size_t>(f - first) * n;
@@ -102,28 +110,35 @@ public:
         for (Column& col : columns) col.narrow = {}, col.wide = {};
     }
 
-    // Entries of the given rows in ascending order of the feature; returns the number missing.
+    // Entries of the given rows in ascending order of the feature; returns how many are not
+    // numbers.
     uint32_t sort_rows(uint32_t feature, const uint32_t* node_rows, uint32_t n,
                        SortBuffers& buffers, uint32_t* entries) const {
         const float* x = column(feature);
+        const bool with_labels = columns[feature].with_labels();
         buffers.reserve(n);
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t row = node_rows[i];
-            buffers.items[i] = pack(float_key(x[static_cast<ptrdiff_t>(row) * row_stride]), row);
+            const float cell = x[static_cast<ptrdiff_t>(row) * row_stride];
+            buffers.items[i] = pack(cell_key(cell, with_labels), row);
         }
         return sort_items(buffers, n, entries);
     }
 
 private:
     // Keys of features [first, last), feature-major; X is read once, in its own order.
+    template <bool with_labels>
     void gather_keys(uint32_t first, uint32_t last, uint32_t* keys) const {
+        auto key = [this](uint32_t f, float x) {
+            return cell_key(x, with_labels && columns[f].with_labels());
+        };
         const size_t n = rows.size();
         if (row_stride > column_stride) {
             for (size_t i = 0; i < n; ++i) {
                 const float* x = X + static_cast<ptrdiff_t>(rows[i]) * row_stride;
                 for (uint32_t f = first; f < last; ++f) {
                     keys[(f - first) * n + i] =
-                        float_key(x[static_cast<ptrdiff_t>(f) * column_stride]);
+                        key(f, x[static_cast<ptrdiff_t>(f) * column_stride]);
                 }
             }
         } else {
@@ -131,7 +146,7 @@ private:
                 const float* x = column(f);
                 for (size_t i = 0; i < n; ++i) {
                     keys[(f - first) * n + i] =
-                        float_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride]);
+                        key(f, x[static_cast<ptrdiff_t>(rows[i]) * row_stride]);
                 }
             }
         }
@@ -175,7 +190,7 @@ private:
             code_of[order[c]] = static_cast<uint8_t>(c);
             const uint32_t key = distinct[order[c]];
             if (key == MISSING_KEY) col.has_missing = true;
-            else col.values.push_back(key_value(key));
+            else append_value(col, key);
         }
         for (size_t i = 0; i < n; ++i) col.narrow[i] = code_of[col.narrow[i]];
         col.storage = COUNTED;
@@ -196,14 +211,20 @@ private:
         uint32_t code = 0;
         for (size_t i = 0; i < col.list.size(); ++i) {
             const uint32_t row = col.list[i] & ROW;
-            const float x = value(row, feature) + 0.0f;
             code += i > 0 && (col.list[i] & BOUNDARY);
             code_of_row[row] = code;
-            if (x == x && code == col.values.size()) col.values.push_back(x);
+            if (code < col.values.size()) continue;
+            const uint32_t key = cell_key(value(row, feature), col.with_labels());
+            if (key != MISSING_KEY) append_value(col, key);
         }
         for (uint32_t row : rows) col.wide.push_back(code_of_row[row]);
         col.list = {};
         col.storage = WIDE;
+    }
+
+    static void append_value(Column& col, uint32_t key) {
+        col.values.push_back(key_cell(key));
+        col.n_labels += key >= FIRST_LABEL_KEY;
     }
 
     template <class Code>
@@ -220,7 +241,7 @@ private:
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t key = key_of(sorted[i]);
             entries[i] = payload_of(sorted[i]) | (key != previous ? BOUNDARY : 0);
-            n_missing += key == MISSING_KEY;
+            n_missing += key >= FIRST_LABEL_KEY;
             previous = key;
         }
         return n_missing;
@@ -234,6 +255,7 @@ public:
     const Simd simd;
     std::vector<uint32_t> go_left;       // bits, of the node split last
     std::vector<uint32_t> scratch;       // entries
+    std::vector<uint8_t> listed;         // by label, all 0 between splits
     SortBuffers buffers;                 // for sorting in the node
 
     DenseWorkspace(DenseData& data_, Simd simd_)
@@ -277,7 +299,8 @@ public:
     }
 
     Runs values_of(uint32_t feature) const override {
-        return {nullptr, 0, 0, data.column(feature), data.row_stride};
+        return {nullptr, 0, 0, data.column(feature), data.row_stride,
+                data.columns[feature].with_labels()};
     }
     void make_order(const Block& block, uint32_t feature, BlockOrder& out) override {
         const Column& col = data.columns[feature];
@@ -285,7 +308,7 @@ public:
         if (col.storage == COUNTED) {
             uint8_t codes[BLOCK_ROWS];
             for (uint32_t i = 0; i < n; ++i) codes[i] = *data.code(block.rows[i], col.slot);
-            order_codes(simd, codes, n, static_cast<uint32_t>(col.values.size()), out);
+            order_codes(simd, codes, n, col.n_numbers(), out);
         } else if (col.storage == SORTED) {
             const Runs list = runs(feature, block.start, block.end);
             block.take_entries(list.entries, list.n_missing, out);
@@ -309,6 +332,7 @@ private:
     }
 
     // The node's rows by code into `scratch`; O(n), whatever the number of codes.
+    // Returns how many are not numbers.
     uint32_t counting_sort(const Column& col, uint32_t start, uint32_t end) {
         uint32_t counts[MAX_COUNTED];
         uint64_t seen[MAX_COUNTED / 64] = {};
@@ -321,18 +345,17 @@ private:
             word |= bit;
             ++counts[code];
         }
-        uint32_t sum = 0;
+        const uint32_t n_numbers = col.n_numbers();
+        uint32_t sum = 0, rows_of_numbers = 0;
         for (uint32_t word = 0; word < MAX_COUNTED / 64; ++word) {
             for (uint64_t bits = seen[word]; bits != 0; bits &= bits - 1) {
                 const uint32_t code = word * 64 + __builtin_ctzll(bits);
                 const uint32_t count = counts[code];
                 counts[code] = sum;
                 sum += count;
+                if (code < n_numbers) rows_of_numbers = sum;
             }
         }
-        const uint32_t n_values = static_cast<uint32_t>(col.values.size());
-        const bool missing = seen[n_values / 64] >> n_values % 64 & 1;
-        const uint32_t n_missing = missing ? sum - counts[n_values] : 0;
         for (uint32_t i = start; i < end; ++i) {
             const uint8_t code = *data.code(node_rows[i], col.slot);
             uint64_t& word = seen[code / 64];
@@ -340,7 +363,7 @@ private:
             scratch[counts[code]++] = node_rows[i] | (word & bit ? BOUNDARY : 0);
             word &= ~bit;  // the first of its run only
         }
-        return n_missing;
+        return sum - rows_of_numbers;
     }
 
     void mark(const Split& split, uint32_t start, uint32_t end) {
@@ -351,10 +374,15 @@ private:
             uint8_t left[MAX_COUNTED];
             const size_t n_values = col.values.size();
             for (size_t c = 0; c < n_values; ++c) left[c] = col.values[c] <= split.threshold;
+            for (size_t c = col.n_numbers(); c < n_values; ++c) {
+                left[c] = split.label_goes_left(label_of(col.values[c]));
+            }
             left[n_values] = split.missing_left;
             for (uint32_t i = start; i < end; ++i) {
                 put_bit(sides, node_rows[i], left[*data.code(node_rows[i], col.slot)]);
             }
+        } else if (split.question != THRESHOLD) {
+            mark_labels(split, col, start, end);
         } else if (col.storage == SORTED) {
             const uint32_t* entries = col.list.data() + start;
             const uint32_t n_missing = split.has_missing && split.missing_left
@@ -370,6 +398,20 @@ private:
                 put_bit(sides, node_rows[i], x != x ? split.missing_left : x <= split.threshold);
             }
         }
+    }
+    // Sides of a split on labels: numbers go right.
+    void mark_labels(const Split& split, const Column& col, uint32_t start, uint32_t end) {
+        listed.resize(std::max<size_t>(listed.size(), col.n_categories));
+        for (uint32_t label : split.labels.codes) listed[label] = 1;
+        for (uint32_t i = start; i < end; ++i) {
+            const uint32_t row = data.rows[i];
+            const float x = data.value(row, split.feature);
+            const uint32_t label = label_of(x);
+            put_bit(go_left.data(), row,
+                    label != NO_LABEL ? listed[label] == split.labels.listed_left
+                                      : x != x && split.missing_left);
+        }
+        for (uint32_t label : split.labels.codes) listed[label] = 0;
     }
 };
 

@@ -70,20 +70,41 @@ _SIZES = {
         """Number of threads in fit and predict. None means 1 unless in a joblib context, -1 all.
         The tree does not depend on it.""",
     ),
+    "categorical_features": (
+        '"from_dtype", array-like of bool, int or str of shape (n_features,) or '
+        "(n_categorical_features,), or None",
+        """Columns that hold labels only: a mask, column numbers or names. "from_dtype" takes the
+        columns of categories, enums and booleans of a frame. Other columns of text or objects are
+        hybrid: what parses as a number is a number, the rest are labels.""",
+    ),
+    "categorical_split": (
+        '{"equality", "subset"}',
+        """What a node asks of labels: whether a value is one label, or one of the best set of
+        labels. Sets need one output, and two classes or regression other than by absolute error;
+        with `splitter="random"` they are random and need neither.""",
+    ),
+    "missing_values": (
+        "float, str, array-like of these, or None",
+        """Values that are missing besides None, NaN, NA, NaT and the empty string. Texts are
+        compared without the blanks around them.""",
+    ),
 }
 
 _CLASSIFICATION = {
     "criterion": (
-        '{"gini", "entropy", "log_loss"}',
-        """Impurity that splits decrease: Gini's, or Shannon's entropy under two names.""",
+        '{"gini", "entropy", "log_loss", "chi2"}',
+        """Impurity that splits decrease: Gini's, or Shannon's entropy under two names. "chi2"
+        ranks splits by Pearson's chi-square of side and class; its impurity is Gini's.""",
     ),
 }
 
 _REGRESSION = {
     "criterion": (
-        '{"squared_error", "absolute_error", "poisson"}',
+        '{"squared_error", "absolute_error", "poisson", "label_split"}',
         """Loss that splits decrease: squared error and Poisson deviance about the mean, absolute
-        error about the median.""",
+        error about the median. "label_split" first parts a node's targets in two by squared error
+        and ranks splits by information gain about these two classes; its impurity is the squared
+        error.""",
     ),
 }
 
@@ -100,6 +121,10 @@ _FITTED = {
         "Share of each feature in the total decrease of impurity.",
     ),
     "tree_": ("Tree", "The fitted tree as arrays."),
+    "categories_": (
+        "list of list",
+        "Labels of each column in code order, if fitted on a table with labels or objects.",
+    ),
 }
 
 _FITTED_CLASSES = {

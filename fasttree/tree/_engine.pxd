@@ -52,6 +52,17 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
         uint32_t n_values
         uint32_t n
         uint32_t n_missing
+        uint32_t n_labels
+
+    cdef cppclass Category:
+        pass
+
+    ctypedef vector[Category] Categories
+
+    cdef enum Question:
+        THRESHOLD
+        LABEL
+        LABEL_SET
 
     cdef cppclass Candidate:
         double score
@@ -60,6 +71,7 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
         uint32_t n_left
         cbool missing_left
         double middle
+        Question question
 
     cdef cppclass Limits:
         uint32_t min_samples_leaf
@@ -69,6 +81,7 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
         double upper
         cbool sklearn_rules
         cbool near_rule
+        cbool label_sets
 
 
 cdef extern from "_nonzeros.hpp" namespace "fasttree" nogil:
@@ -111,8 +124,13 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
         NodeStats stats
         uint32_t size()
 
+    cdef cppclass LabelSet:
+        vector[uint32_t] codes
+        cbool listed_left
+
     cdef cppclass Split:
         double score
+        Question question
         double threshold
         uint32_t row_below
         uint32_t row_above
@@ -122,15 +140,26 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
         cbool missing_left
         cbool has_missing
         double middle
+        LabelSet labels
+        cbool goes_left(float cell)
 
     double midpoint(float below, float above)
     double score_to_beat(const Split& best, uint32_t feature, cbool sklearn_rules)
-    void take_counted(const Counts& counts, const Candidate& candidate, uint32_t feature,
-                      Split& best)
-    void take_candidate(const Runs& runs, const Candidate& candidate, uint32_t feature,
-                        Split& best)
+    void take_counted(const Counts& counts, const Candidate& candidate,
+                      const Categories& categories, uint32_t feature, Split& best) except +
+    void take_candidate(const Runs& runs, const Candidate& candidate,
+                        const Categories& categories, uint32_t feature, Split& best) except +
     void take_nonzeros "take_candidate"(const Nonzeros& nonzeros, const Candidate& candidate,
                                         uint32_t feature, Split& best)
+
+
+cdef extern from "_random_labels.hpp" namespace "fasttree" nogil:
+    cdef cppclass LabelDraw:
+        LabelDraw(const vector[float]& cells, uint64_t key) except +
+        cbool is_constant()
+        cbool is_about_labels()
+        cbool numbers_vary()
+        void ask(cbool label_sets, Split& split) except +
 
 
 cdef extern from "_growth.hpp" namespace "fasttree" nogil:
@@ -143,6 +172,7 @@ cdef extern from "_growth.hpp" namespace "fasttree" nogil:
         double root_weight
         const int8_t* monotonic_cst
         cbool sklearn_rules
+        cbool label_sets
         cbool is_terminal(const Node& node)
         double improvement(const Node& node, const Node& left, const Node& right)
         cbool accepts(double improvement)
@@ -194,7 +224,9 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
     cdef cppclass Column:
         Storage storage
         cbool has_missing
+        uint32_t n_categories
         vector[float] values
+        cbool with_labels()
 
     cdef cppclass DenseData:
         uint32_t n_rows
@@ -249,8 +281,15 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
         cbool empty()
 
     size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees)
+
+    cdef cppclass LabelLists:
+        vector[int64_t] nodes
+        vector[int64_t] offsets
+        vector[uint32_t] codes
+        vector[uint8_t] listed_left
+
     int write_nodes(const NodeStore& main, const vector[NodeStore]& subtrees, cbool as_grown,
-                    NodeRecord* nodes, double* values) except +
+                    NodeRecord* nodes, double* values, LabelLists& label_lists) except +
 
 
 cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
@@ -263,8 +302,9 @@ cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
         void grow_block(Block& block, const GrowthRules& rules, FeatureSampler& sampler,
                         NodeStore& store, const Node& root) except +
         cbool scan(const Runs&, const Limits&, Candidate& best) except +
-        cbool scan_counts "scan"(const Counts&, const Limits&, Candidate& best)
+        cbool scan_counts "scan"(const Counts&, const Limits&, Candidate& best) except +
         cbool scan_nonzeros "scan"(const Nonzeros&, const Limits&, Candidate& best) except +
+        const Categories& categories()
         size_t cell_bytes()
         void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
                   const uint32_t* slots, const size_t* offsets, uint32_t n_tables, char* cells)

@@ -1,13 +1,16 @@
 """Drawing and printing trees: scikit-learn's exporters on fasttree's estimators.
 
 They read a tree's public arrays, so fasttree's estimators go in as they are, and `DecisionTree`
-hands in the estimator it fitted.
+hands in the estimator it fitted. Trees that were fitted on a table show each split as a question
+(see _questions.py).
 """
 
 import sklearn.tree
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree.tree._auto import DecisionTree
+from fasttree.tree._export_tables import dot_of_table_tree, draw_table_tree, text_of_table_tree
+from fasttree.tree._table import table_encoder
 
 __all__ = ["export_graphviz", "export_text", "plot_tree"]
 
@@ -54,8 +57,13 @@ def export_text(
     str
         The rules, one per line.
     """
+    decision_tree = _exportable(decision_tree)
+    if table_encoder(decision_tree) is not None:
+        return text_of_table_tree(
+            decision_tree, feature_names, class_names, max_depth, spacing, decimals, show_weights
+        )
     return sklearn.tree.export_text(
-        _exportable(decision_tree),
+        decision_tree,
         feature_names=feature_names,
         class_names=class_names,
         max_depth=max_depth,
@@ -126,11 +134,9 @@ def export_graphviz(
     str or None
         The text, if `out_file` is None.
     """
-    return sklearn.tree.export_graphviz(
-        _exportable(decision_tree),
-        out_file,
+    decision_tree = _exportable(decision_tree)
+    options = dict(
         max_depth=max_depth,
-        feature_names=feature_names,
         class_names=class_names,
         label=label,
         filled=filled,
@@ -143,6 +149,11 @@ def export_graphviz(
         special_characters=special_characters,
         precision=precision,
         fontname=fontname,
+    )
+    if table_encoder(decision_tree) is not None:
+        return dot_of_table_tree(decision_tree, out_file, feature_names, **options)
+    return sklearn.tree.export_graphviz(
+        decision_tree, out_file, feature_names=feature_names, **options
     )
 
 
@@ -198,10 +209,9 @@ def plot_tree(
     list of matplotlib.text.Annotation
         The boxes of the nodes.
     """
-    return sklearn.tree.plot_tree(
-        _exportable(decision_tree),
+    decision_tree = _exportable(decision_tree)
+    options = dict(
         max_depth=max_depth,
-        feature_names=feature_names,
         class_names=class_names,
         label=label,
         filled=filled,
@@ -210,6 +220,8 @@ def plot_tree(
         proportion=proportion,
         rounded=rounded,
         precision=precision,
-        ax=ax,
         fontsize=fontsize,
     )
+    if table_encoder(decision_tree) is not None:
+        return draw_table_tree(decision_tree, feature_names, ax, **options)
+    return sklearn.tree.plot_tree(decision_tree, feature_names=feature_names, ax=ax, **options)

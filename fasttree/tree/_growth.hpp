@@ -19,6 +19,7 @@ struct GrowthRules {
     double root_weight;
     const int8_t* monotonic_cst;   // [n_features] or null
     bool sklearn_rules;
+    bool label_sets;               // labels are split into sets, not one against the rest
 
     // Slack of scikit-learn's comparisons with zero impurity and the least improvement.
     static constexpr double EPSILON = std::numeric_limits<double>::epsilon();
@@ -60,7 +61,7 @@ struct GrowthRules {
     Limits limits_of(const Node& node, uint32_t feature) const {
         return {static_cast<uint32_t>(min_samples_leaf), min_weight_leaf,
                 monotonic_cst ? monotonic_cst[feature] : 0, node.lower, node.upper, sklearn_rules,
-                sklearn_rules};
+                sklearn_rules, label_sets};
     }
 
     // Keeps the value of a node within its bounds.

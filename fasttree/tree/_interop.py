@@ -12,6 +12,11 @@ from fasttree._sklearn_compat import SKLEARN_NODE_DTYPE, SklearnTree
 
 def to_sklearn_tree(tree):
     """Return scikit-learn's `Tree` with the nodes and values of fasttree's."""
+    if tree.label_splits is not None:
+        raise ValueError(
+            "This tree splits on labels, which scikit-learn's trees cannot represent. "
+            "One-hot encode the columns of labels before the fit to export the tree."
+        )
     state = tree.__getstate__()
     nodes = np.zeros(tree.node_count, dtype=SKLEARN_NODE_DTYPE)
     for name in state["nodes"].dtype.names:
@@ -38,7 +43,8 @@ def to_sklearn(estimator):
         if c is getattr(sklearn.tree, c.__name__, None)
     )
     parameters = estimator.get_params(deep=False)
-    del parameters["n_jobs"]
+    for name in ("n_jobs", "categorical_features", "categorical_split", "missing_values"):
+        del parameters[name]
     result = cls(**parameters)
     fitted = {
         name: value

@@ -21,10 +21,12 @@ public:
         NodeRecord node;
         uint32_t left, right, parent, depth;  // records
         int subtree;                           // store that holds the node and what is below, or -1
+        int labels;                            // place in label_sets, or -1
     };
     size_t value_size = 0;
     std::vector<Record> records;
     std::vector<double> values;
+    std::vector<LabelSet> label_sets;
 
     uint32_t append(const Node& node, const std::vector<double>& value) {
         NodeRecord leaf;
@@ -35,7 +37,7 @@ public:
         leaf.impurity = node.stats.impurity;
         leaf.n_node_samples = node.size();
         leaf.weighted_n_node_samples = node.stats.weight;
-        records.push_back({leaf, NO_RECORD, NO_RECORD, NO_RECORD, node.depth, -1});
+        records.push_back({leaf, NO_RECORD, NO_RECORD, NO_RECORD, node.depth, -1, -1});
         values.insert(values.end(), value.begin(), value.end());
         return static_cast<uint32_t>(records.size() - 1);
     }
@@ -46,6 +48,10 @@ public:
         r.node.missing_go_to_left = split.missing_left;
         r.left = left;
         r.right = right;
+        if (split.question != THRESHOLD) {
+            r.labels = static_cast<int>(label_sets.size());
+            label_sets.push_back(split.labels);
+        }
         records[left].parent = records[right].parent = record;
     }
     // Begins a subtree's store with the node it hangs from.
@@ -119,9 +125,25 @@ inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& s
     return n;
 }
 
+// The splits on labels of a tree: split i belongs to nodes[i] and lists
+// codes[offsets[i]:offsets[i + 1]].
+struct LabelLists {
+    std::vector<int64_t> nodes, offsets{0};
+    std::vector<uint32_t> codes;
+    std::vector<uint8_t> listed_left;
+
+    void append(int64_t node, const LabelSet& labels) {
+        nodes.push_back(node);
+        codes.insert(codes.end(), labels.codes.begin(), labels.codes.end());
+        offsets.push_back(static_cast<int64_t>(codes.size()));
+        listed_left.push_back(labels.listed_left);
+    }
+};
+
 // Writes the nodes depth-first, or in the order they were grown; returns the largest depth.
 inline int write_nodes(const NodeStore& main, const std::vector<NodeStore>& subtrees,
-                       bool as_grown, NodeRecord* nodes, double* values) {
+                       bool as_grown, NodeRecord* nodes, double* values,
+                       LabelLists& label_lists) {
     uint32_t depth = 0;
     const size_t bytes = main.value_size * sizeof(double);
     if (as_grown) {
@@ -133,6 +155,9 @@ inline int write_nodes(const NodeStore& main, const std::vector<NodeStore>& subt
                 nodes[i].right_child = r.right;
             }
             depth = std::max(depth, r.depth);
+            if (r.labels >= 0) {
+                label_lists.append(static_cast<int64_t>(i), main.label_sets[r.labels]);
+            }
         }
         std::memcpy(values, main.values.data(), main.records.size() * bytes);
         return static_cast<int>(depth);
@@ -160,6 +185,7 @@ inline int write_nodes(const NodeStore& main, const std::vector<NodeStore>& subt
             (task.is_left ? nodes[task.parent].left_child : nodes[task.parent].right_child) = id;
         }
         depth = std::max(depth, r.depth);
+        if (r.labels >= 0) label_lists.append(id, task.store->label_sets[r.labels]);
         if (r.left != NO_RECORD) {
             stack.push_back({task.store, r.right, id, false});
             stack.push_back({task.store, r.left, id, true});

@@ -18,8 +18,10 @@ cdef class Partitioner:
     cdef bint has_lists                    # a node lists the features that it has nonzeros of
     cdef uint32_t least                    # features of fewer nonzeros need not be listed
 
+    # n_categories: labels that each column may hold, or None.
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, Simd simd) except -1
+                  bint with_lists, int n_threads, Simd simd,
+                  const uint32_t[::1] n_categories) except -1
     # The same rows and columns, scratch of its own.
     cdef Partitioner clone(self)
     # Columns that count tables may be made of.
@@ -27,6 +29,7 @@ cdef class Partitioner:
     # Rows of a node in ascending order; good until the next call.
     cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil
+    cdef bint with_labels(self, uint32_t feature) noexcept nogil
 
     # Order of a feature in a node: dense columns.
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil

@@ -17,7 +17,8 @@ cdef class Partitioner:
     """Rows of the nodes (abstract)."""
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, Simd simd) except -1:
+                  bint with_lists, int n_threads, Simd simd,
+                  const uint32_t[::1] n_categories) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef Partitioner clone(self):
@@ -35,6 +36,9 @@ cdef class Partitioner:
 
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
         return 0.0
+
+    cdef bint with_labels(self, uint32_t feature) noexcept nogil:
+        return False
 
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
         return 0
@@ -87,7 +91,8 @@ cdef class DensePartitioner(Partitioner):
     """Partitioner of a dense matrix, of any memory order."""
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, Simd simd) except -1:
+                  bint with_lists, int n_threads, Simd simd,
+                  const uint32_t[::1] n_categories) except -1:
         cdef uint32_t i
         cdef DenseData* data
         if X.strides[0] % 4 or X.strides[1] % 4:
@@ -102,6 +107,9 @@ cdef class DensePartitioner(Partitioner):
         for i in range(<uint32_t> X.shape[0]):
             if sample_weight is None or sample_weight[i] != 0.0:
                 data.rows.push_back(i)
+        if n_categories is not None:
+            for i in range(self.n_features):
+                data.columns[i].n_categories = n_categories[i]
         self.n_rows = <uint32_t> data.rows.size()
         self.encode(strategy, with_lists, n_threads)
         return self.make_workspace()
@@ -165,6 +173,9 @@ cdef class DensePartitioner(Partitioner):
 
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
         return self.data.get().value(row, feature)
+
+    cdef bint with_labels(self, uint32_t feature) noexcept nogil:
+        return self.data.get().columns[feature].with_labels()
 
     cdef uint32_t* scratch(self) noexcept nogil:
         return self.workspace.get().scratch.data()

@@ -174,6 +174,10 @@ def prune_tree(tree, leaves_mask):
     nodes = np.empty(ids.size(), dtype=NODE_DTYPE)
     cdef uint8_t[::1] raw = nodes.view(np.uint8)
     memcpy(&raw[0], copies.data(), copies.size() * sizeof(NodeRecord))
+    kept = np.array(ids, dtype=np.intp)
+    label_splits = tree.label_splits
+    if label_splits is not None:
+        label_splits = label_splits.take(kept, nodes["left_child"] >= 0)
     cut = Tree(tree.n_features, tree.n_classes, tree.n_outputs)
-    cut.set_nodes(nodes, tree.value[np.array(ids, dtype=np.intp)], max_depth)
+    cut.set_nodes(nodes, tree.value[kept], max_depth, label_splits)
     return cut

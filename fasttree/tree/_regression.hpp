@@ -102,6 +102,9 @@ struct TargetSums {
         for (int k = 0; k < outputs(); ++k) value[k] = mean[k];
     }
 
+    static constexpr bool has_means = true;
+    Mean mean_left() const { return {left(0), w_left}; }
+
     double perfect_score(const uint32_t*, uint32_t) const { return INFINITE; }
     double weight_left() const { return to_double(w_left) * t.weight_unit; }
     double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }

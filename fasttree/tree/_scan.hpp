@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "_advance.hpp"
+#include "_block_scan.hpp"
 #include "_bounds.hpp"
 #include "_impurity.hpp"
+#include "_label_scan.hpp"
 #include "_runs.hpp"
 #include "_scanner.hpp"
 #include "_skip.hpp"
@@ -16,17 +18,13 @@
 
 namespace fasttree {
 
-// Accumulators whose pass starts from an empty left child, plus the missing rows if they go left.
-template <class Acc, class = void>
-struct has_begin_pass : std::false_type {};
-template <class Acc>
-struct has_begin_pass<Acc, std::void_t<decltype(&Acc::begin_pass)>> : std::true_type {};
-
 template <class Acc>
 class ScannerOf final : public Scanner {
     using Cell = typename Acc::Cell;
     Acc acc_;
+    LabelScan<Acc> labels_;
     Parting<Acc> parting_;
+    BlockScan<Acc> block_scan_;
     const uint32_t* rows_ = nullptr;     // of the node begun last
     uint32_t n_rows_ = 0;
     std::vector<uint32_t> all_entries_;  // of a sparse feature, zeros listed
@@ -54,16 +52,21 @@ public:
     }
 
     bool scan(const Runs& runs, const Limits& limits, Candidate& best) override {
-        return limits.checked() ? both_passes<true>(runs, limits, best)
-                                : both_passes<false>(runs, limits, best);
+        bool found = limits.checked() ? both_passes<true>(runs, limits, best)
+                                      : both_passes<false>(runs, limits, best);
+        if (runs.n_labelled() > 0) found |= label_pass(runs, limits, best);
+        return found;
     }
     bool scan(const Counts& counts, const Limits& limits, Candidate& best) override {
         if constexpr (Acc::has_cells) {
-            return limits.checked() ? both_passes<true>(counts, limits, best)
-                                    : both_passes<false>(counts, limits, best);
+            bool found = limits.checked() ? both_passes<true>(counts, limits, best)
+                                          : both_passes<false>(counts, limits, best);
+            if (counts.n_labels > 0) found |= label_pass(counts, limits, best);
+            return found;
         }
         return false;
     }
+    const Categories& categories() const override { return labels_.categories(); }
 
     bool scan(const Nonzeros& nonzeros, const Limits& limits, Candidate& best) override {
         return limits.checked() ? both_passes<true>(nonzeros, limits, best)
@@ -106,7 +109,7 @@ public:
                 else if (!sklearn_rules) return false;
                 last = value;
             }
-            if (first == counts.n_values) return true;  // missing only
+            if (first == counts.n_values) return counts.n_labels == 0 || is_one_cell(counts);
             if (counts.n_missing > 0) return false;
             return first == last || counts.values[last] <= counts.values[first] + FEATURE_THRESHOLD;
         }
@@ -134,6 +137,7 @@ private:
         left_value_.resize(store.value_size);
         right_value_.resize(store.value_size);
         stack_.assign(1, {root, block.all()});
+        if constexpr (BlockScan<Acc>::exists) block_scan_.open(acc_.t, block.rows, block.size());
         uint64_t held = 0;  // the node that the accumulator holds
         uint32_t rows[BLOCK_ROWS];
         Split split;
@@ -179,15 +183,16 @@ private:
         best.score = MINUS_INFINITY;
         sampler.begin(node.key, node.n_known);
         for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
-            const Runs runs = block.runs(f, members);
-            if (runs.is_constant(rules.sklearn_rules)) {
+            const BlockRuns& picked = block.pick(f, members);
+            if (rules.sklearn_rules ? block.list(f).is_constant(true) : picked.is_constant()) {
                 sampler.found_constant();
                 continue;
             }
+            const Limits limits = rules.limits_of(node, f);
             Candidate candidate;
             candidate.score = score_to_beat(best, f, rules.sklearn_rules);
-            if (!scan(runs, rules.limits_of(node, f), candidate)) continue;
-            take_candidate(runs, candidate, f, best);
+            if (!scan_picked(block, f, picked, limits, candidate)) continue;
+            take_candidate(block.list(f), candidate, labels_.categories(), f, best);
             if (best.score >= perfect) break;
         }
         node.n_known = sampler.end();
@@ -198,6 +203,17 @@ private:
                 midpoint(column.value_of(best.row_below), column.value_of(best.row_above));
         }
         return true;
+    }
+
+    // In vectors where there are any, else over the listed runs.
+    bool scan_picked(Block& block, uint32_t feature, const BlockRuns& picked,
+                     const Limits& limits, Candidate& best) {
+        if constexpr (BlockScan<Acc>::exists) {
+            if (acc_.t.simd == SIMD_AVX512 && picked.n_missing == 0 && !limits.checked()) {
+                return block_scan_.scan(acc_, picked, std::max(limits.min_samples_leaf, 1u), best);
+            }
+        }
+        return scan(block.list(feature), limits, best);
     }
 
     template <class Code>
@@ -229,6 +245,25 @@ private:
                             && (!found || other.score > best.score || other.left < best.left);
         if (better) best = other;
         return found || better;
+    }
+
+    // Candidates on labels, after those on thresholds.
+    template <class Shape>
+    bool label_pass(const Shape& shape, const Limits& limits, Candidate& best) {
+        return labels_.scan(acc_, shape, limits,
+                            [&](uint32_t position, uint32_t n_left, Question question) {
+            if (!consider<true>(position, position, n_left, false, limits, best)) return false;
+            best.question = question;
+            return true;
+        });
+    }
+    // Whether a node without numbers holds one label only, or missing values only.
+    bool is_one_cell(const Counts& counts) const {
+        uint32_t n_cells = 0;
+        for (uint32_t c = counts.n_values; c <= counts.n_values + counts.n_labels; ++c) {
+            n_cells += acc_.cell_rows(cell(counts, c)) > 0;
+        }
+        return n_cells == 1;
     }
 
     const Cell* cell(const Counts& counts, uint32_t value) const {
@@ -284,7 +319,9 @@ private:
         const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
         const size_t step = acc_.cell_size();
         acc_.reset();
-        if (missing_left) acc_.add_cell(cell(counts, counts.n_values));
+        for (uint32_t c = 0; missing_left && c <= counts.n_labels; ++c) {
+            acc_.add_cell(cell(counts, counts.n_values + c));
+        }
         bool found = false;
         uint32_t n_left = missing_left ? counts.n_missing : 0;
         uint32_t before = counts.n_values;  // last value moved left, n_values: none yet
@@ -425,7 +462,7 @@ private:
         if constexpr (checked) {
             if (!is_admissible(limits, mirrored, middle)) return false;
         }
-        best = {score, left, right, n_left, missing_left, middle};
+        best = {score, left, right, n_left, missing_left, middle, THRESHOLD};
         return true;
     }
 

@@ -32,10 +32,13 @@ public:
     virtual uint32_t least_parted(double score) = 0;
 
     // Replaces `best` by the feature's best admissible candidate and returns true, if its
-    // score is larger than best.score. Ties: lower threshold, then missing right.
+    // score is larger than best.score. Ties: thresholds before labels; lower threshold, then
+    // missing right; labels in code order.
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Nonzeros&, const Limits&, Candidate& best) = 0;
+    // Categories of the feature scanned last, for LABEL_SET in ascending order of their means.
+    virtual const Categories& categories() const = 0;
 
     // Grows what is below `root`, all of it in the block.
     virtual void grow_block(Block&, const GrowthRules&, FeatureSampler&, NodeStore&,

@@ -3,9 +3,11 @@
 #include <memory>
 
 #include "_absolute_error.hpp"
+#include "_chi_square.hpp"
 #include "_classification.hpp"
 #include "_regression.hpp"
 #include "_scan.hpp"
+#include "_target_split.hpp"
 
 namespace fasttree {
 
@@ -41,6 +43,10 @@ inline ScannerPtr make_entropy(const Targets& t) {
     return t.weights ? make_classification<Entropy, SampleWeights>(t)
                      : make_classification<Entropy, UnitWeights>(t);
 }
+inline ScannerPtr make_chi_square(const Targets& t) {
+    return t.weights ? make_classification<ChiSquare, SampleWeights>(t)
+                     : make_classification<ChiSquare, UnitWeights>(t);
+}
 inline ScannerPtr make_squared_error(const Targets& t) {
     return t.weights ? make_regression_of<SquaredError, SampleWeights>(t)
                      : make_regression_of<SquaredError, UnitWeights>(t);
@@ -52,6 +58,10 @@ inline ScannerPtr make_poisson(const Targets& t) {
 inline ScannerPtr make_absolute_error(const Targets& t) {
     if (t.weights) return std::make_unique<ScannerOf<AbsoluteError<SampleWeights>>>(t);
     return std::make_unique<ScannerOf<AbsoluteError<UnitWeights>>>(t);
+}
+inline ScannerPtr make_target_split(const Targets& t) {
+    if (t.weights) return std::make_unique<ScannerOf<TargetSplit<SampleWeights>>>(t);
+    return std::make_unique<ScannerOf<TargetSplit<UnitWeights>>>(t);
 }
 
 }  // namespace fasttree

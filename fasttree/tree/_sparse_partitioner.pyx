@@ -87,7 +87,8 @@ cdef class ListPartitioner(SparsePartitioner):
     """Nodes list their nonzeros."""
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, Simd simd) except -1:
+                  bint with_lists, int n_threads, Simd simd,
+                  const uint32_t[::1] n_categories) except -1:
         cdef ListData* data
         self.take_arrays(X, simd)
         self.has_lists = True
@@ -174,7 +175,8 @@ cdef class ExtractionPartitioner(SparsePartitioner):
     """
 
     cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, Simd simd) except -1:
+                  bint with_lists, int n_threads, Simd simd,
+                  const uint32_t[::1] n_categories) except -1:
         cdef ExtractionData* data
         self.take_arrays(X, simd)
         data = new ExtractionData(&self.values[0], &self.indices[0], &self.indptr[0],
@@ -203,7 +205,7 @@ cdef class ExtractionPartitioner(SparsePartitioner):
         return self.workspace.get().split_rows(split, node.start, node.end)
 
     def _py_init(self, X, sample_weight=None):
-        self.init(X, sample_weight, "sort", False, 1, SIMD_PORTABLE)
+        self.init(X, sample_weight, "sort", False, 1, SIMD_PORTABLE, None)
 
     def _py_rows(self):
         """Rows by position."""
@@ -233,4 +235,3 @@ cdef class ExtractionPartitioner(SparsePartitioner):
     def _py_searches(uint32_t n_rows, uint32_t n_nonzeros):
         """Whether a column of so many nonzeros is searched for the rows of a node, not walked."""
         return binary_search_pays(n_rows, n_nonzeros)
-

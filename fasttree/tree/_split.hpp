@@ -1,8 +1,10 @@
 // Nodes while they grow, and their splits.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "_nonzeros.hpp"
 #include "_runs.hpp"
@@ -27,9 +29,21 @@ struct Node {
     uint32_t size() const { return end - start; }
 };
 
+// The labels of a split that are told apart from all others. The others may have been absent
+// from the node, or from the fit, so a list says more than two lists would.
+struct LabelSet {
+    std::vector<uint32_t> codes;     // ascending
+    bool listed_left = true;         // these go left, all others right; or the other way round
+
+    bool goes_left(uint32_t label) const {
+        return std::binary_search(codes.begin(), codes.end(), label) == listed_left;
+    }
+};
+
 // Split of a node on one feature.
 struct Split {
     double score;
+    Question question = THRESHOLD;
     double threshold;                // <= goes left; +inf: all values left, missing right
     uint32_t row_below, row_above;   // neighbours of the threshold, until it is computed
     uint32_t feature;
@@ -38,6 +52,16 @@ struct Split {
     bool missing_left;               // side of missing values seen in the node
     bool has_missing;                // the node has missing values in the feature
     double middle;
+    LabelSet labels;                 // unless the question is a threshold: numbers go right
+
+    bool label_goes_left(uint32_t label) const {
+        return question == THRESHOLD ? missing_left : labels.goes_left(label);
+    }
+    bool goes_left(float cell) const {
+        if (question == THRESHOLD) return cell != cell ? missing_left : cell <= threshold;
+        const uint32_t label = label_of(cell);
+        return label != NO_LABEL ? labels.goes_left(label) : cell != cell && missing_left;
+    }
 };
 
 // Score that a candidate of the feature must exceed: ties go to the lower feature, or in
@@ -57,6 +81,7 @@ inline double midpoint(float below, float above) {
 inline void take_any(const Candidate& candidate, uint32_t feature, uint32_t n, uint32_t n_missing,
                      Split& best) {
     best.score = candidate.score;
+    best.question = candidate.question;
     best.feature = feature;
     best.threshold = std::numeric_limits<double>::infinity();
     best.row_below = NO_ROW;
@@ -66,10 +91,45 @@ inline void take_any(const Candidate& candidate, uint32_t feature, uint32_t n, u
                                          : candidate.n_left > n - candidate.n_left;
     best.middle = candidate.middle;
 }
-inline void take_counted(const Counts& counts, const Candidate& candidate, uint32_t feature,
-                         Split& best) {
+// A label that the node does not hold is not equal to any, so it is on the right of LABEL; in a
+// LABEL_SET it is with the missing values. Missing values that the node does not hold go to the
+// child with more rows, ties right.
+inline void take_labels(const Candidate& candidate, const Categories& categories, Split& best) {
+    const uint32_t n_prefix = candidate.left;
+    const bool is_set = candidate.question == LABEL_SET;
+    bool prefix_left = true;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < categories.size(); ++i) {
+        n += categories[i].n_rows;
+        prefix_left &= !(is_set && i < n_prefix && categories[i].is_numbers());
+    }
+    auto is_left = [&](uint32_t i) {
+        return is_set ? (i < n_prefix) == prefix_left : i == n_prefix;
+    };
+    best.has_missing = false;
+    best.missing_left = best.n_left > n - best.n_left;
+    for (uint32_t i = 0; i < categories.size(); ++i) {
+        if (categories[i].is_numbers() || label_of(categories[i].cell) != NO_LABEL) continue;
+        best.has_missing = true;
+        best.missing_left = is_left(i);
+    }
+    best.labels.listed_left = !(is_set && best.missing_left);
+    best.labels.codes.clear();
+    for (uint32_t i = 0; i < categories.size(); ++i) {
+        const uint32_t label = label_of(categories[i].cell);
+        if (label != NO_LABEL && is_left(i) == best.labels.listed_left) {
+            best.labels.codes.push_back(label);
+        }
+    }
+    std::sort(best.labels.codes.begin(), best.labels.codes.end());
+    best.threshold = -std::numeric_limits<double>::infinity();  // numbers are no labels: none left
+}
+inline void take_counted(const Counts& counts, const Candidate& candidate,
+                         const Categories& categories, uint32_t feature, Split& best) {
     take_any(candidate, feature, counts.n, counts.n_missing, best);
-    if (candidate.right < counts.n_values) {
+    if (candidate.question != THRESHOLD) {
+        take_labels(candidate, categories, best);
+    } else if (candidate.right < counts.n_values) {
         best.threshold = midpoint(counts.values[candidate.left], counts.values[candidate.right]);
     }
 }
@@ -82,11 +142,13 @@ inline void take_candidate(const Nonzeros& nonzeros, const Candidate& candidate,
         best.row_above = nonzeros.row(candidate.right);
     }
 }
-inline void take_candidate(const Runs& runs, const Candidate& candidate, uint32_t feature,
-                           Split& best) {
+inline void take_candidate(const Runs& runs, const Candidate& candidate,
+                           const Categories& categories, uint32_t feature, Split& best) {
     take_any(candidate, feature, runs.n, runs.n_missing, best);
     best.n_values_left = candidate.left;
-    if (candidate.right < runs.n - runs.n_missing) {
+    if (candidate.question != THRESHOLD) {
+        take_labels(candidate, categories, best);
+    } else if (candidate.right < runs.n - runs.n_missing) {
         best.row_below = runs.entries[candidate.left - 1] & ROW;
         best.row_above = runs.entries[candidate.right] & ROW;
     }

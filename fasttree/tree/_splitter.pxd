@@ -24,6 +24,7 @@ cdef class Splitter:
     cdef readonly object random_state
     cdef const int8_t[::1] monotonic_cst
     cdef readonly bint with_monotonic_cst
+    cdef readonly bint label_sets
 
     cdef Partitioner partitioner
     cdef Scanner* scanner
@@ -46,9 +47,10 @@ cdef class Splitter:
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
                   str strategy, bint sklearn_rules, bint depth_first, int n_threads,
-                  Simd simd) except -1
+                  Simd simd, const uint32_t[::1] n_categories) except -1
     cdef Partitioner make_partitioner(self, object X, const float64_t[::1] sample_weight,
-                                      str strategy, uint32_t max_features, int n_threads, Simd simd)
+                                      str strategy, uint32_t max_features, int n_threads,
+                                      Simd simd, const uint32_t[::1] n_categories)
     cdef int attach(self) except -1
     cdef Splitter clone(self)
     cdef void share_tables(self, CountTables* tables) noexcept nogil
@@ -87,7 +89,12 @@ cdef struct Extremes:
 
 
 cdef class RandomSplitter(Splitter):
+    cdef vector[float] cells          # of a column with labels in the node
+
     cdef Extremes extremes_of(self, const Node& node, uint32_t feature) noexcept nogil
-    cdef int scan_sides(self, const Node& node, uint32_t feature, double threshold,
-                        bint missing_left, const Limits& limits,
-                        Candidate& candidate) except -1 nogil
+    # Draw a question; 1 if the feature is constant in the node.
+    cdef int draw_threshold(self, const Node& node, uint32_t feature, const Extremes& extremes,
+                            Split& out) noexcept nogil
+    cdef int draw_on_labels(self, const Node& node, uint32_t feature, Split& out) except -1 nogil
+    cdef int scan_sides(self, const Node& node, uint32_t feature, const Split& drawn,
+                        const Limits& limits, Candidate& candidate) except -1 nogil

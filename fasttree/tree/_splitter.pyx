@@ -13,9 +13,9 @@ from libcpp.utility cimport move
 from scipy.sparse import issparse
 
 from fasttree.tree._engine cimport (
-    BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, Block, Counts, KeyedSampler, Nonzeros,
-    Runs, SklearnSampler, lists_pay, midpoint, score_to_beat, sparse_lists_pay, take_candidate,
-    take_counted, take_nonzeros
+    BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, THRESHOLD, Block, Counts, KeyedSampler,
+    LabelDraw, Nonzeros, Runs, SklearnSampler, lists_pay, midpoint, mix, score_to_beat,
+    sparse_lists_pay, take_candidate, take_counted, take_nonzeros
 )
 from fasttree.tree._partitioner cimport DensePartitioner
 from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartitioner
@@ -41,10 +41,13 @@ cdef class Splitter:
     random_state : RandomState or int
         Draws the seed of the fit, or is it.
     monotonic_cst : ndarray of shape (n_features,), int8, or None
+    label_sets : bool, default=False
+        Split labels into the best two sets instead of one against the rest. The criterion must
+        be one of means: one output, and two classes or regression other than absolute error.
     """
 
     def __init__(self, Criterion criterion, max_features, min_samples_leaf, min_weight_leaf,
-                 random_state, monotonic_cst):
+                 random_state, monotonic_cst, label_sets=False):
         self.criterion = criterion
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
@@ -52,15 +55,16 @@ cdef class Splitter:
         self.random_state = random_state
         self.monotonic_cst = monotonic_cst
         self.with_monotonic_cst = monotonic_cst is not None
+        self.label_sets = label_sets
 
     def __reduce__(self):
         cst = np.asarray(self.monotonic_cst) if self.with_monotonic_cst else None
         return type(self), (self.criterion, self.max_features, self.min_samples_leaf,
-                            self.min_weight_leaf, self.random_state, cst)
+                            self.min_weight_leaf, self.random_state, cst, self.label_sets)
 
     cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
                   str strategy, bint sklearn_rules, bint depth_first, int n_threads,
-                  Simd simd) except -1:
+                  Simd simd, const uint32_t[::1] n_categories) except -1:
         cdef uint32_t n_features = <uint32_t> X.shape[1]
         cdef uint32_t max_features = <uint32_t> min(self.max_features, X.shape[1])
         if hasattr(self.random_state, "randint"):
@@ -71,6 +75,7 @@ cdef class Splitter:
         self.rules.min_weight_leaf = self.min_weight_leaf
         self.rules.monotonic_cst = &self.monotonic_cst[0] if self.with_monotonic_cst else NULL
         self.rules.sklearn_rules = sklearn_rules
+        self.rules.label_sets = self.label_sets
         self.draws = max_features < n_features
         self.stop = &self.stop_flag
         self.stop_flag = 0
@@ -79,7 +84,7 @@ cdef class Splitter:
         self.with_blocks = strategy == "auto" and depth_first and self.searches_lists()
         self.criterion.init(y, sample_weight, sklearn_rules, simd)
         self.partitioner = self.make_partitioner(X, sample_weight, strategy, max_features,
-                                                 n_threads, simd)
+                                                 n_threads, simd, n_categories)
         if sklearn_rules:
             self.sampler.reset(new SklearnSampler(n_features, max_features, <uint32_t> self.seed))
         else:
@@ -88,7 +93,7 @@ cdef class Splitter:
 
     cdef Partitioner make_partitioner(self, object X, const float64_t[::1] sample_weight,
                                       str strategy, uint32_t max_features, int n_threads,
-                                      Simd simd):
+                                      Simd simd, const uint32_t[::1] n_categories):
         """Rows and columns of X, kept as the features that nodes look at demand."""
         cdef uint32_t n_features = <uint32_t> X.shape[1]
         cdef Partitioner partitioner
@@ -106,7 +111,7 @@ cdef class Splitter:
             with_lists = lists_pay(n_features, max_features)
             if not self.searches_lists():
                 strategy = "sort"
-        partitioner.init(X, sample_weight, strategy, with_lists, n_threads, simd)
+        partitioner.init(X, sample_weight, strategy, with_lists, n_threads, simd, n_categories)
         return partitioner
 
     cdef bint searches_lists(self):
@@ -130,7 +135,7 @@ cdef class Splitter:
         cdef Splitter other = type(self)(
             self.criterion.clone(), self.max_features, self.min_samples_leaf,
             self.min_weight_leaf, self.random_state,
-            np.asarray(self.monotonic_cst) if self.with_monotonic_cst else None)
+            np.asarray(self.monotonic_cst) if self.with_monotonic_cst else None, self.label_sets)
         other.partitioner = self.partitioner.clone()
         other.sampler = move(self.sampler.get().clone())
         other.seed = self.seed
@@ -324,7 +329,7 @@ cdef class BestSplitter(Splitter):
             if runs.is_constant(self.rules.sklearn_rules):
                 return 1
             if self.scanner.scan(runs, limits, candidate):
-                take_candidate(runs, candidate, feature, best)
+                take_candidate(runs, candidate, self.scanner.categories(), feature, best)
             return 0
         if node.table != NO_TABLE:
             counts = self.node_tables.view(node.table, feature, node.size())
@@ -336,7 +341,7 @@ cdef class BestSplitter(Splitter):
         if self.scanner.is_constant(counts, self.rules.sklearn_rules):
             return 1
         if self.scanner.scan_counts(counts, limits, candidate):
-            take_counted(counts, candidate, feature, best)
+            take_counted(counts, candidate, self.scanner.categories(), feature, best)
         return 0
 
 
@@ -350,10 +355,9 @@ cdef class RandomSplitter(Splitter):
         cdef Extremes extremes
         cdef Limits limits = self.rules.limits_of(node, feature)
         cdef Candidate candidate
-        cdef double threshold
-        cdef bint missing_left = False
-        cdef uint32_t n_values_left = 0
         cdef Nonzeros nonzeros
+        cdef Split drawn
+        cdef bint is_constant
         if self.partitioner.is_sparse:
             self.partitioner.nonzeros(feature, node, &nonzeros)
             if nonzeros.is_constant(self.rules.sklearn_rules):
@@ -361,38 +365,75 @@ cdef class RandomSplitter(Splitter):
             extremes.low = nonzeros.value(0)
             extremes.high = nonzeros.value(nonzeros.n_values() - 1)
             extremes.n_missing = nonzeros.n_missing
+            is_constant = self.draw_threshold(node, feature, extremes, drawn)
+        elif self.partitioner.with_labels(feature):
+            is_constant = self.draw_on_labels(node, feature, drawn)
         else:
             extremes = self.extremes_of(node, feature)
+            is_constant = self.draw_threshold(node, feature, extremes, drawn)
+        if is_constant:
+            return 1
+        limits.near_rule = False
+        candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
+        drawn.n_values_left = 0
+        if self.partitioner.is_sparse:
+            drawn.n_values_left = nonzeros.n_at_most(drawn.threshold)
+            self.partitioner.listed_side(nonzeros, drawn.n_values_left, drawn.missing_left,
+                                         &nonzeros)
+            if not self.scanner.scan_nonzeros(nonzeros, limits, candidate):
+                return 0
+        elif not self.scan_sides(node, feature, drawn, limits, candidate):
+            return 0
+        drawn.score = candidate.score
+        drawn.feature = feature
+        drawn.row_below = NO_ROW
+        drawn.n_left = candidate.n_left
+        if not drawn.has_missing:
+            drawn.missing_left = candidate.n_left > node.size() - candidate.n_left
+        drawn.middle = candidate.middle
+        best = drawn
+        return 0
+
+    cdef int draw_threshold(self, const Node& node, uint32_t feature, const Extremes& extremes,
+                            Split& out) noexcept nogil:
         if extremes.n_missing == node.size() or (extremes.n_missing == 0 and (
                 extremes.low == extremes.high
                 or (self.rules.sklearn_rules
                     and extremes.high <= extremes.low + FEATURE_THRESHOLD))):
             return 1
-        threshold = self.sampler.get().threshold(node.key, feature, extremes.low, extremes.high)
-        if extremes.n_missing > 0:
-            missing_left = self.sampler.get().missing_left(node.key, feature)
-        if threshold == extremes.high:
-            threshold = extremes.low
-        limits.near_rule = False
-        candidate.score = score_to_beat(best, feature, self.rules.sklearn_rules)
-        if self.partitioner.is_sparse:
-            n_values_left = nonzeros.n_at_most(threshold)
-            self.partitioner.listed_side(nonzeros, n_values_left, missing_left, &nonzeros)
-            if not self.scanner.scan_nonzeros(nonzeros, limits, candidate):
-                return 0
-        elif not self.scan_sides(node, feature, threshold, missing_left, limits, candidate):
-            return 0
-        best.score = candidate.score
-        best.feature = feature
-        best.row_below = NO_ROW
-        best.threshold = threshold
-        best.n_left = candidate.n_left
-        best.n_values_left = n_values_left
-        best.has_missing = extremes.n_missing > 0
-        best.missing_left = (missing_left if best.has_missing
-                             else candidate.n_left > node.size() - candidate.n_left)
-        best.middle = candidate.middle
+        out.question = THRESHOLD
+        out.threshold = self.sampler.get().threshold(node.key, feature, extremes.low,
+                                                     extremes.high)
+        out.has_missing = extremes.n_missing > 0
+        out.missing_left = False
+        if out.has_missing:
+            out.missing_left = self.sampler.get().missing_left(node.key, feature)
+        if out.threshold == extremes.high:
+            out.threshold = extremes.low
         return 0
+
+    cdef int draw_on_labels(self, const Node& node, uint32_t feature, Split& out) except -1 nogil:
+        """A question about the numbers or about the labels of a dense column."""
+        cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
+        cdef Extremes extremes
+        cdef uint32_t i
+        cdef LabelDraw* draw
+        self.cells.resize(node.size())
+        for i in range(node.size()):
+            self.cells[i] = self.partitioner.value(rows[i], feature)
+        draw = new LabelDraw(self.cells, mix(mix(node.key, ~<uint64_t> feature), 2))
+        cdef bint is_constant = draw.is_constant(), on_labels = draw.is_about_labels()
+        cdef bint numbers_vary = draw.numbers_vary()
+        if on_labels and not is_constant:
+            draw.ask(self.label_sets, out)
+        del draw
+        if on_labels or is_constant:
+            return is_constant
+        extremes = self.extremes_of(node, feature)
+        is_constant = self.draw_threshold(node, feature, extremes, out)
+        if not numbers_vary:
+            out.missing_left = False  # "is a number"
+        return is_constant
 
     cdef Extremes extremes_of(self, const Node& node, uint32_t feature) noexcept nogil:
         """Smallest and largest value, and the number missing, of a dense column."""
@@ -410,21 +451,16 @@ cdef class RandomSplitter(Splitter):
             out.high = x if x > out.high else out.high
         return out
 
-    cdef int scan_sides(self, const Node& node, uint32_t feature, double threshold,
-                        bint missing_left, const Limits& limits,
-                        Candidate& candidate) except -1 nogil:
-        """Score one threshold of a dense column."""
+    cdef int scan_sides(self, const Node& node, uint32_t feature, const Split& drawn,
+                        const Limits& limits, Candidate& candidate) except -1 nogil:
+        """Score one question about a dense column."""
         cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
         cdef uint32_t* entries = self.partitioner.scratch()
         cdef uint32_t i, n = node.size(), n_left = 0, n_right = 0
         cdef Runs runs
-        cdef float x
-        cdef bint left
         # Left rows from the front, right rows from the back: one run each.
         for i in range(n):
-            x = self.partitioner.value(rows[i], feature)
-            left = missing_left if isnan(x) else x <= threshold
-            if left:
+            if drawn.goes_left(self.partitioner.value(rows[i], feature)):
                 entries[n_left] = rows[i]
                 n_left += 1
             else:

@@ -119,8 +119,11 @@ public:
         const Column& col = data_.columns[f];
         const char* cells = pool_[table].get() + offsets_[f];
         const uint32_t n_values = static_cast<uint32_t>(col.values.size());
-        return {cells, col.values.data(), n_values, n,
-                col.has_missing ? scanner_.cell_rows(cells + n_values * cell_) : 0};
+        uint32_t n_missing = col.has_missing ? scanner_.cell_rows(cells + n_values * cell_) : 0;
+        for (uint32_t c = col.n_numbers(); c < n_values; ++c) {
+            n_missing += scanner_.cell_rows(cells + c * cell_);
+        }
+        return {cells, col.values.data(), col.n_numbers(), n, n_missing, col.n_labels};
     }
 
 private:

@@ -21,6 +21,7 @@ from ..utils._typedefs cimport float32_t, float64_t, uint8_t
 from ._walk cimport NodeRecord, node_pointer
 
 from fasttree._sklearn_compat import align_sparse_interface
+from fasttree.tree._label_splits import LabelSplits
 from fasttree.tree._tree_state import (
     FORMAT_VERSION,
     NODE_DTYPE,
@@ -46,7 +47,8 @@ cdef class Tree:
     """A fitted binary decision tree as arrays, one entry per node.
 
     Node 0 is the root. A split sends a row left if the value of its feature is at most the
-    threshold; a missing value goes where `missing_go_to_left` says.
+    threshold, or if it is one of some labels; a missing value goes where `missing_go_to_left`
+    says.
 
     Parameters
     ----------
@@ -76,7 +78,14 @@ cdef class Tree:
     feature : ndarray of shape (node_count,), dtype=intp
         Column that the node splits on; -2 (`TREE_UNDEFINED`) at a leaf.
     threshold : ndarray of shape (node_count,), dtype=float64
-        Largest value that goes left; -2 at a leaf.
+        Largest value that goes left; -2 at a leaf, -inf at a split on labels.
+    split_kind : ndarray of shape (node_count,), dtype=int8
+        -1 at a leaf, 0 at a threshold, 1 at a split on labels.
+    left_cat_bitset : ndarray of shape (node_count, n_words), dtype=uint32
+        Bit ``code % 32`` of word ``code // 32`` says that a split on labels sends a label left;
+        made at each access, with a bit for every label of the column that has most.
+    label_splits : LabelSplits or None
+        The splits on labels.
     missing_go_to_left : ndarray of shape (node_count,), dtype=uint8
         1 where missing values go left.
     impurity : ndarray of shape (node_count,), dtype=float64
@@ -115,7 +124,7 @@ cdef class Tree:
         self._nodes = np.empty(0, dtype=NODE_DTYPE)
         self._values = np.empty((0, n_outputs, self.max_n_classes))
 
-    def set_nodes(self, nodes, values, max_depth):
+    def set_nodes(self, nodes, values, max_depth, label_splits=None):
         """Fill the tree. The arrays become its own.
 
         Parameters
@@ -126,6 +135,8 @@ cdef class Tree:
             What each node predicts, C-contiguous.
         max_depth : int
             Depth of the deepest leaf.
+        label_splits : LabelSplits, default=None
+            The splits on labels, if there are any.
 
         Raises
         ------
@@ -143,7 +154,7 @@ cdef class Tree:
             raise ValueError("A tree has at least one node.")
 
         cdef Walker walker = Walker(self.n_features)
-        walker.fill(nodes)
+        walker.fill(nodes, label_splits)
         if walker.max_depth != max_depth:
             raise ValueError(
                 f"max_depth is {max_depth}, but the nodes have depth {walker.max_depth}."
@@ -151,6 +162,7 @@ cdef class Tree:
         nodes.flags.writeable = False
         self._nodes = nodes
         self._values = values
+        self._label_splits = label_splits
         self._walker = walker
         self.max_depth = walker.max_depth
         self.node_count = n_nodes
@@ -160,6 +172,23 @@ cdef class Tree:
     @property
     def nodes(self):
         return self._nodes
+
+    @property
+    def label_splits(self):
+        return self._label_splits
+
+    @property
+    def split_kind(self):
+        kinds = np.where(self.children_left == TREE_LEAF, -1, 0).astype(np.int8)
+        if self._label_splits is not None:
+            kinds[self._label_splits.nodes] = 1
+        return kinds
+
+    @property
+    def left_cat_bitset(self):
+        if self._label_splits is None:
+            return np.zeros((self.node_count, 0), dtype=np.uint32)
+        return self._label_splits.left_bitset(self.feature)
 
     @property
     def n_classes(self):
@@ -228,13 +257,16 @@ cdef class Tree:
         return (Tree, (self.n_features, self._n_classes, self.n_outputs), self.__getstate__())
 
     def __getstate__(self):
-        return {
+        state = {
             "format_version": FORMAT_VERSION,
             "max_depth": self.max_depth,
             "node_count": self.node_count,
             "nodes": self._nodes,
             "values": self._values,
         }
+        if self._label_splits is not None:
+            state["label_splits"] = self._label_splits.state()
+        return state
 
     def __setstate__(self, state):
         if not isinstance(state, dict) or state.get("format_version") != FORMAT_VERSION:
@@ -253,8 +285,11 @@ cdef class Tree:
             )
         shape = (nodes.shape[0], self.n_outputs, self.max_n_classes)
         values = np.array(_check_value_ndarray(state["values"], np.dtype(np.float64), shape))
+        label_splits = None
+        if "label_splits" in state:
+            label_splits = LabelSplits.from_state(state["label_splits"], self.n_features)
         if nodes.shape[0]:
-            self.set_nodes(nodes, values, state["max_depth"])
+            self.set_nodes(nodes, values, state["max_depth"], label_splits)
 
     # ---- prediction
 
@@ -473,6 +508,11 @@ cdef class Tree:
         for i in range(target_features.shape[0] - 1, -1, -1):
             if not 0 <= target_features[i] < self.n_features:
                 raise ValueError(f"There is no feature {target_features[i]}.")
+            if self._label_splits is not None and self._label_splits.n_categories[
+                    target_features[i]]:
+                raise ValueError(
+                    f"Feature {target_features[i]} holds labels; partial dependence is on numbers."
+                )
             column[target_features[i]] = i
         cdef const float64_t[:, :, ::1] values = self._values
         cdef const NodeRecord* nodes = node_pointer(self._nodes)

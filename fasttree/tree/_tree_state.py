@@ -86,3 +86,14 @@ def _check_node_ndarray(node_ndarray, expected_dtype):
             f"The node array has an incompatible dtype: expected {expected_dtype}, got {dtype}."
         )
     return node_ndarray.astype(expected_dtype, casting="same_kind")
+
+
+def check_side_array(array, name, expected_dtype):
+    """Return a one-dimensional array of integers as `expected_dtype`."""
+    _check_array(array, name)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be a one-dimensional array of integers.")
+    converted = array.astype(expected_dtype, copy=False)
+    if converted is not array and not np.array_equal(converted, array):
+        raise ValueError(f"{name} holds values that {np.dtype(expected_dtype)} does not.")
+    return converted

@@ -11,9 +11,12 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
+from fasttree.tree._cells import encode_texts
+from fasttree.tree._columns import open_table, text_target
+from fasttree.tree._table import TableEncoder, open_fit_table, table_encoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 
 # Above this many rows, counting integers beats sorting them.
@@ -76,6 +79,64 @@ def check_fit_data(estimator, X, y):
     )
 
 
+def _refuse_for_sparse(X, categorical_features, missing_values):
+    if not issparse(X):
+        return
+    if missing_values is not None or not (
+        categorical_features is None or isinstance(categorical_features, str)
+    ):
+        raise ValueError(
+            "categorical_features and missing_values are for dense data and tables; a sparse X "
+            "holds numbers."
+        )
+
+
+def check_fit_table(estimator, X, y):
+    """`check_fit_data` for a table, None for anything else.
+
+    The table is turned into cells by an encoder that the estimator keeps.
+    """
+    categorical_features, missing_values = estimator.categorical_features, estimator.missing_values
+    table = open_fit_table(X, categorical_features, missing_values)
+    if table is None:
+        _refuse_for_sparse(X, categorical_features, missing_values)
+        return None
+    if isinstance(X, list | tuple):
+        X = table.array
+    validate_data(estimator, X, skip_check_array=True)
+    if table.n_rows == 0 or table.n_columns == 0:
+        what = "sample" if table.n_rows == 0 else "feature"
+        raise ValueError(
+            f"Found array with 0 {what}(s) (shape={(table.n_rows, table.n_columns)}) while a "
+            "minimum of 1 is required."
+        )
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+        )
+    y = text_target(y)
+    if not _is_plain_target(y):
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
+    encoder = TableEncoder(table, estimator.categorical_features, estimator.missing_values)
+    cells = encoder.encode(table, is_fit=True)
+    estimator._table_encoder = encoder
+    return cells, y
+
+
+def _check_predict_table(estimator, X, encoder):
+    """`check_predict_data` for an estimator that was fitted on a table."""
+    if issparse(X):
+        raise ValueError("The estimator was fitted on a table; a sparse X holds numbers only.")
+    table = open_table(X, with_labels=True)
+    if table is None:
+        X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=estimator)
+        table = open_table(X, with_labels=True)
+    elif isinstance(X, list | tuple):
+        X = table.array
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return encoder.encode(table)
+
+
 def missing_mask(estimator, X, n_threads):
     """Return which columns of X hold missing values, None if none does.
 
@@ -122,6 +183,9 @@ def check_predict_data(estimator, X, check_input=True):
     if not check_input:
         check_n_features(estimator, X, reset=False)
         return X, SOME_INFINITE
+    encoder = table_encoder(estimator)
+    if encoder is not None:
+        return _check_predict_table(estimator, X, encoder), SOME_INFINITE
     if (
         _is_plain_matrix(X)
         and X.shape[1] == estimator.n_features_in_
@@ -191,6 +255,11 @@ def encode_classes(y):
     classes : list of ndarray
         Distinct labels of each output in ascending order.
     """
+    if y.dtype.kind in "OU":
+        encoded = [encode_texts(y[:, k].tolist()) for k in range(y.shape[1])]
+        if all(distinct is not None for distinct, _ in encoded):
+            classes = [np.array(distinct, dtype=y.dtype) for distinct, _ in encoded]
+            return np.column_stack([codes for _, codes in encoded]).astype(np.float64), classes
     has_integers = y.dtype.kind in "iub"
     if not has_integers:
         check_classification_targets(y)

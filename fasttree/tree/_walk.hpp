@@ -172,11 +172,19 @@ inline uint32_t next_node(const WalkNode& node, float value) {
     return (node.child & ~WalkNode::kFlip) + is_second;
 }
 
+// What a walk asks at a node: here, on which side of the threshold a number lies.
+struct NumberSides {
+    static bool is_leaf(const WalkNode& node) { return node.feature < 0; }
+    static int32_t feature(const WalkNode& node) { return node.feature; }
+    static uint32_t next(const WalkNode& node, float value) { return next_node(node, value); }
+};
+
 // Ids of the leaves of rows [0, n_rows) of a strided matrix. kUnitColumns: col_stride is 1.
 // `row_bytes` of the row n_rows further on are fetched while a row is walked: the next block.
-template <bool kUnitColumns>
+template <bool kUnitColumns, typename Sides = NumberSides>
 void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
-                  ptrdiff_t col_stride, Py_ssize_t n_rows, size_t row_bytes, uint32_t* leaves) {
+                  ptrdiff_t col_stride, Py_ssize_t n_rows, size_t row_bytes, uint32_t* leaves,
+                  const Sides& sides = Sides()) {
     constexpr int kLanes = 12;  // rows in flight
     constexpr size_t kCacheLine = 64;
     const float* row[kLanes];
@@ -195,9 +203,9 @@ void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
 #pragma GCC unroll 16
         for (int k = 0; k < kLanes; ++k) {
             const WalkNode& node = nodes[at[k]];
-            if (__builtin_expect(node.feature >= 0, 1)) {
-                at[k] = next_node(node, row[k][kUnitColumns ? node.feature
-                                                            : node.feature * col_stride]);
+            if (__builtin_expect(!sides.is_leaf(node), 1)) {
+                const int32_t f = sides.feature(node);
+                at[k] = sides.next(node, row[k][kUnitColumns ? f : f * col_stride]);
             } else {
                 *out[k] = node.child;
                 if (next == n_rows) {  // nothing left to refill with: close the lane
@@ -219,8 +227,8 @@ void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
     }
     for (int k = 0; k < n_live; ++k) {
         const WalkNode* node = nodes + at[k];
-        while (node->feature >= 0)
-            node = nodes + next_node(*node, row[k][node->feature * col_stride]);
+        while (!sides.is_leaf(*node))
+            node = nodes + sides.next(*node, row[k][sides.feature(*node) * col_stride]);
         *out[k] = node->child;
     }
 }

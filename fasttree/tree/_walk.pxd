@@ -1,5 +1,6 @@
 """The packed copy of a tree that predictions read: contract of `Walker`."""
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from ..utils._typedefs cimport float32_t, float64_t, intp_t, uint8_t
@@ -29,14 +30,24 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
         size_t size
 
 
+cdef extern from "_walk_labels.hpp" namespace "fasttree" nogil:
+    cdef cppclass LabelSides:
+        LabelSides(const int64_t* offsets, size_t n_tests, const uint32_t* codes,
+                   const uint8_t* listed_left) except +
+        void mark(const NodeRecord* nodes, intp_t n_nodes, const int64_t* ids,
+                  vector[WalkNode]& packed) except +
+
+
 cdef class Walker:
     cdef readonly intp_t n_features
     cdef readonly intp_t node_count
     cdef readonly intp_t n_leaves
     cdef readonly intp_t max_depth
     cdef vector[WalkNode] nodes
+    cdef unique_ptr[LabelSides] label_sides   # null if no node splits on labels
 
-    cdef int fill(self, object nodes) except -1
+    cdef int fill(self, object nodes, object label_splits) except -1
+    cdef int mark_labels(self, const NodeRecord* nodes, object label_splits) except -1
     cdef int check_rows(self, object X) except -1
     cdef bint walk(self, object X, const char* records, size_t size, object out, int n_threads,
                    int accepted) except -1

@@ -13,7 +13,6 @@ import numpy as np
 from scipy.sparse import issparse
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int64_t
 
 ctypedef fused index_t:
     int32_t
@@ -71,6 +70,11 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
     ) except +
 
 
+cdef extern from "_walk_labels.hpp" namespace "fasttree" nogil:
+    cdef cppclass LabelRows(DenseRows):
+        const LabelSides* sides
+
+
 cdef str _error_text(NodeError error):
     if error == NodeError.half_leaf:
         return "a node has one child only"
@@ -108,17 +112,33 @@ cdef class Walker:
         self.n_leaves = 0
         self.max_depth = 0
 
-    cdef int fill(self, object nodes) except -1:
-        """Check and pack a C-contiguous array of NODE_DTYPE that is not empty."""
+    cdef int fill(self, object nodes, object label_splits) except -1:
+        """Check and pack a C-contiguous array of NODE_DTYPE that is not empty, and the
+        `LabelSplits` that belong to it or None."""
         cdef intp_t n_nodes = nodes.shape[0], n_leaves = 0, depth = 0
         cdef const NodeRecord* first = node_pointer(nodes)
         cdef NodeError error = check_nodes(first, n_nodes, self.n_features, n_leaves, depth)
         if error != NodeError.none:
             raise ValueError(f"The nodes do not form a tree: {_error_text(error)}.")
+        if label_splits is not None:
+            label_splits.check_nodes(nodes["feature"], nodes["left_child"])
         self.nodes = pack_nodes(first, n_nodes)
         self.n_leaves = n_leaves
         self.max_depth = depth
         self.node_count = n_nodes
+        if label_splits is not None:
+            self.mark_labels(first, label_splits)
+        return 0
+
+    cdef int mark_labels(self, const NodeRecord* nodes, object label_splits) except -1:
+        """Replace the thresholds of packed nodes that split on labels by their tests."""
+        cdef const int64_t[::1] ids = label_splits.nodes
+        cdef const int64_t[::1] offsets = label_splits.offsets
+        cdef const uint32_t[::1] codes = label_splits.codes
+        cdef const uint8_t[::1] listed_left = label_splits.listed_left
+        self.label_sides.reset(new LabelSides(
+            &offsets[0], ids.shape[0], &codes[0] if codes.shape[0] else NULL, &listed_left[0]))
+        self.label_sides.get().mark(nodes, self.node_count, &ids[0], self.nodes)
         return 0
 
     cdef int check_rows(self, object X) except -1:
@@ -128,6 +148,8 @@ cdef class Walker:
         if issparse(X):
             if X.format != "csr":
                 raise ValueError(f"X should be in CSR sparse format, got {type(X)}.")
+            if self.label_sides.get() != NULL:
+                raise ValueError("The tree splits on labels, which a sparse X does not hold.")
         elif not isinstance(X, np.ndarray):
             raise ValueError(f"X should be in np.ndarray format, got {type(X)}.")
         if X.dtype != np.float32:
@@ -169,7 +191,8 @@ cdef class Walker:
 
     cdef bint walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out, int n_threads,
                          int accepted) except -1:
-        cdef DenseRows rows
+        cdef LabelRows rows
+        rows.sides = self.label_sides.get()
         rows.x = &X[0, 0] if X.shape[1] else NULL
         rows.n_cols = X.shape[1]
         rows.row_stride = X.strides[0] // <intp_t> sizeof(float32_t)
@@ -181,7 +204,11 @@ cdef class Walker:
         for start in range(0, X.shape[0], step):
             end = min(start + step, X.shape[0])
             with nogil:
-                status = walk_rows(rows, self.nodes.data(), table, start, end, n_threads, out)
+                if rows.sides == NULL:
+                    status = walk_rows[DenseRows](rows, self.nodes.data(), table, start, end,
+                                                  n_threads, out)
+                else:
+                    status = walk_rows(rows, self.nodes.data(), table, start, end, n_threads, out)
             if status != WalkStatus.done:
                 return False
             PyErr_CheckSignals()

@@ -12,6 +12,9 @@ inline void put_bit(uint32_t* words, uint32_t i, uint32_t bit) {
     word = (word & ~(1u << (i & 31))) | bit << (i & 31);
 }
 
+// The n lowest bits, n at most 64.
+inline uint64_t low_bits(uint32_t n) { return n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0}; }
+
 inline std::vector<uint32_t> make_bits(uint32_t n) { return std::vector<uint32_t>(n / 32 + 1); }
 
 }  // namespace fasttree

@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #define FASTTREE_AVX512 \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg," \
-                          "avx512vbmi2,bmi2,popcnt")))
+                          "avx512cd,avx512vbmi,avx512vbmi2,bmi2,popcnt")))
 #else
 #define FASTTREE_X86 0
 #endif
@@ -22,6 +22,7 @@ inline Simd best_simd() {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
         && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
         && __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512bitalg")
+        && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi")
         && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2")) {
         return SIMD_AVX512;
     }

@@ -2,16 +2,20 @@
 //
 // A float32 becomes a 32-bit key of the same order (-0 equals +0, NaN comes last); keys travel
 // with a 32-bit payload in one 64-bit word and are radix sorted, stably, in O(n) passes over
-// the bytes that differ.
+// the bytes that differ. The labels of a column come between its numbers and its missing values,
+// in the order of their codes.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
+#include "_labels.hpp"
+
 namespace fasttree {
 
 constexpr uint32_t MISSING_KEY = 0xffffffffu;
+constexpr uint32_t FIRST_LABEL_KEY = 0x80000000u | (MISSING_BITS + 1);  // of code 0
 
 inline uint32_t float_key(float x) {
     if (x != x) return MISSING_KEY;
@@ -21,11 +25,14 @@ inline uint32_t float_key(float x) {
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-inline float key_value(uint32_t key) {
-    const uint32_t bits = key & 0x80000000u ? key ^ 0x80000000u : ~key;
-    float x;
-    std::memcpy(&x, &bits, sizeof x);
-    return x;
+// The same for a column with labels.
+inline uint32_t cell_key(float x, bool with_labels) {
+    if (with_labels && label_of(x) != NO_LABEL) return FIRST_LABEL_KEY + label_of(x);
+    return float_key(x);
+}
+// The number or label whose key is given.
+inline float key_cell(uint32_t key) {
+    return float_of_bits(key & 0x80000000u ? key ^ 0x80000000u : ~key);
 }
 
 inline uint64_t pack(uint32_t key, uint32_t payload) {

@@ -1,0 +1,291 @@
+"""Tables as they are: columns of numbers, labels and gaps as one float32 matrix of cells.
+
+A number is itself, a missing value is NaN, and a label is a NaN whose payload is the label's code
+(`utils/_labels.hpp`). Codes follow the order of the labels, so it does not matter which label
+appears first. A column that was read as text is hybrid: what parses as a number is a number, the
+rest are labels (Wang & Gupta 2024, section 2).
+
+Complexity: O(n) per column plus a sort of its distinct labels.
+"""
+
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Real
+
+import numpy as np
+
+from fasttree.tree._cells import parse_texts, scan_objects
+from fasttree.tree._columns import Coded, Numbers, Objects, open_table
+from fasttree.tree._label_splits import MAX_LABELS
+from fasttree.utils._finite import SOME_INFINITE, value_kind
+
+__all__ = ["TableEncoder", "label_key", "open_fit_table", "table_encoder"]
+
+MISSING_BITS = np.uint32(0x7FC00000)
+
+
+def label_key(label):
+    """What tells labels apart and orders them: booleans, then numbers, then text."""
+    if isinstance(label, bool):
+        return 0, label
+    return (1, label) if isinstance(label, Real) else (2, label)
+
+
+def _simplify(cell):
+    """A cell that is not exactly a str, float or int as one, as a bool, or None if missing."""
+    if isinstance(cell, str):
+        return str(cell)
+    if isinstance(cell, bool | np.bool_):
+        return bool(cell)
+    if isinstance(cell, Integral):
+        return int(cell)
+    if isinstance(cell, Real | Decimal | Fraction):
+        return float(cell)
+    if isinstance(cell, bytes):
+        return cell.decode()
+    # pandas.NA and pandas.NaT, without importing pandas
+    if type(cell).__name__ in ("NAType", "NaTType"):
+        return None
+    raise TypeError(
+        f"argument must be a string or a number, not {type(cell).__name__!r}: {cell!r:.50}"
+    )
+
+
+class MissingValues:
+    """Which cells count as missing besides None, NaN and the empty string.
+
+    Parameters
+    ----------
+    listed : None, str, float or iterable of these
+        Numbers, and texts that are compared without the blanks around them.
+    """
+
+    def __init__(self, listed):
+        listed = [] if listed is None else listed
+        listed = [listed] if isinstance(listed, str | Real) else list(listed)
+        self.texts = {value.strip() for value in listed if isinstance(value, str)} | {""}
+        self.numbers = [float(value) for value in listed if isinstance(value, Real)]
+        if any(not isinstance(value, str | Real) for value in listed):
+            raise TypeError(f"missing_values must be numbers and texts, got {listed!r}.")
+
+    def has_text(self, text):
+        return text == "" or (len(self.texts) > 1 and text.strip() in self.texts)
+
+    def mask_numbers(self, cells):
+        """Make the listed numbers among float32 cells missing, in place."""
+        if self.numbers:
+            cells[np.isin(cells, np.array(self.numbers, dtype=np.float32))] = np.nan
+
+
+class ColumnEncoder:
+    """Turns one column into cells.
+
+    Attributes
+    ----------
+    labels : list
+        The labels seen in the fit, in code order; None before it.
+    has_missing : bool
+        Whether the fit saw missing values.
+    """
+
+    def __init__(self, name, is_label, missing):
+        self.name, self.is_label, self.missing = name, is_label, missing
+        self.labels = None
+        self.has_missing = False
+        self._code_of = {}
+
+    def __getstate__(self):
+        return self.__dict__ | {"_code_of": {}}
+
+    def fit(self, column, out):
+        """Learn the labels of a column view; write its cells to `out`, float32."""
+        self.encode(column, out)
+        self.has_missing = bool((out.view(np.uint32) == MISSING_BITS).any())
+
+    def encode(self, column, out):
+        """Write the cells of a column view to `out`; without labels learned, learn them."""
+        if isinstance(column, Numbers) and not self.is_label:
+            with np.errstate(over="ignore"):
+                out[:] = column.values
+            self.missing.mask_numbers(out)
+            if self.labels is None:
+                self.labels = []
+            elif self.labels:
+                out[np.isnan(out)] = np.nan  # whatever their payloads
+            return
+        if isinstance(column, Numbers):
+            distinct, codes = np.unique(column.values, return_inverse=True, equal_nan=True)
+            column = Coded(codes, distinct.tolist())
+        if isinstance(column, Objects):
+            try:
+                bits, codes, distinct = scan_objects(column.cells, self.is_label, _simplify)
+            except TypeError as error:
+                raise TypeError(f"Column {self.name!r}: {error}") from None
+            out.view(np.uint32)[:] = bits
+            self.missing.mask_numbers(out)
+            bits = self._bits_of(distinct, codes)
+            if distinct:
+                np.copyto(out.view(np.uint32), bits[codes], where=codes >= 0)
+            return
+        out.view(np.uint32)[:] = self._bits_of(column.distinct, column.codes)[column.codes]
+
+    def _bits_of(self, distinct, codes):
+        """The cells that distinct values stand for, as bits; one more at the end, for -1."""
+        bits = np.full(len(distinct) + 1, MISSING_BITS)
+        labels = [self._label(value) for value in distinct]
+        if not self.is_label:
+            self._write_numbers(distinct, labels, bits.view(np.float32))
+        if self.labels is None:
+            present = np.zeros(len(distinct) + 1, dtype=bool)
+            present[codes] = True
+            found = {label_key(v): v for v, p in zip(labels, present) if p and v is not None}
+            self.labels = [found[key] for key in sorted(found)]
+            if len(found) > MAX_LABELS:
+                raise ValueError(
+                    f"Column {self.name!r} has {len(found)} distinct labels; {MAX_LABELS} are "
+                    "possible."
+                )
+        if len(self._code_of) != len(self.labels):
+            self._code_of = {label_key(label): c for c, label in enumerate(self.labels)}
+        unseen = len(self.labels)
+        codes = [unseen if v is None else self._code_of.get(label_key(v), unseen) for v in labels]
+        codes = np.array(codes, dtype=np.uint32)
+        is_label = np.array([v is not None for v in labels], dtype=bool)
+        codes[codes == unseen] = MAX_LABELS
+        bits[:-1][is_label] = MISSING_BITS + 1 + codes[is_label]
+        return bits
+
+    def _label(self, value):
+        """The label that a distinct value is, or None if it is missing."""
+        if isinstance(value, str):
+            return None if self.missing.has_text(value) else value
+        if value is None or value != value:
+            return None
+        if isinstance(value, bool | int | float):
+            is_number = not isinstance(value, bool)
+            return None if is_number and value in self.missing.numbers else value
+        return str(value)
+
+    def _write_numbers(self, distinct, labels, cells):
+        """Write the cells of distinct texts and numbers that are numbers, and strike them from
+        the labels."""
+        with np.errstate(over="ignore"):
+            texts = [i for i, label in enumerate(labels) if isinstance(label, str)]
+            is_number, numbers = parse_texts([labels[i] for i in texts])
+            for i in np.flatnonzero(is_number):
+                cells[texts[i]] = numbers[i]
+                labels[texts[i]] = None
+            for i, value in enumerate(distinct):
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    cells[i] = value
+                    labels[i] = None
+        self.missing.mask_numbers(cells)
+
+
+class TableEncoder:
+    """Turns tables into matrices of cells, after the table that it was made for.
+
+    Parameters
+    ----------
+    table : ArrayTable, FrameTable or PandasTable
+        The table to fit.
+    categorical_features : "from_dtype", array-like or None
+        See `label_columns`.
+    missing_values : None, str, float or array-like
+        See `MissingValues`.
+
+    Attributes
+    ----------
+    columns : list of ColumnEncoder
+        One per column.
+    """
+
+    def __init__(self, table, categorical_features, missing_values):
+        is_label = label_columns(table, categorical_features)
+        missing = MissingValues(missing_values)
+        self.columns = [
+            ColumnEncoder(table.name(j), bool(is_label[j]), missing) for j in range(table.n_columns)
+        ]
+
+    def encode(self, table, is_fit=False):
+        """Return the cells of a table with the columns of the fit, F-ordered float32."""
+        X = np.empty((table.n_rows, table.n_columns), dtype=np.float32, order="F")
+        for j, column in enumerate(self.columns):
+            (column.fit if is_fit else column.encode)(table.column(j), X[:, j])
+        if value_kind(X) == SOME_INFINITE:
+            infinite = [c.name for j, c in enumerate(self.columns) if np.isinf(X[:, j]).any()]
+            raise ValueError(
+                "Input X contains infinity or a value too large for dtype('float32') in column "
+                f"{infinite[0]!r}."
+            )
+        return X
+
+    @property
+    def n_categories(self):
+        """Number of labels of each column; None if no column has any."""
+        sizes = np.array([len(column.labels) for column in self.columns], dtype=np.uint32)
+        return sizes if sizes.any() else None
+
+    @property
+    def categories(self):
+        """The labels of each column in code order."""
+        return [list(column.labels) for column in self.columns]
+
+
+def label_columns(table, categorical_features):
+    """Return which columns hold labels only, as a mask.
+
+    Parameters
+    ----------
+    table : ArrayTable, FrameTable or PandasTable
+        The table.
+    categorical_features : "from_dtype", None, or array-like of bool, int or str
+        "from_dtype" takes the columns of booleans, categories and enums; None takes none; else a
+        mask, column numbers, or names.
+    """
+    n_columns = table.n_columns
+    if categorical_features is None:
+        return np.zeros(n_columns, dtype=bool)
+    if isinstance(categorical_features, str):
+        return np.array([table.dtype_is_label(j) for j in range(n_columns)], dtype=bool)
+    chosen = np.asarray(categorical_features)
+    mask = np.zeros(n_columns, dtype=bool)
+    if chosen.size == 0:
+        return mask
+    if chosen.dtype.kind == "b":
+        if chosen.shape != (n_columns,):
+            raise ValueError(
+                "categorical_features set as a boolean mask must have shape (n_features,), got "
+                f"{chosen.shape}."
+            )
+        return chosen
+    if chosen.dtype.kind in "iu":
+        if chosen.min() < 0 or chosen.max() >= n_columns:
+            raise ValueError(
+                "categorical_features set as integer indices must be in [0, n_features - 1], got "
+                f"{sorted(set(chosen.tolist()))} for {n_columns} features."
+            )
+        mask[chosen] = True
+        return mask
+    if chosen.dtype.kind not in "UO" or any(not isinstance(name, str) for name in chosen):
+        raise ValueError(
+            "categorical_features must be an array-like of bool, int or str, got "
+            f"{categorical_features!r}."
+        )
+    if table.names is None:
+        raise ValueError("categorical_features holds names, but X has none.")
+    unknown = [name for name in chosen.tolist() if name not in table.names]
+    if unknown:
+        raise ValueError(f"categorical_features names columns that X does not have: {unknown}.")
+    return np.isin(np.array(table.names, dtype=object), chosen)
+
+
+def table_encoder(estimator):
+    """Return the encoder of an estimator that was fitted on a table, None for others."""
+    return getattr(estimator, "_table_encoder", None)
+
+
+def open_fit_table(X, categorical_features, missing_values):
+    """Return X as a table if it has to be read as one; see `open_table`."""
+    names_labels = categorical_features is not None and not isinstance(categorical_features, str)
+    return open_table(X, names_labels or missing_values is not None)
