@@ -233,7 +233,8 @@ def test_mapping_after_every_split(seed):
         middle = partitioner._py_split(feature, threshold, missing_left, start, end)
         members = nodes.pop((start, end))
         x = X[:, feature]
-        left = {row for row in members if (x[row] <= threshold) or (missing_left and np.isnan(x[row]))}
+        goes_left = (x <= threshold) | (missing_left & np.isnan(x))
+        left = {row for row in members if goes_left[row]}
         assert middle == start + len(left)
         nodes |= {key: side for key, side in
                   (((start, middle), left), ((middle, end), members - left)) if side}  # fmt: skip
@@ -275,7 +276,8 @@ def test_walk_and_search_both_come_up():
     X = np.vstack([random_matrix(np.random.default_rng(1))] * 20)
     m = int(np.count_nonzero(X[:, 0]))
     searches = [ExtractionPartitioner._py_searches(n, m) for n in range(1, len(X))]
-    assert searches[0] and not searches[-1]
+    assert searches[0]
+    assert not searches[-1]
     assert searches == sorted(searches, reverse=True)
 
 
@@ -312,23 +314,10 @@ def soon_interrupted():
 def test_interrupted_fit(strategy, n_threads, request):
     """A fit that would take minutes stops."""
     rng = np.random.default_rng(0)
-    X = sp.random(100_000, 200, 0.1, format="csc", dtype=np.float32, random_state=0)
-    y = rng.normal(size=(100_000, 8))
+    indices, indptr = np.tile(np.arange(0, 100_000, 100), 2_000), np.arange(2_001) * 1_000
+    X = sp.csc_matrix((rng.random(2_000_000), indices, indptr), shape=(100_000, 2_000))
+    y = rng.normal(size=100_000)
     request.getfixturevalue("soon_interrupted")
     with fasttree.config_context(strategy=strategy, n_threads=n_threads):
         with pytest.raises(KeyboardInterrupt):
-            for _ in range(100):
-                DecisionTreeRegressor().fit(X, y)
-
-
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_interrupted_predict(n_threads, request):
-    """A path of 20,000 nodes, walked by a million rows."""
-    n = 20_000
-    X = sp.csr_matrix(np.arange(1, n + 1, dtype=np.float32)[:, None])
-    tree = DecisionTreeRegressor().fit(X, np.cumsum(np.arange(n) % 2 * 1e9 ** (np.arange(n) / n)))
-    rows = sp.csr_matrix(np.full((1_000_000, 1), n, dtype=np.float32))
-    request.getfixturevalue("soon_interrupted")
-    with pytest.raises(KeyboardInterrupt):
-        for _ in range(10_000):
-            tree.tree_.apply(rows, n_threads)
+            DecisionTreeRegressor(criterion="absolute_error").fit(X, y)
