@@ -189,26 +189,33 @@ def bar5_growth(options):
         yield compare_fit(options, name, X, y, "classification", wanted)
 
 
-def peak_of_fit(library, strategy):
-    """Peak memory of a fit above what stood before it, as a multiple of the size of X.
+def peak_above(X, y, library, strategy):
+    """Peak memory of a fit above what stood before it, in bytes; in a process of its own.
 
-    Runs in a process of its own. Linux: the peak is reset just before the fit.
+    Linux: the peak is reset just before the fit.
     """
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((1_000_000, 20), dtype=np.float32)
-    y = (X[:, :10].sum(axis=1) + rng.standard_normal(len(X), dtype=np.float32) > 0).astype(int)
     theirs, ours = make_pair("classification")
     estimator = theirs if library == "scikit-learn" else ours
     estimator.fit(X[:100], y[:100])  # what loads on first use is not the fit's
     with open("/proc/self/clear_refs", "w") as reset:
         reset.write("5")
     before = resident_memory("VmRSS")
-    if strategy is None:
+    with fasttree.config_context(strategy=strategy or "auto"):
         estimator.fit(X, y)
-    else:
-        with fasttree.config_context(strategy=strategy):
-            estimator.fit(X, y)
-    return (resident_memory("VmHWM") - before) / X.nbytes
+    return resident_memory("VmHWM") - before
+
+
+def peak_of_fit(library, strategy):
+    """`peak_above` on 1,000,000 x 20 rows, as a multiple of the size of X."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1_000_000, 20), dtype=np.float32)
+    y = (X[:, :10].sum(axis=1) + rng.standard_normal(len(X), dtype=np.float32) > 0).astype(int)
+    return peak_above(X, y, library, strategy) / X.nbytes
+
+
+def in_new_process(function, *arguments):
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
 
 
 def resident_memory(field):
@@ -220,12 +227,7 @@ def resident_memory(field):
 
 def bar6_memory(options):
     """Peak memory above the input, 1,000,000 x 20 (columns: multiples of the size of X)"""
-    context = multiprocessing.get_context("spawn")
-
-    def used(*case):
-        with context.Pool(1) as pool:
-            return pool.apply(peak_of_fit, case)
-
+    used = partial(in_new_process, peak_of_fit)
     theirs = used("scikit-learn", None)
     yield Line("memory", theirs, used("fasttree", None), theirs / 3.0)
     yield Line("memory, strategy=sort", theirs, used("fasttree", "sort"), theirs / 1.3)
@@ -352,11 +354,12 @@ def save(folder, bar, lines):
     (folder / "machine.txt").write_text(describe_machine() + "\n")
 
 
-def parse_options(arguments):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def parse_options(arguments, bars):
+    parser = argparse.ArgumentParser(description="fasttree beside scikit-learn: ratios.")
     parser.add_argument("bars", nargs="*", help="names or numbers, or all", metavar="BAR")
     parser.add_argument("--list", action="store_true", help="name the bars and stop")
     parser.add_argument("--data", default=os.environ.get("FASTTREE_DATA"), metavar="FOLDER")
+    parser.add_argument("--text", default=os.environ.get("FASTTREE_TEXT"), metavar="FILE")
     parser.add_argument("--tables", nargs="+", metavar="NAME", help="tables, or all")
     parser.add_argument("--repeats", type=int, default=3, metavar="K")
     parser.add_argument(
@@ -369,22 +372,24 @@ def parse_options(arguments):
     )
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="write one table per bar")
     options = parser.parse_args(arguments)
-    numbers = {str(i): name for i, name in enumerate(BARS, 1)}
+    numbers = {str(i): name for i, name in enumerate(bars, 1)}
     options.bars = [numbers.get(bar.removeprefix("bar"), bar) for bar in options.bars]
     if options.bars == ["all"]:
-        options.bars = list(BARS)
+        options.bars = list(bars)
     for bar in options.bars:
-        if bar not in BARS:
-            parser.error(f"unknown bar {bar!r}; known: {', '.join(BARS)}")
-    if "tables" in options.bars and not options.data:
-        parser.error("the bar 'tables' needs --data FOLDER")
+        if bar not in bars:
+            parser.error(f"unknown bar {bar!r}; known: {', '.join(bars)}")
+        for option in ("data", "text"):
+            if f"(needs --{option})" in bars[bar].__doc__ and not getattr(options, option):
+                parser.error(f"the bar {bar!r} needs --{option}")
     return options
 
 
-def main(arguments=None):
-    options = parse_options(arguments)
+def main(arguments=None, bars=BARS, prefix=""):
+    """Run bars; `prefix` begins the names of the files that --save writes."""
+    options = parse_options(arguments, bars)
     if options.list or not options.bars:
-        for number, (name, bar) in enumerate(BARS.items(), 1):
+        for number, (name, bar) in enumerate(bars.items(), 1):
             print(f"bar{number:<4}{name:<14}{bar.__doc__}")
         return 0
     print(f"{describe_machine()}, load {os.getloadavg()[0]:.2f}")
@@ -392,12 +397,12 @@ def main(arguments=None):
     short = []
     for bar in options.bars:
         lines = []
-        for line in BARS[bar](options):
+        for line in bars[bar](options):
             print(line, flush=True)
             lines.append(line)
         short += [line.name for line in lines if line.ratio < line.wanted]
         if options.save:
-            save(options.save, bar, lines)
+            save(options.save, prefix + bar, lines)
     if short:
         print(f"short: {', '.join(short)}")
     return 1 if short else 0
