@@ -12,6 +12,7 @@ FOLDER holds tables as NAME.csv or NAME.csv.xz with a column named target.
 
 import argparse
 import csv
+import ctypes
 import multiprocessing
 import os
 import platform
@@ -192,11 +193,12 @@ def bar5_growth(options):
 def peak_above(X, y, library, strategy):
     """Peak memory of a fit above what stood before it, in bytes; in a process of its own.
 
-    Linux: the peak is reset just before the fit.
+    Linux with glibc: the peak is reset just before the fit.
     """
     theirs, ours = make_pair("classification")
     estimator = theirs if library == "scikit-learn" else ours
     estimator.fit(X[:100], y[:100])  # what loads on first use is not the fit's
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed before is not there to be used again
     with open("/proc/self/clear_refs", "w") as reset:
         reset.write("5")
     before = resident_memory("VmRSS")

@@ -12,11 +12,11 @@ the minimum of a few runs. Both libraries see the same float32 CSC matrix unless
 import sys
 from functools import partial
 
-import numpy as np
-
 import compare
-from benchmarks import data
+import numpy as np
 from compare import Line, alternate, compare_fit, make_pair
+
+from benchmarks import data
 
 DEPTHS = {"stump": 1, "depth 10": 10, "full": None}
 
@@ -25,9 +25,7 @@ def bar1_text(options):
     """The collection as tf-idf: stump, depth 10, full tree (needs --text)"""
     X, y = data.read_text(options.text)
     for (name, depth), wanted in zip(DEPTHS.items(), (1.5, 8, 18), strict=True):
-        yield compare_fit(
-            options, f"text, {name}", X, y, "classification", wanted, max_depth=depth
-        )
+        yield compare_fit(options, f"text, {name}", X, y, "classification", wanted, max_depth=depth)
 
 
 def bar2_threads(options):
@@ -46,7 +44,9 @@ def bar3_criteria(options):
     yield fit("two classes, full", X, two, "classification", 18)
     yield fit("entropy, depth 10", X, y, "classification", 8, max_depth=10, criterion="entropy")
     yield fit("max_features=sqrt, full", X, y, "classification", 1, max_features="sqrt")
-    yield fit("splitter=random, depth 10", X, y, "classification", 1, max_depth=10, splitter="random")
+    yield fit(
+        "splitter=random, depth 10", X, y, "classification", 1, max_depth=10, splitter="random"
+    )
     noisy = y + np.random.default_rng(0).normal(size=len(y))
     yield fit("squared_error, depth 10", X, noisy, "regression", 8, max_depth=10)
 

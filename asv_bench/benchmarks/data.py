@@ -125,7 +125,8 @@ def read_table(folder, name):
 def read_text(path, tfidf=True):
     """Documents of an NPZ file as float32 CSC, tf-idf or counts, and their class codes.
 
-    The file holds the CSR arrays ``data``, ``indices``, ``indptr`` and ``shape`` of the counts, and ``y``.
+    The file holds the CSR arrays ``data``, ``indices``, ``indptr`` and ``shape`` of the counts,
+    and ``y``.
     """
     with np.load(path) as file:
         arrays = file["data"].astype(np.float32), file["indices"], file["indptr"]

@@ -12,7 +12,9 @@ CONTESTANTS = ("fasttree sparse", "fasttree dense", "scikit-learn sparse", "scik
 def prepare(contestant, X, y, **params):
     """The contestant's estimator and its form of X."""
     library, form = contestant.split()
-    return make_estimator(library, "classification", **params), X if form == "sparse" else X.toarray()
+    return make_estimator(
+        library, "classification", **params
+    ), X if form == "sparse" else X.toarray()
 
 
 class Density:
