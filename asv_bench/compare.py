@@ -191,20 +191,12 @@ def bar5_growth(options):
 
 
 def peak_above(X, y, library, strategy):
-    """Peak memory of a fit above what stood before it, in bytes; in a process of its own.
-
-    Linux with glibc: the peak is reset just before the fit.
-    """
+    """Peak memory of a fit in bytes. To be run in a process of its own."""
     theirs, ours = make_pair("classification")
     estimator = theirs if library == "scikit-learn" else ours
     estimator.fit(X[:100], y[:100])  # what loads on first use is not the fit's
-    ctypes.CDLL(None).malloc_trim(0)  # what was freed before is not there to be used again
-    with open("/proc/self/clear_refs", "w") as reset:
-        reset.write("5")
-    before = resident_memory("VmRSS")
-    with fasttree.config_context(strategy=strategy or "auto"):
-        estimator.fit(X, y)
-    return resident_memory("VmHWM") - before
+    with fasttree.config_context(**({} if strategy is None else {"strategy": strategy})):
+        return peak_memory(partial(estimator.fit, X, y))
 
 
 def peak_of_fit(library, strategy):
@@ -215,7 +207,18 @@ def peak_of_fit(library, strategy):
     return peak_above(X, y, library, strategy) / X.nbytes
 
 
+def peak_memory(call):
+    """Bytes that a call takes at its peak, above what stood before it. Linux with glibc."""
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed before is not there to be used again
+    with open("/proc/self/clear_refs", "w") as reset:
+        reset.write("5")
+    before = resident_memory("VmRSS")
+    call()
+    return resident_memory("VmHWM") - before
+
+
 def in_new_process(function, *arguments):
+    """What a function returns, called in a process of its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(function, arguments)
 

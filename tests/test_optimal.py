@@ -15,6 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
 from fasttree.tree import DecisionTreeClassifier
+from fasttree.tree import export_text as our_export_text
+from reference.naive_hybrid import object_array, questions
 from reference.naive_optimal import best_errors
 
 DATA = Path(
@@ -112,6 +114,90 @@ def test_numeric_and_missing_columns(seed):
     assert tree.thresholds_are_exhaustive_
     assert errors(tree, X, y) == truth[3]
     assert tree.tree_.n_node_samples[tree.tree_.children_left < 0].min() >= least
+
+
+def hybrid_problem(seed):
+    """(table, classes): columns of numbers, labels and gaps of a few distinct values."""
+    rng = np.random.default_rng([seed, 5])
+    values = [[1.0, 2.0, 3.0], ["a", "b", "c"], [1.0, 2.0, "a", None], ["a", "b", None], [0.0, 1.0]]
+    chosen = rng.choice(len(values), 3, replace=False)
+    table = [[values[k][i] for i in rng.integers(0, len(values[k]), 30)] for k in chosen]
+    return table, rng.integers(0, rng.integers(2, 4), 30)
+
+
+@pytest.mark.cases(150)
+def test_columns_with_labels(seed):
+    """The best tree over every question that a node may ask, against brute force."""
+    table, y = hybrid_problem(seed)
+    asked = [question.sides(column) for column in table for question in questions(column)]
+    truth = best_errors(np.array(asked).T, y, np.ones(30), max_depth=2, max_nodes=3)
+    X = object_array(table)
+    tree = OptimalDecisionTreeClassifier(max_depth=2).fit(X, y)
+    assert tree.thresholds_are_exhaustive_
+    assert errors(tree, X, y) == truth[3]
+    leaves = tree.tree_.children_left < 0
+    assert (
+        np.bincount(tree.apply(X), minlength=len(leaves))[leaves]
+        == tree.tree_.n_node_samples[leaves]
+    ).all()
+
+
+def test_problems_have_splits_on_labels():
+    trees = [
+        OptimalDecisionTreeClassifier().fit(object_array(table), y).tree_
+        for table, y in map(hybrid_problem, range(20))
+    ]
+    assert sum(tree.label_splits is not None for tree in trees) > 10
+
+
+def test_a_frame_and_what_the_tree_says():
+    import pandas as pd
+    import polars as pl
+
+    frame = pd.DataFrame(
+        {"color": ["red", "blue", "green", None] * 10, "size": [1.0, 2.0, np.nan, 4.0] * 10}
+    )
+    y = np.array(["x", "z", "z", "y"] * 10)
+    tree = OptimalDecisionTreeClassifier(max_depth=2).fit(frame, y)
+    assert errors(tree, frame, y) == 0
+    assert tree.categories_ == [["blue", "green", "red"], []]
+    for same in (pl.from_pandas(frame), frame.astype({"color": "category"})):
+        other = OptimalDecisionTreeClassifier(max_depth=2).fit(same, y)
+        assert (other.predict(same) == y).all()
+        assert other.objective_ == tree.objective_ == 0
+    one = OptimalDecisionTreeClassifier(max_depth=1).fit(frame[["color"]], y == "x")
+    assert our_export_text(one).startswith("|--- color in {red}\n")
+    again = pickle.loads(pickle.dumps(one))
+    assert (again.predict(frame[["color"]]) == (y == "x")).all()
+    with pytest.raises(ValueError, match="splits on labels"):
+        one.to_sklearn()
+    with pytest.raises(ValueError, match="feature names"):
+        tree.predict(frame[["size", "color"]])
+    one.fit(frame[["size"]], y)  # numbers only: nothing is left of the labels
+    assert not hasattr(one, "categories_")
+
+
+def test_many_labels_are_those_of_most_rows_and_of_the_greedy_tree():
+    rng = np.random.default_rng(0)
+    labels = [f"user {i}" for i in rng.geometric(0.02, 2000)]
+    X = np.array([labels, rng.integers(0, 3, 2000)], dtype=object).T
+    y = np.array([int(label[5:]) in (1, 150) or label[5:] == "2" for label in labels])
+    tree = OptimalDecisionTreeClassifier(max_depth=2, n_thresholds=5).fit(X, y)
+    greedy = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    assert not tree.thresholds_are_exhaustive_
+    assert tree.is_optimal_
+    assert errors(tree, X, y) <= errors(greedy, X, y)
+    assert tree.tree_.label_splits is not None
+
+
+def test_a_class_without_weight_keeps_its_place():
+    X, y = small_problem(3)
+    y = y + 1
+    y[:5] = 0
+    tree = OptimalDecisionTreeClassifier(max_depth=2, time_limit=60)
+    tree.fit(X, y, sample_weight=(y > 0).astype(float))
+    assert tree.tree_.value.shape[2] == len(tree.classes_) == y.max() + 1
+    assert errors(tree, X[5:], y[5:]) == round(tree.objective_ * (len(y) - 5))
 
 
 def test_thresholds_are_midpoints():

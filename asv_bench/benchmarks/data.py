@@ -92,6 +92,39 @@ def table_names(folder):
     return sorted({path.name.split(".")[0] for path in Path(folder).glob("*.csv*")})
 
 
+def label_table_names(folder):
+    """Names of the tables with labels to compare; without a folder that of `mixed_frame`."""
+    return ["mixed"] if folder is None else ["adult", "churn"]
+
+
+def mixed_frame(n_samples=20_000, seed=0):
+    """Columns of numbers, of labels, and of both with gaps; the class depends on all three."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({f"x{j}": rng.standard_normal(n_samples).round(3) for j in range(4)})
+    for j, n_labels in enumerate((2, 8, 40, 200)):
+        frame[f"label{j}"] = [f"v{k}" for k in rng.integers(0, n_labels, n_samples)]
+    hybrid = rng.integers(0, 60, n_samples).astype(str).astype(object)
+    hybrid[rng.random(n_samples) < 0.2] = "unknown"
+    hybrid[rng.random(n_samples) < 0.1] = None
+    frame["hybrid"] = hybrid
+    y = frame["x0"] + frame["label1"].eq("v3") + frame["hybrid"].eq("unknown")
+    return frame, (y + rng.standard_normal(n_samples) > 0.5).astype(np.int64)
+
+
+def read_frame(folder, name):
+    """A real table as pandas reads it, its target, and the task; `mixed_frame` without a folder."""
+    if folder is None:
+        return *mixed_frame(), "classification"
+    import pandas as pd
+
+    frame = pd.read_csv(next(Path(folder).glob(f"{name}.csv*")))
+    target = frame.pop("target")
+    task = "regression" if name in REGRESSION_TABLES else "classification"
+    return frame, target, task
+
+
 def read_table(folder, name):
     """A real table as numbers: labels coded in sorted order, gaps as MISSING_CODE.
 
@@ -107,9 +140,7 @@ def read_table(folder, name):
         return X.astype(np.float32), y.astype(np.float64), "regression"
     import pandas as pd
 
-    path = next(Path(folder).glob(f"{name}.csv*"))
-    frame = pd.read_csv(path)
-    target = frame.pop("target")
+    frame, target, task = read_frame(folder, name)
     X = np.empty(frame.shape, dtype=np.float32)
     for j, column in enumerate(frame):
         values = frame[column]
@@ -117,9 +148,9 @@ def read_table(folder, name):
             codes, _ = pd.factorize(values, sort=True)
             values = pd.Series(codes).replace(-1, np.nan)
         X[:, j] = values.fillna(MISSING_CODE)
-    if name in REGRESSION_TABLES:
-        return X, target.to_numpy(np.float64), "regression"
-    return X, pd.factorize(target, sort=True)[0], "classification"
+    if task == "regression":
+        return X, target.to_numpy(np.float64), task
+    return X, pd.factorize(target, sort=True)[0], task
 
 
 def read_text(path, tfidf=True):

@@ -3,7 +3,8 @@
 A 0/1 column tells which side a row goes to: 1 is right. A numeric column with few distinct values
 gives one 0/1 column per gap between neighbouring values, others one per quantile; a column with
 missing values gives each of them twice, missing left and missing right, and the split of missing
-against present.
+against present. Labels are split one against the rest; at a threshold they go with the missing
+values, as everywhere in fasttree.
 
 Complexity: one sort per column, O(n log n), and n bytes per split.
 """
@@ -12,7 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fasttree.tree._table import label_codes
+
 __all__ = ["Splits", "binarize"]
+
+NO_LABEL = -1
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,9 @@ class Splits:
     feature : ndarray of shape (n_splits,), dtype=intp
         Column of X that a split reads.
     threshold : ndarray of shape (n_splits,), dtype=float64
-        Largest value that goes left.
+        Largest value that goes left; -inf for a label.
+    label : ndarray of shape (n_splits,), dtype=intp
+        Code of the label that goes left, NO_LABEL for a threshold.
     missing_go_to_left : ndarray of shape (n_splits,), dtype=int8
         Whether missing values go left; -1 where the column has none.
     is_exhaustive : bool
@@ -37,21 +44,24 @@ class Splits:
     columns: np.ndarray
     feature: np.ndarray
     threshold: np.ndarray
+    label: np.ndarray
     missing_go_to_left: np.ndarray
     is_exhaustive: bool
 
 
-def binarize(X, n_thresholds, more_thresholds=None):
+def binarize(X, n_thresholds, n_categories=None, rival=None):
     """Return the candidate splits of a float32 matrix.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features), dtype=float32
-        The rows; NaN is missing.
+        The rows; NaN is missing, or a label.
     n_thresholds : int
-        Most thresholds per column.
-    more_thresholds : function of int, default=None
-        Gives thresholds of a column to add where not all gaps are taken.
+        Most thresholds per column, and most labels.
+    n_categories : ndarray of shape (n_features,), default=None
+        Numbers of labels of the columns, if some have any.
+    rival : GreedyRival, default=None
+        Gives splits of a column to add where not all are taken.
 
     Returns
     -------
@@ -64,40 +74,65 @@ def binarize(X, n_thresholds, more_thresholds=None):
             columns=np.ascontiguousarray(X.T, dtype=np.uint8),
             feature=np.arange(n_features),
             threshold=np.full(n_features, 0.5),
+            label=np.full(n_features, NO_LABEL),
             missing_go_to_left=np.full(n_features, -1, dtype=np.int8),
             is_exhaustive=True,
         )
-    parts = []
+    parts = []  # (feature, thresholds, labels, where missing values go, columns)
     is_exhaustive = True
     for feature in range(n_features):
         column = X[:, feature]
         if is_binary[feature]:
-            parts.append((feature, np.array([0.5]), -1, column.astype(np.uint8)[None]))
+            goes_right = column.astype(np.uint8)[None]
+            parts.append((feature, np.array([0.5]), np.array([NO_LABEL]), -1, goes_right))
             continue
-        is_missing = np.isnan(column)
-        thresholds, is_complete = _thresholds(np.sort(column[~is_missing]), n_thresholds)
+        is_complete, chosen = _threshold_splits(feature, column, n_thresholds, rival)
+        parts += chosen
         is_exhaustive &= is_complete
-        if not is_complete and more_thresholds is not None:
-            thresholds = np.union1d(thresholds, more_thresholds(feature))
-        goes_right = column > thresholds[:, None]  # False for missing values
-        if not is_missing.any():
-            parts.append((feature, thresholds, -1, goes_right))
-            continue
-        parts.append((feature, thresholds, 1, goes_right))
-        parts.append((feature, thresholds, 0, goes_right | is_missing))
-        parts.append((feature, np.array([np.inf]), 0, is_missing[None]))
-    sizes = [len(thresholds) for _, thresholds, _, _ in parts]
-
-    def stacked(values, dtype):
-        return np.repeat(np.array(values, dtype=dtype), sizes)
-
+        if n_categories is not None and n_categories[feature]:
+            is_complete, chosen = _label_splits(feature, column, n_thresholds, rival)
+            parts += chosen
+            is_exhaustive &= is_complete
+    sizes = [len(thresholds) for _, thresholds, *_ in parts]
+    features, thresholds, labels, missing_left, columns = zip(*parts, strict=True)
     return Splits(
-        columns=np.concatenate([columns for *_, columns in parts]).view(np.uint8),
-        feature=stacked([feature for feature, *_ in parts], np.intp),
-        threshold=np.concatenate([thresholds for _, thresholds, _, _ in parts]),
-        missing_go_to_left=stacked([left for _, _, left, _ in parts], np.int8),
+        columns=np.concatenate(columns).view(np.uint8),
+        feature=np.repeat(np.array(features, dtype=np.intp), sizes),
+        threshold=np.concatenate(thresholds),
+        label=np.concatenate(labels),
+        missing_go_to_left=np.repeat(np.array(missing_left, dtype=np.int8), sizes),
         is_exhaustive=is_exhaustive,
     )
+
+
+def _threshold_splits(feature, column, n_thresholds, rival):
+    """Whether all splits between numbers are there, and these."""
+    is_other = np.isnan(column)
+    thresholds, is_complete = _thresholds(np.sort(column[~is_other]), n_thresholds)
+    if not is_complete and rival is not None:
+        thresholds = np.union1d(thresholds, rival.thresholds(feature))
+    no_labels = np.full(len(thresholds), NO_LABEL)
+    goes_right = column > thresholds[:, None]  # False for missing values and labels
+    if not is_other.any():
+        return is_complete, [(feature, thresholds, no_labels, -1, goes_right)]
+    return is_complete, [
+        (feature, thresholds, no_labels, 1, goes_right),
+        (feature, thresholds, no_labels, 0, goes_right | is_other),
+        (feature, np.array([np.inf]), np.array([NO_LABEL]), 0, is_other[None]),
+    ]
+
+
+def _label_splits(feature, column, n_labels, rival):
+    """Whether every label is split from the rest, and the splits, of the most frequent labels."""
+    codes, is_missing = label_codes(column)
+    labels, counts = np.unique(codes[codes >= 0], return_counts=True)
+    is_complete = len(labels) <= n_labels
+    if not is_complete:
+        frequent = labels[np.argsort(-counts, kind="stable")[:n_labels]]
+        labels = frequent if rival is None else np.union1d(frequent, rival.labels(feature))
+    missing_left = 0 if is_missing.any() else -1
+    thresholds = np.full(len(labels), -np.inf)
+    return is_complete, [(feature, thresholds, labels, missing_left, codes != labels[:, None])]
 
 
 def _thresholds(values, n_thresholds):

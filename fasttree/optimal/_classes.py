@@ -22,7 +22,13 @@ from fasttree.optimal._progress import Reporter
 from fasttree.optimal._weights import integer_weights
 from fasttree.tree import DecisionTreeClassifier
 from fasttree.tree._interop import to_sklearn_tree
-from fasttree.tree._validation import check_fit_data, check_weights, encode_classes
+from fasttree.tree._table import table_encoder
+from fasttree.tree._validation import (
+    check_fit_data,
+    check_fit_table,
+    check_weights,
+    encode_classes,
+)
 from fasttree.utils._threads import effective_n_threads
 
 __all__ = ["OptimalDecisionTreeClassifier"]
@@ -72,7 +78,13 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
     n_thresholds : int, default=31
         Most thresholds tried per numeric column. Columns with at most this many gaps between
         their values have all of them; others have those nearest to even quantiles, and those of
-        the greedy tree within the same limits, which is therefore never better.
+        the greedy tree within the same limits, which is therefore never better. Likewise the
+        most labels of a column that are split from the rest, the most frequent ones.
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
+            default="from_dtype"
+        Columns that hold labels only, as in :class:`fasttree.tree.DecisionTreeClassifier`.
+    missing_values : float, str, array-like of these, or None, default=None
+        Values that are missing besides None, NaN, NA, NaT and the empty string.
     cache_size : float, default=256
         Mebibytes that solved subproblems may take.
     pareto_front : bool, default=False
@@ -106,7 +118,8 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
     is_optimal_ : bool
         Whether the gap is zero.
     thresholds_are_exhaustive_ : bool
-        Whether the candidate splits are all there are, so that `is_optimal_` speaks of all trees.
+        Whether the candidate splits, thresholds and single labels, are all there are, so that
+        `is_optimal_` speaks of all trees.
     pareto_front_ : ndarray of shape (n_points,)
         With ``pareto_front=True``: fields `n_leaves`, `error` (weighted error rate of the best
         tree with at most so many leaves) and `lower_bound` of it, where the error improves.
@@ -159,6 +172,10 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
         "n_jobs": [Integral, None],
         "n_thresholds": [Interval(Integral, 1, None, closed="left")],
+        **{
+            name: DecisionTreeClassifier._parameter_constraints[name]
+            for name in ("categorical_features", "missing_values")
+        },
         "cache_size": [Interval(Real, 0.0, None, closed="left")],
         "pareto_front": ["boolean"],
         "callback": [callable, None],
@@ -177,6 +194,8 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         time_limit=None,
         n_jobs=None,
         n_thresholds=31,
+        categorical_features="from_dtype",
+        missing_values=None,
         cache_size=256,
         pareto_front=False,
         callback=None,
@@ -191,6 +210,8 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.n_thresholds = n_thresholds
+        self.categorical_features = categorical_features
+        self.missing_values = missing_values
         self.cache_size = cache_size
         self.pareto_front = pareto_front
         self.callback = callback
@@ -204,8 +225,9 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The training rows; values are read as float32, NaN is missing.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The training rows; numbers are read as float32, NaN is missing. Tables may hold
+            labels, see :class:`fasttree.tree.DecisionTreeClassifier`.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -221,8 +243,10 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         integers, unit = integer_weights(weights)
         total = int(integers.sum())
         depth, budgets = self._limits(len(codes))
-        rival = GreedyRival(self, X, codes, weights, depth, budgets[1] + 1)
-        splits = binarize(X, self.n_thresholds, rival.thresholds)
+        encoder = table_encoder(self)
+        n_categories = None if encoder is None else encoder.n_categories
+        rival = GreedyRival(self, X, codes, weights, depth, budgets[1] + 1, n_categories)
+        splits = binarize(X, self.n_thresholds, n_categories, rival)
         self._check_memory(splits.columns.shape, depth, budgets)
         reporter = Reporter(_engine.PENALTY_SCALE * total, self.callback, self.verbose)
         penalty = _scaled_penalty(self.complexity_penalty, total)
@@ -250,8 +274,11 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             callback=reporter if reporter.is_needed else None,
         )
 
+        if n_categories is None:
+            n_categories = np.zeros(self.n_features_in_, dtype=np.uint32)
+
         def tree_of(nodes):
-            return grow(nodes, splits, codes, integers, unit, self.n_features_in_, self.n_classes_)
+            return grow(nodes, splits, codes, integers, unit, n_categories, self.n_classes_)
 
         self.tree_ = tree_of(result["tree"])
         if rival.tree is not None:
@@ -275,10 +302,13 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
 
     def _checked_data(self, X, y, sample_weight):
         """Return rows of positive weight: float32 X, int32 classes and float64 weights."""
-        X, y = check_fit_data(self, X, y)
+        vars(self).pop("_table_encoder", None)
+        read = check_fit_table(self, X, y)
+        X, y = check_fit_data(self, X, y) if read is None else read
         if issparse(X):
             X = X.toarray()
-        self._compute_missing_values_in_feature_mask(X)  # refuses infinity
+        if read is None:
+            self._compute_missing_values_in_feature_mask(X)  # refuses infinity
         self.n_features_in_ = X.shape[1]
         y = column_or_1d(y, warn=True)
         if len(y) != len(X):

@@ -1,7 +1,5 @@
 """The greedy tree within the same limits: a source of candidate splits, and a mark to reach."""
 
-from functools import cached_property
-
 import numpy as np
 
 from fasttree.tree import DecisionTreeClassifier
@@ -15,15 +13,19 @@ class GreedyRival:
     Parameters
     ----------
     estimator : OptimalDecisionTreeClassifier
-        Its `min_samples_leaf` is used.
+        Its `min_samples_leaf` and `n_classes_` are used.
     X, codes, weights : ndarrays
         The training rows, classes and weights.
     max_depth, max_leaf_nodes : int
         Limits of the tree.
+    n_categories : ndarray of shape (n_features,) or None
+        Numbers of labels of the columns.
     """
 
-    def __init__(self, estimator, X, codes, weights, max_depth, max_leaf_nodes):
+    def __init__(self, estimator, X, codes, weights, max_depth, max_leaf_nodes, n_categories):
         self.data = X, codes, weights
+        self.n_categories = n_categories
+        self.n_classes = estimator.n_classes_
         self.limits = {
             "max_depth": max(1, max_depth),
             "max_leaf_nodes": max_leaf_nodes if max_leaf_nodes < 2**max_depth else None,
@@ -32,25 +34,35 @@ class GreedyRival:
         self.can_split = max_depth > 0 and max_leaf_nodes > 1
         self.tree = None
 
-    @cached_property
-    def fitted(self):
-        X, codes, weights = self.data
-        return DecisionTreeClassifier(**self.limits).fit(X, codes, sample_weight=weights)
-
     def grow(self):
         """Make `tree` the greedy tree, if the limits allow it a split."""
-        if self.can_split:
-            self.tree = self.fitted.tree_
+        if self.tree is not None or not self.can_split:
+            return
+        greedy = DecisionTreeClassifier(**self.limits)
+        X, _, weights, _ = greedy._read_data(*self.data, check_input=False)
+        # Rows of weight zero may have taken a class with them.
+        greedy.n_classes_ = np.array([self.n_classes], dtype=np.intp)
+        codes = self.data[1].astype(np.float64)[:, None]
+        self.tree = greedy._grow(X, codes, weights, None, self.n_categories)
 
     def thresholds(self, feature):
         """Thresholds of the greedy tree on a column, missing against present aside."""
-        if not self.can_split:
-            return np.empty(0)
         self.grow()
+        if self.tree is None:
+            return np.empty(0)
         thresholds = self.tree.threshold[self.tree.feature == feature]
         return thresholds[np.isfinite(thresholds)]
+
+    def labels(self, feature):
+        """Codes of the labels of a column that the greedy tree splits from the rest."""
+        self.grow()
+        if self.tree is None or self.tree.label_splits is None:
+            return np.empty(0, dtype=np.uint32)
+        splits = self.tree.label_splits
+        return splits.codes[self.tree.feature[splits.nodes] == feature]
 
     def error(self, weights):
         """Weight of the rows that the greedy tree errs on."""
         X, codes, _ = self.data
-        return int(weights[self.fitted.predict(X) != codes].sum())
+        predicted = self.tree.value[:, 0].argmax(axis=1)
+        return int(weights[predicted[self.tree.apply(X)] != codes].sum())

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from fasttree.optimal._binarize import NO_LABEL
+from fasttree.tree._label_splits import LabelSplits
 from fasttree.tree._tree import NODE_DTYPE, TREE_LEAF, TREE_UNDEFINED, Tree
 
 __all__ = ["grow"]
 
 
-def grow(solution, splits, codes, weights, unit, n_features, n_classes):
+def grow(solution, splits, codes, weights, unit, n_categories, n_classes):
     """Return the fitted tree of an engine's solution.
 
     Values are class fractions over the integer weights that the search used, so that the tree
@@ -25,8 +27,10 @@ def grow(solution, splits, codes, weights, unit, n_features, n_classes):
         Weights, in multiples of `unit`.
     unit : float
         Weight of a unit.
-    n_features, n_classes : int
-        Of the data.
+    n_categories : ndarray of shape (n_features,), dtype=uint32
+        Numbers of labels of the columns.
+    n_classes : int
+        Number of classes.
 
     Returns
     -------
@@ -58,6 +62,22 @@ def grow(solution, splits, codes, weights, unit, n_features, n_classes):
         node["missing_go_to_left"] = missing_left
         rows[left], rows[right] = here[~goes_right], here[goes_right]
         depth[[left, right]] = depth[k] + 1
-    tree = Tree(n_features, np.array([n_classes], dtype=np.intp), 1)
-    tree.set_nodes(nodes, values, int(depth.max()))
+    tree = Tree(len(n_categories), np.array([n_classes], dtype=np.intp), 1)
+    label_splits = _label_splits(solution["column"], splits, n_categories)
+    tree.set_nodes(nodes, values, int(depth.max()), label_splits)
     return tree
+
+
+def _label_splits(columns, splits, n_categories):
+    """The splits on labels of the nodes, each of one label; None if there are none."""
+    labels = np.where(columns < 0, NO_LABEL, splits.label[columns])
+    nodes = np.flatnonzero(labels != NO_LABEL)
+    if not len(nodes):
+        return None
+    return LabelSplits(
+        nodes,
+        np.arange(len(nodes) + 1),
+        labels[nodes].astype(np.uint32),
+        np.ones(len(nodes), dtype=np.uint8),
+        n_categories,
+    )

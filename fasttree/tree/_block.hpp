@@ -83,8 +83,11 @@ FASTTREE_AVX512 inline void order_codes_avx512(const uint8_t* codes, uint32_t n,
         out.order[p] = static_cast<uint8_t>(i);
         out.boundaries |= static_cast<uint64_t>(before == 0) << p;
     }
-    out.n_missing = static_cast<uint32_t>(__builtin_popcountll(_mm512_mask_cmpge_epu8_mask(
-        all, code, _mm512_set1_epi8(static_cast<char>(n_numbers)))));
+    out.n_missing = 0;
+    if (n_numbers < 256) {
+        out.n_missing = static_cast<uint32_t>(__builtin_popcountll(_mm512_mask_cmpge_epu8_mask(
+            all, code, _mm512_set1_epi8(static_cast<char>(n_numbers)))));
+    }
 }
 
 FASTTREE_AVX512 inline void pick_avx512(const BlockOrder& feature, uint64_t members, uint32_t n,

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import narwhals
 import numpy as np
+from narwhals.dependencies import is_pandas_dataframe, is_pandas_series
 from scipy.sparse import issparse
 
-__all__ = ["Coded", "Numbers", "Objects", "open_table", "text_target"]
+__all__ = ["Coded", "Numbers", "Objects", "open_table", "target_array"]
 
 
 @dataclass
@@ -64,27 +65,30 @@ def open_table(X, with_labels=False):
         if X.ndim == 2 and (X.dtype.kind in "OUST" or (with_labels and X.dtype.kind in "iufb")):
             return ArrayTable(X)
         return None
-    frame = narwhals.from_native(X, pass_through=True, eager_only=True)
-    if not isinstance(frame, narwhals.DataFrame):
-        return None
-    table = PandasTable(X) if frame.implementation.is_pandas() else FrameTable(frame)
+    if is_pandas_dataframe(X):
+        table = PandasTable(X)
+    else:
+        frame = narwhals.from_native(X, pass_through=True, eager_only=True)
+        if not isinstance(frame, narwhals.DataFrame):
+            return None
+        table = FrameTable(frame)
     return table if with_labels or not table.is_numeric() else None
 
 
-def text_target(y):
-    """Return a series of text or categories as an array of objects; anything else as it is.
+def target_array(y):
+    """Return a series of numbers, text or categories as an array; anything else as it is.
 
     Equal texts become one object, which costs less to make and to tell apart.
     """
-    series = narwhals.from_native(y, pass_through=True, allow_series=True)
-    if not isinstance(series, narwhals.Series):
-        return y
-    if series.implementation.is_pandas():
+    if is_pandas_series(y):
         column = _pandas_column(y, y.dtype, y.name)
-    elif series.dtype == narwhals.String:
-        column = _distinct_text(series)
     else:
-        return y
+        series = narwhals.from_native(y, pass_through=True, allow_series=True)
+        if not isinstance(series, narwhals.Series) or series.dtype != narwhals.String:
+            return y
+        column = _distinct_text(series)
+    if isinstance(column, Numbers):
+        return column.values
     if not isinstance(column, Coded) or np.any(column.codes < 0):
         return y
     distinct = np.array(column.distinct, dtype=object)
@@ -172,10 +176,10 @@ class PandasTable:
     """A pandas frame, read by pandas itself: its columns come without a copy."""
 
     def __init__(self, frame):
-        self.frame = frame
         self.n_rows, self.n_columns = frame.shape
         self.names = list(frame.columns)
         self.dtypes = list(frame.dtypes)
+        self.series = [series for _, series in frame.items()]
 
     def name(self, j):
         return self.names[j]
@@ -187,7 +191,7 @@ class PandasTable:
         return self.dtypes[j].kind == "b" or self.dtypes[j].name == "category"
 
     def column(self, j):
-        return _pandas_column(self.frame.iloc[:, j], self.dtypes[j], self.names[j])
+        return _pandas_column(self.series[j], self.dtypes[j], self.names[j])
 
 
 def _pandas_column(series, dtype, name):

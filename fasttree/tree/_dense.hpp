@@ -13,12 +13,14 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "../utils/_bits.hpp"
 #include "../utils/_simd.hpp"
 #include "../utils/_sorting.hpp"
 #include "_block.hpp"
+#include "_few_values.hpp"
 #include "_partition.hpp"
 #include "_runs.hpp"
 #include "_split.hpp"
@@ -37,7 +39,8 @@ struct Column {
     uint32_t n_labels = 0;           // of them labels, at the end
     bool has_missing = false;        // COUNTED, WIDE, SORTED
     std::vector<uint32_t> list;      // SORTED
-    std::vector<uint8_t> narrow;     // codes of data.rows, until they are interleaved
+    std::unique_ptr<uint8_t[]> narrow;  // codes of data.rows, until they are interleaved
+    std::vector<uint8_t> rank;          // of a code in `narrow` among the values
     std::vector<uint32_t> wide;
 
     bool with_labels() const { return n_categories > 0; }
@@ -70,22 +73,52 @@ public:
         return codes.data() + static_cast<size_t>(row) * n_counted + slot;
     }
 
-    // Stores features [first, last): COUNTED those of few values if `counted`, others SORTED if
-    // `sorted`, or WIDE if `widened`. `keys` holds n rows of each feature.
-    void encode(uint32_t first, uint32_t last, bool counted, bool sorted, bool widened,
-                std::vector<uint32_t>& keys, SortBuffers& buffers) {
-        const uint32_t n = static_cast<uint32_t>(rows.size());
-        keys.resize(static_cast<size_t>(last - first) * n);
-        bool with_labels = false;
-        for (uint32_t f = first; f < last; ++f) with_labels |= columns[f].with_labels();
-        if (with_labels) gather_keys<true>(first, last, keys.data());
-        else gather_keys<false>(first, last, keys.data());
-        buffers.reserve(n);
+    // Makes features of [first, last) COUNTED if their values are few: one pass over X, in its
+    // own order, gives codes in order of appearance; a table then puts them in order.
+    void count(uint32_t first, uint32_t last) {
+        const size_t n = rows.size(), block = row_stride > column_stride ? 256 : n;
+        std::vector<FewValues> found(last - first);
         for (uint32_t f = first; f < last; ++f) {
-            const uint32_t* column_keys = keys.data() + static_cast<size_t>(f - first) * n;
-            if (counted && count(columns[f], column_keys)) continue;
-            if (sorted || widened) sort(columns[f], column_keys, buffers);
-            if (widened) widen(columns[f], f);
+            columns[f].narrow.reset(new uint8_t[n]);
+            columns[f].storage = COUNTED;  // until there are too many
+        }
+        for (size_t start = 0; start < n; start += block) {
+            const size_t size = std::min(block, n - start);
+            for (uint32_t f = first; f < last; ++f) {
+                Column& col = columns[f];
+                if (col.storage == COUNTED
+                    && !found[f - first].encode(column(f), row_stride, rows.data() + start, size,
+                                                col.with_labels(), MAX_COUNTED,
+                                                col.narrow.get() + start)) {
+                    col.storage = RAW;
+                    col.narrow.reset();
+                }
+            }
+        }
+        for (uint32_t f = first; f < last; ++f) {
+            if (columns[f].storage == COUNTED) rank_codes(columns[f], found[f - first]);
+        }
+    }
+
+    // Features that are not stored yet.
+    std::vector<uint32_t> raw_features() const {
+        std::vector<uint32_t> out;
+        for (uint32_t f = 0; f < columns.size(); ++f) {
+            if (columns[f].storage == RAW) out.push_back(f);
+        }
+        return out;
+    }
+
+    // Makes features[first:last] SORTED, or WIDE.
+    void sort(const std::vector<uint32_t>& features, uint32_t first, uint32_t last, bool widened,
+              SortBuffers& buffers) {
+        const size_t n = rows.size();
+        buffers.reserve(n);
+        const std::unique_ptr<uint32_t[]> keys(new uint32_t[(last - first) * n]);
+        gather_keys(features.data() + first, last - first, keys.get());
+        for (uint32_t i = first; i < last; ++i) {
+            sort(columns[features[i]], keys.get() + (i - first) * n, buffers);
+            if (widened) widen(columns[features[i]], features[i]);
         }
     }
 
@@ -101,13 +134,19 @@ public:
         for (size_t start = 0; start < rows.size(); start += BLOCK) {
             const size_t end = std::min(start + BLOCK, rows.size());
             for (const Column& col : columns) {
-                if (col.storage == COUNTED)
-                    scatter(col.narrow, col.slot, n_counted, start, end, codes);
-                if (col.storage == WIDE)
-                    scatter(col.wide, col.slot, n_wide, start, end, wide_codes);
+                if (col.storage == COUNTED) {
+                    const uint8_t* rank = col.rank.data();
+                    const uint8_t* from = col.narrow.get();
+                    scatter(start, end, codes.data() + col.slot, n_counted,
+                            [=](size_t i) { return rank[from[i]]; });
+                } else if (col.storage == WIDE) {
+                    const uint32_t* from = col.wide.data();
+                    scatter(start, end, wide_codes.data() + col.slot, n_wide,
+                            [=](size_t i) { return from[i]; });
+                }
             }
         }
-        for (Column& col : columns) col.narrow = {}, col.wide = {};
+        for (Column& col : columns) col.narrow = {}, col.rank = {}, col.wide = {};
     }
 
     // Entries of the given rows in ascending order of the feature; returns how many are not
@@ -126,75 +165,36 @@ public:
     }
 
 private:
-    // Keys of features [first, last), feature-major; X is read once, in its own order.
-    template <bool with_labels>
-    void gather_keys(uint32_t first, uint32_t last, uint32_t* keys) const {
-        auto key = [this](uint32_t f, float x) {
-            return cell_key(x, with_labels && columns[f].with_labels());
-        };
-        const size_t n = rows.size();
-        if (row_stride > column_stride) {
-            for (size_t i = 0; i < n; ++i) {
-                const float* x = X + static_cast<ptrdiff_t>(rows[i]) * row_stride;
-                for (uint32_t f = first; f < last; ++f) {
-                    keys[(f - first) * n + i] =
-                        key(f, x[static_cast<ptrdiff_t>(f) * column_stride]);
-                }
-            }
-        } else {
-            for (uint32_t f = first; f < last; ++f) {
-                const float* x = column(f);
-                for (size_t i = 0; i < n; ++i) {
-                    keys[(f - first) * n + i] =
-                        key(f, x[static_cast<ptrdiff_t>(rows[i]) * row_stride]);
+    template <class Code, class From>
+    void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {
+        const uint32_t* at = rows.data();
+        for (size_t i = start; i < end; ++i) to[at[i] * stride] = from(i);
+    }
+
+    // Keys of the features, feature-major; X is read once, in its own order.
+    void gather_keys(const uint32_t* features, uint32_t n_features, uint32_t* keys) const {
+        const size_t n = rows.size(), block = row_stride > column_stride ? 64 : n;
+        for (size_t start = 0; start < n; start += block) {
+            const size_t end = std::min(start + block, n);
+            for (size_t k = 0; k < n_features; ++k) {
+                const float* x = column(features[k]);
+                const bool with_labels = columns[features[k]].with_labels();
+                for (size_t i = start; i < end; ++i) {
+                    keys[k * n + i] =
+                        cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], with_labels);
                 }
             }
         }
     }
 
-    // Makes the column COUNTED if its values are few: one hashing pass gives codes in order of
-    // appearance, or stops at the first value too many; a table then puts them in order.
-    bool count(Column& col, const uint32_t* keys) const {
-        constexpr uint32_t SLOTS = 4 * MAX_COUNTED;
-        uint32_t slot_key[SLOTS], order[MAX_COUNTED];
-        uint8_t slot_code[SLOTS], code_of[MAX_COUNTED];
-        bool used[SLOTS] = {};
-        std::fill(slot_key, slot_key + SLOTS, MISSING_KEY);
-        const size_t n = rows.size();
-        std::vector<uint32_t> distinct;
-        col.narrow.resize(n);
-        for (size_t i = 0; i < n; ++i) {
-            const uint32_t key = keys[i];
-            uint32_t slot = key * 0x9e3779b1u >> 22;  // top 10 bits
-            while (!used[slot] || slot_key[slot] != key) {
-                if (used[slot]) {
-                    slot = (slot + 1) % SLOTS;
-                    continue;
-                }
-                if (distinct.size() == MAX_COUNTED - 1) {  // one code is kept for missing
-                    col.narrow = {};
-                    return false;
-                }
-                used[slot] = true;
-                slot_key[slot] = key;
-                slot_code[slot] = static_cast<uint8_t>(distinct.size());
-                distinct.push_back(key);
-            }
-            col.narrow[i] = slot_code[slot];
+    static void rank_codes(Column& col, const FewValues& found) {
+        uint8_t rank = 0;
+        col.rank.resize(found.keys.size());
+        for (uint8_t code : found.ascending()) {
+            col.rank[code] = rank++;
+            if (found.keys[code] == MISSING_KEY) col.has_missing = true;
+            else append_value(col, found.keys[code]);
         }
-        const uint32_t n_distinct = static_cast<uint32_t>(distinct.size());
-        for (uint32_t c = 0; c < n_distinct; ++c) order[c] = c;
-        std::sort(order, order + n_distinct,
-                  [&](uint32_t a, uint32_t b) { return distinct[a] < distinct[b]; });
-        for (uint32_t c = 0; c < n_distinct; ++c) {
-            code_of[order[c]] = static_cast<uint8_t>(c);
-            const uint32_t key = distinct[order[c]];
-            if (key == MISSING_KEY) col.has_missing = true;
-            else append_value(col, key);
-        }
-        for (size_t i = 0; i < n; ++i) col.narrow[i] = code_of[col.narrow[i]];
-        col.storage = COUNTED;
-        return true;
     }
 
     void sort(Column& col, const uint32_t* keys, SortBuffers& buffers) const {
@@ -225,14 +225,6 @@ private:
     static void append_value(Column& col, uint32_t key) {
         col.values.push_back(key_cell(key));
         col.n_labels += key >= FIRST_LABEL_KEY;
-    }
-
-    template <class Code>
-    void scatter(const std::vector<Code>& from, uint32_t slot, uint32_t stride, size_t start,
-                 size_t end, std::vector<Code>& to) const {
-        for (size_t i = start; i < end; ++i) {
-            to[static_cast<size_t>(rows[i]) * stride + slot] = from[i];
-        }
     }
 
     static uint32_t sort_items(SortBuffers& buffers, uint32_t n, uint32_t* entries) {
@@ -371,15 +363,18 @@ private:
         const uint32_t* node_rows = data.rows.data();
         uint32_t* sides = go_left.data();
         if (col.storage == COUNTED) {
-            uint8_t left[MAX_COUNTED];
+            uint8_t left[MAX_COUNTED + 1];
             const size_t n_values = col.values.size();
             for (size_t c = 0; c < n_values; ++c) left[c] = col.values[c] <= split.threshold;
             for (size_t c = col.n_numbers(); c < n_values; ++c) {
                 left[c] = split.label_goes_left(label_of(col.values[c]));
             }
             left[n_values] = split.missing_left;
+            const uint8_t* codes = data.codes.data() + col.slot;
+            const size_t stride = data.n_counted;
+            BitWriter writer(sides);
             for (uint32_t i = start; i < end; ++i) {
-                put_bit(sides, node_rows[i], left[*data.code(node_rows[i], col.slot)]);
+                writer.put(node_rows[i], left[codes[node_rows[i] * stride]]);
             }
         } else if (split.question != THRESHOLD) {
             mark_labels(split, col, start, end);
@@ -393,9 +388,10 @@ private:
                         p < split.n_values_left || end - i <= n_missing);
             }
         } else {
+            BitWriter writer(sides);
             for (uint32_t i = start; i < end; ++i) {
                 const float x = data.value(node_rows[i], split.feature);
-                put_bit(sides, node_rows[i], x != x ? split.missing_left : x <= split.threshold);
+                writer.put(node_rows[i], x != x ? split.missing_left : x <= split.threshold);
             }
         }
     }

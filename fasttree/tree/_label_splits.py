@@ -40,21 +40,19 @@ class LabelSplits:
     n_categories : ndarray of shape (n_features,), dtype=uint32
         Number of labels of each column; 0 for columns of numbers.
 
-    Raises
-    ------
-    ValueError
-        If the arrays do not describe such splits.
+    Notes
+    -----
+    The arrays become its own, read-only; only those of a pickle are checked.
     """
 
     def __init__(self, nodes, offsets, codes, listed_left, n_categories):
         arrays = (nodes, offsets, codes, listed_left, n_categories)
-        for (name, dtype), array in zip(_FIELDS.items(), arrays, strict=True):
-            array = np.array(check_side_array(array, name, dtype))
+        for name, array in zip(_FIELDS, arrays, strict=True):
             array.flags.writeable = False
             setattr(self, name, array)
-        self._check()
 
     def _check(self):
+        """Raise unless the arrays describe splits."""
         n_splits = len(self.nodes)
         if len(self.offsets) != n_splits + 1 or len(self.listed_left) != n_splits:
             raise ValueError("The side arrays of splits on labels have different lengths.")
@@ -93,7 +91,9 @@ class LabelSplits:
         """Return the splits of a pickle's state."""
         if not isinstance(state, dict) or set(state) != set(_FIELDS):
             raise ValueError(f"The state of the splits on labels must hold {', '.join(_FIELDS)}.")
-        splits = cls(**state)
+        arrays = (check_side_array(state[name], name, dtype) for name, dtype in _FIELDS.items())
+        splits = cls(*map(np.array, arrays))
+        splits._check()
         if len(splits.n_categories) != n_features:
             raise ValueError(
                 f"n_categories has {len(splits.n_categories)} entries for {n_features} features."

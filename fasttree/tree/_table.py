@@ -17,9 +17,9 @@ import numpy as np
 from fasttree.tree._cells import parse_texts, scan_objects
 from fasttree.tree._columns import Coded, Numbers, Objects, open_table
 from fasttree.tree._label_splits import MAX_LABELS
-from fasttree.utils._finite import SOME_INFINITE, value_kind
+from fasttree.utils._finite import SOME_INFINITE, SOME_MISSING, value_kind
 
-__all__ = ["TableEncoder", "label_key", "open_fit_table", "table_encoder"]
+__all__ = ["TableEncoder", "label_codes", "label_key", "open_fit_table", "table_encoder"]
 
 MISSING_BITS = np.uint32(0x7FC00000)
 
@@ -99,10 +99,22 @@ class ColumnEncoder:
 
     def fit(self, column, out):
         """Learn the labels of a column view; write its cells to `out`, float32."""
-        self.encode(column, out)
-        self.has_missing = bool((out.view(np.uint32) == MISSING_BITS).any())
+        kind = self.encode(column, out)
+        is_missing = out.view(np.uint32) == MISSING_BITS if kind == SOME_MISSING else None
+        self.has_missing = is_missing is not None and bool(is_missing.any())
 
     def encode(self, column, out):
+        """Write the cells of a column view to `out`; return their `value_kind`."""
+        self._write(column, out)
+        kind = value_kind(out[:, None])
+        if kind == SOME_INFINITE:
+            raise ValueError(
+                "Input X contains infinity or a value too large for dtype('float32') in column "
+                f"{self.name!r}."
+            )
+        return kind
+
+    def _write(self, column, out):
         """Write the cells of a column view to `out`; without labels learned, learn them."""
         if isinstance(column, Numbers) and not self.is_label:
             with np.errstate(over="ignore"):
@@ -212,12 +224,6 @@ class TableEncoder:
         X = np.empty((table.n_rows, table.n_columns), dtype=np.float32, order="F")
         for j, column in enumerate(self.columns):
             (column.fit if is_fit else column.encode)(table.column(j), X[:, j])
-        if value_kind(X) == SOME_INFINITE:
-            infinite = [c.name for j, c in enumerate(self.columns) if np.isinf(X[:, j]).any()]
-            raise ValueError(
-                "Input X contains infinity or a value too large for dtype('float32') in column "
-                f"{infinite[0]!r}."
-            )
         return X
 
     @property
@@ -278,6 +284,13 @@ def label_columns(table, categorical_features):
     if unknown:
         raise ValueError(f"categorical_features names columns that X does not have: {unknown}.")
     return np.isin(np.array(table.names, dtype=object), chosen)
+
+
+def label_codes(cells):
+    """Return the codes of a column of cells, -1 where there is no label, and what is missing."""
+    codes = np.ascontiguousarray(cells).view(np.uint32).astype(np.intp) - int(MISSING_BITS) - 1
+    is_label = np.isnan(cells) & (codes >= 0) & (codes < MAX_LABELS)
+    return np.where(is_label, codes, -1), np.isnan(cells) & ~is_label
 
 
 def table_encoder(estimator):

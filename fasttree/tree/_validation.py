@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
 from fasttree.tree._cells import encode_texts
-from fasttree.tree._columns import open_table, text_target
+from fasttree.tree._columns import open_table, target_array
 from fasttree.tree._table import TableEncoder, open_fit_table, table_encoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 
@@ -114,7 +114,7 @@ def check_fit_table(estimator, X, y):
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
-    y = text_target(y)
+    y = target_array(y)
     if not _is_plain_target(y):
         y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
     encoder = TableEncoder(table, estimator.categorical_features, estimator.missing_values)

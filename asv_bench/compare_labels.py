@@ -1,0 +1,76 @@
+"""Tables with labels, fitted as they are, beside encoders and scikit-learn's tree.
+
+    python asv_bench/compare_labels.py FOLDER
+    python asv_bench/compare_labels.py FOLDER --tables churn --repeats 9
+
+A line per way of fitting: the least time of a fit of all rows, encoding included, the peak memory
+above the frame, in a process of its own, and the mean accuracy over ten splits of 80% and 20%.
+Full trees, one thread. The last line holds the ratios that fasttree is to reach: 8 times
+the speed of the faster one-hot encoding, less memory, an accuracy within 0.005.
+"""
+
+import argparse
+import time
+from functools import partial
+
+import numpy as np
+from compare import alternate, describe_machine, in_new_process, peak_memory
+from sklearn.model_selection import train_test_split
+
+from benchmarks import data
+from benchmarks.labels import METHODS, make_method
+
+N_SPLITS = 10
+
+
+def peak_of_fit(folder, name, method):
+    """Bytes of memory that a fit takes at its peak, above the frame."""
+    frame, y, task = data.read_frame(folder, name)
+    estimator = make_method(method, frame, task)
+    estimator.fit(frame[:200], y[:200])  # what loads on first use is not the fit's
+    return peak_memory(partial(estimator.fit, frame, y))
+
+
+def mean_accuracy(estimator, frame, y):
+    scores = []
+    for seed in range(N_SPLITS):
+        X, X_test, y_fit, y_test = train_test_split(frame, y, test_size=0.2, random_state=seed)
+        scores.append(estimator.fit(X, y_fit).score(X_test, y_test))
+    return float(np.mean(scores))
+
+
+def compare(folder, name, repeats, clock):
+    frame, y, task = data.read_frame(folder, name)
+    estimators = [make_method(method, frame, task) for method in METHODS]
+    times = alternate(repeats, *(partial(e.fit, frame, y) for e in estimators), clock=clock)
+    peaks = [in_new_process(peak_of_fit, folder, name, method) for method in METHODS]
+    scores = [mean_accuracy(estimator, frame, y) for estimator in estimators]
+    print("{} {} x {}".format(name, *frame.shape))
+    for method, seconds, peak, score in zip(METHODS, times, peaks, scores, strict=True):
+        print(f"  {method:<16}{1000 * seconds:>10.2f}{peak / 2**20:>10.2f}{score:>10.4f}")
+    one_hot = [i for i, method in enumerate(METHODS) if method.startswith("one-hot")]
+    ratio = min(times[i] for i in one_hot) / times[0]
+    memory = min(peaks[i] for i in one_hot) / peaks[0]
+    gain = scores[0] - max(scores[i] for i in one_hot)
+    is_met = ratio >= 8 and memory > 1 and gain >= -0.005
+    print(f"  {'ratio, gain':<16}{ratio:>10.2f}{memory:>10.2f}{gain:>+10.4f}", end="")
+    print("  ok" if is_met else "  SHORT")
+    return is_met
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", help="tables as NAME.csv or NAME.csv.xz with a column target")
+    parser.add_argument("--tables", nargs="+", default=data.label_table_names("."), metavar="NAME")
+    parser.add_argument("--repeats", type=int, default=5, metavar="K")
+    parser.add_argument("--cpu", action="store_true", help="CPU time, on a machine that is busy")
+    options = parser.parse_args()
+    clock = time.process_time if options.cpu else time.perf_counter
+    print(describe_machine())
+    print(f"{'':<18}{'fit, ms':>10}{'peak, MB':>10}{'accuracy':>10}")
+    met = [compare(options.folder, name, options.repeats, clock) for name in options.tables]
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
