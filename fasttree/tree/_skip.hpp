@@ -1,8 +1,9 @@
 // Moving along runs without looking at positions that cannot matter.
 //
-// A stretch of rows is counted by class first, which costs a fraction of scoring its positions. The
-// counts bound every score within it; where that is below the best so far, none of its positions
-// need a score. Most columns of many-class data are far from the best one: they are counted through.
+// A stretch of rows is counted by class first, which costs a fraction of scoring its positions.
+// The counts bound every score within it; where that is below the best so far, none of its
+// positions need a score. Most columns of many-class data are far from the best one: they are
+// counted through.
 #pragma once
 #include <algorithm>
 #include <cstdint>
