@@ -12,6 +12,7 @@ FOLDER holds tables as NAME.csv or NAME.csv.xz with a column named target.
 
 import argparse
 import csv
+import ctypes
 import multiprocessing
 import os
 import platform
@@ -189,23 +190,26 @@ def bar5_growth(options):
         yield compare_fit(options, name, X, y, "classification", wanted)
 
 
-def peak_of_fit(library, strategy):
-    """Peak memory of a fit above what stood before it, as a multiple of the size of X.
-
-    To be run in a process of its own.
-    """
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((1_000_000, 20), dtype=np.float32)
-    y = (X[:, :10].sum(axis=1) + rng.standard_normal(len(X), dtype=np.float32) > 0).astype(int)
+def peak_above(X, y, library, strategy):
+    """Peak memory of a fit in bytes. To be run in a process of its own."""
     theirs, ours = make_pair("classification")
     estimator = theirs if library == "scikit-learn" else ours
     estimator.fit(X[:100], y[:100])  # what loads on first use is not the fit's
     with fasttree.config_context(**({} if strategy is None else {"strategy": strategy})):
-        return peak_memory(partial(estimator.fit, X, y)) / X.nbytes
+        return peak_memory(partial(estimator.fit, X, y))
+
+
+def peak_of_fit(library, strategy):
+    """`peak_above` on 1,000,000 x 20 rows, as a multiple of the size of X."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1_000_000, 20), dtype=np.float32)
+    y = (X[:, :10].sum(axis=1) + rng.standard_normal(len(X), dtype=np.float32) > 0).astype(int)
+    return peak_above(X, y, library, strategy) / X.nbytes
 
 
 def peak_memory(call):
-    """Bytes that a call takes at its peak, above what stood before it. Linux."""
+    """Bytes that a call takes at its peak, above what stood before it. Linux with glibc."""
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed before is not there to be used again
     with open("/proc/self/clear_refs", "w") as reset:
         reset.write("5")
     before = resident_memory("VmRSS")
@@ -355,11 +359,12 @@ def save(folder, bar, lines):
     (folder / "machine.txt").write_text(describe_machine() + "\n")
 
 
-def parse_options(arguments):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def parse_options(arguments, bars):
+    parser = argparse.ArgumentParser(description="fasttree beside scikit-learn: ratios.")
     parser.add_argument("bars", nargs="*", help="names or numbers, or all", metavar="BAR")
     parser.add_argument("--list", action="store_true", help="name the bars and stop")
     parser.add_argument("--data", default=os.environ.get("FASTTREE_DATA"), metavar="FOLDER")
+    parser.add_argument("--text", default=os.environ.get("FASTTREE_TEXT"), metavar="FILE")
     parser.add_argument("--tables", nargs="+", metavar="NAME", help="tables, or all")
     parser.add_argument("--repeats", type=int, default=3, metavar="K")
     parser.add_argument(
@@ -372,22 +377,24 @@ def parse_options(arguments):
     )
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="write one table per bar")
     options = parser.parse_args(arguments)
-    numbers = {str(i): name for i, name in enumerate(BARS, 1)}
+    numbers = {str(i): name for i, name in enumerate(bars, 1)}
     options.bars = [numbers.get(bar.removeprefix("bar"), bar) for bar in options.bars]
     if options.bars == ["all"]:
-        options.bars = list(BARS)
+        options.bars = list(bars)
     for bar in options.bars:
-        if bar not in BARS:
-            parser.error(f"unknown bar {bar!r}; known: {', '.join(BARS)}")
-    if "tables" in options.bars and not options.data:
-        parser.error("the bar 'tables' needs --data FOLDER")
+        if bar not in bars:
+            parser.error(f"unknown bar {bar!r}; known: {', '.join(bars)}")
+        for option in ("data", "text"):
+            if f"(needs --{option})" in bars[bar].__doc__ and not getattr(options, option):
+                parser.error(f"the bar {bar!r} needs --{option}")
     return options
 
 
-def main(arguments=None):
-    options = parse_options(arguments)
+def main(arguments=None, bars=BARS, prefix=""):
+    """Run bars; `prefix` begins the names of the files that --save writes."""
+    options = parse_options(arguments, bars)
     if options.list or not options.bars:
-        for number, (name, bar) in enumerate(BARS.items(), 1):
+        for number, (name, bar) in enumerate(bars.items(), 1):
             print(f"bar{number:<4}{name:<14}{bar.__doc__}")
         return 0
     print(f"{describe_machine()}, load {os.getloadavg()[0]:.2f}")
@@ -395,12 +402,12 @@ def main(arguments=None):
     short = []
     for bar in options.bars:
         lines = []
-        for line in BARS[bar](options):
+        for line in bars[bar](options):
             print(line, flush=True)
             lines.append(line)
         short += [line.name for line in lines if line.ratio < line.wanted]
         if options.save:
-            save(options.save, bar, lines)
+            save(options.save, prefix + bar, lines)
     if short:
         print(f"short: {', '.join(short)}")
     return 1 if short else 0

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
 from fasttree.datasets import load_wine_quality
 
@@ -150,3 +151,98 @@ def read_table(folder, name):
     if task == "regression":
         return X, target.to_numpy(np.float64), task
     return X, pd.factorize(target, sort=True)[0], task
+
+
+def read_text(path, tfidf=True):
+    """Documents of an NPZ file as float32 CSC, tf-idf or counts, and their class codes.
+
+    The file holds the CSR arrays ``data``, ``indices``, ``indptr`` and ``shape`` of the counts,
+    and ``y``.
+    """
+    with np.load(path) as file:
+        arrays = file["data"].astype(np.float32), file["indices"], file["indptr"]
+        X = sp.csr_matrix(arrays, shape=tuple(file["shape"]))
+        y = file["y"].astype(np.int64)
+    return (as_tfidf(X) if tfidf else X.tocsc()), y
+
+
+def as_tfidf(counts):
+    """tf-idf with rows of unit length, as float32 CSC."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    return TfidfTransformer().fit_transform(counts).tocsc().astype(np.float32)
+
+
+def frequent_part(X, y, n_rows=1_000, n_features=5_000, seed=0):
+    """Some rows, drawn, and of the columns those with most nonzeros in them."""
+    rows = np.random.default_rng(seed).permutation(X.shape[0])[:n_rows]
+    part = X.tocsr()[rows].tocsc()
+    columns = np.argsort(-np.diff(part.indptr), kind="stable")[:n_features]
+    return part[:, np.sort(columns)], y[rows]
+
+
+def zipf_text(n_documents, n_terms, n_classes=20, values="tfidf", seed=0):
+    """Documents of about 100 words each; the n-th most frequent word comes with rate 1 / n.
+
+    A third of a document's words come from its class, whose frequencies are those of all words in
+    an order of its own.
+
+    Returns
+    -------
+    X : CSC matrix of float32
+        ``values`` is "tfidf", "counts" or "binary".
+    y : array of int64
+    """
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n_documents)
+    n_words = rng.poisson(100 * rng.lognormal(sigma=0.5, size=n_documents))
+    document = np.repeat(np.arange(n_documents), n_words)
+    distribution = np.cumsum(1 / np.arange(1, n_terms + 1))
+    rank = np.searchsorted(distribution, rng.random(len(document)) * distribution[-1])
+    order = np.array([rng.permutation(n_terms) for _ in range(n_classes)])
+    from_class = rng.random(len(document)) < 1 / 3
+    term = np.where(from_class, order[y[document], rank], rank)
+    ones = np.ones(len(term), dtype=np.float32)
+    X = sp.csr_matrix((ones, (document, term)), shape=(n_documents, n_terms))
+    if values == "tfidf":
+        return as_tfidf(X), y
+    if values == "binary":
+        X.data[:] = 1.0
+    return X.tocsc(), y
+
+
+def random_sparse(n_rows, density, n_features=1_000, seed=0):
+    """The sparse trees' paper's synthetic task: uniform nonzeros, two random classes."""
+    rng = np.random.default_rng(seed)
+    n_nonzeros = rng.binomial(n_rows, density, n_features)
+    rows = [np.sort(rng.choice(n_rows, n, replace=False, shuffle=False)) for n in n_nonzeros]
+    indptr = np.append(0, np.cumsum(n_nonzeros))
+    values = rng.random(indptr[-1], dtype=np.float32)
+    X = sp.csc_matrix((values, np.concatenate(rows), indptr), shape=(n_rows, n_features))
+    return X, rng.integers(0, 2, n_rows)
+
+
+def one_hot(folder, name, numbers=False):
+    """A table with a column per label, and with ``numbers`` also one per distinct number.
+
+    Returns
+    -------
+    X : CSC matrix of float32
+    y : array
+        Codes of the target.
+    """
+    import pandas as pd
+
+    frame = pd.read_csv(next(Path(folder).glob(f"{name}.csv*")))
+    target = pd.factorize(frame.pop("target"), sort=True)[0]
+    columns = []
+    for column in frame:
+        values = frame[column]
+        if numbers or not pd.api.types.is_numeric_dtype(values):
+            codes, labels = pd.factorize(values, sort=True, use_na_sentinel=False)
+            ones = np.ones(len(codes), dtype=np.float32)
+            indicators = (ones, (np.arange(len(codes)), codes))
+            columns.append(sp.csc_matrix(indicators, shape=(len(codes), len(labels))))
+        else:
+            columns.append(sp.csc_matrix(values.fillna(0).to_numpy(np.float32)[:, None]))
+    return sp.hstack(columns, format="csc"), target

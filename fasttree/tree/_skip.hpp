@@ -1,8 +1,9 @@
 // Moving along runs without looking at positions that cannot matter.
 //
-// A stretch of rows is counted by class first, which costs a fraction of scoring its positions. The
-// counts bound every score within it; where that is below the best so far, none of its positions
-// need a score. Most columns of many-class data are far from the best one, and are counted through.
+// A stretch of rows is counted by class first, which costs a fraction of scoring its positions.
+// The counts bound every score within it; where that is below the best so far, none of its
+// positions need a score. Most columns of many-class data are far from the best one: they are
+// counted through.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -68,8 +69,8 @@ inline uint32_t advance(Gini<UnitWeights, Class, true>& acc, const uint32_t* ent
         const double w_left = to_double(acc.w_left), w_right = to_double(acc.w_total) - w_left;
         const double left = w_left > 0.0 ? to_double(acc.squares_left[0]) / w_left : 0.0;
         const double right = to_double(acc.squares_right[0]) / w_right;
-        const double change =
-            w_left > 0.0 ? left / w_left + right / w_right : 2.0 * right / w_right;
+        const double same_right = right / w_right;
+        const double change = w_left > 0.0 ? left / w_left + same_right : 2.0 * same_right;
         const double stretch = std::min(ease * (best - left - right) / change, last - p + 0.0);
         if (stretch >= shortest) {
             const uint32_t n = static_cast<uint32_t>(stretch);

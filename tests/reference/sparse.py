@@ -30,12 +30,12 @@ def scrambled(rng, X):
     rows, columns = np.nonzero(X)
     values = X[rows, columns]
     n_zeros = int(rng.choice([0, 0, 20]))
-    n_parted = int(rng.choice([0, 0, 20])) if len(values) else 0
+    n_parted = int(rng.choice([0, 0, 20]))
     where = [rng.integers(0, size, n_zeros) for size in X.shape]
     rows, columns = np.append(rows, where[0]), np.append(columns, where[1])
     values = np.append(values, np.zeros(n_zeros, dtype=X.dtype))
-    # A value and its negative beside it: the sum is exact.
-    parted = rng.integers(0, len(values), n_parted) if n_parted else np.empty(0, dtype=int)
+    # A value once more and its negative: v + v - v is exact, with a third v it would not be.
+    parted = rng.permutation(len(values))[:n_parted]
     finite = np.nan_to_num(values[parted])
     rows = np.concatenate([rows, rows[parted], rows[parted]])
     columns = np.concatenate([columns, columns[parted], columns[parted]])
