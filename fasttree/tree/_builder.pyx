@@ -89,8 +89,7 @@ cdef class TreeBuilder:
         self.workers.clear()
         for worker in self.crew:
             self.workers.push_back(<void*> worker)
-        self.store = NodeStore()
-        self.store.value_size = splitter.criterion.value_size
+        self.store = NodeStore(splitter.criterion.value_size)
         self.subtrees.clear()
         self.grow()
 
@@ -322,7 +321,7 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
                 continue
             left.record = store.append(left, splitter.left_value)
             right.record = store.append(right, splitter.right_value)
-            store.set_split(node.record, split, left.record, right.record)
+            store.set_split(node.record, split, left.record)
             self.split_lists(splitter, left, right, self.n_threads if defer_below else 1)
             with_left = not self.rules.is_terminal(left)
             with_right = not self.rules.is_terminal(right)
@@ -401,7 +400,7 @@ cdef class BestFirstTreeBuilder(TreeBuilder):
                     expanded.left.record = self.store.append(expanded.left, expanded.left_value)
                     expanded.right.record = self.store.append(expanded.right, expanded.right_value)
                     self.store.set_split(expanded.node.record, expanded.split,
-                                         expanded.left.record, expanded.right.record)
+                                         expanded.left.record)
                     self.splitter.sampler.get().begin(expanded.node.key, 0)
                     self.splitter.partitioner.restore_sides(
                         expanded.node.start, expanded.right.start, expanded.node.end)

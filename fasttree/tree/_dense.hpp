@@ -13,12 +13,14 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "../utils/_bits.hpp"
 #include "../utils/_simd.hpp"
 #include "../utils/_sorting.hpp"
 #include "_block.hpp"
+#include "_few_values.hpp"
 #include "_partition.hpp"
 #include "_runs.hpp"
 #include "_split.hpp"
@@ -37,9 +39,8 @@ struct Column {
     uint32_t n_labels = 0;           // of them labels, at the end
     bool has_missing = false;        // COUNTED, WIDE, SORTED
     std::vector<uint32_t> list;      // SORTED
-    // Until they are interleaved, the rows' codes: COUNTED code_of[narrow[i]], WIDE wide[i].
-    std::vector<uint8_t> narrow;
-    uint8_t code_of[MAX_COUNTED];
+    std::unique_ptr<uint8_t[]> narrow;  // codes of data.rows, until they are interleaved
+    std::vector<uint8_t> rank;          // of a code in `narrow` among the values
     std::vector<uint32_t> wide;
 
     bool with_labels() const { return n_categories > 0; }
@@ -72,30 +73,52 @@ public:
         return codes.data() + static_cast<size_t>(row) * n_counted + slot;
     }
 
-    // Stores features [first, last): COUNTED those of few values if `counted`, others SORTED if
-    // `sorted`, or WIDE if `widened`. X is read in its own order: by columns as it is, by rows
-    // through `keys`, feature-major.
-    void encode(uint32_t first, uint32_t last, bool counted, bool sorted, bool widened,
-                std::vector<uint32_t>& keys, SortBuffers& buffers) {
-        const bool by_rows = row_stride > column_stride;
-        if (by_rows && with_labels(first, last)) gather_keys<true>(first, last, keys);
-        else if (by_rows) gather_keys<false>(first, last, keys);
-        buffers.reserve(static_cast<uint32_t>(rows.size()));
+    // Makes features of [first, last) COUNTED if their values are few: one pass over X, in its
+    // own order, gives codes in order of appearance; a table then puts them in order.
+    void count(uint32_t first, uint32_t last) {
+        const size_t n = rows.size(), block = row_stride > column_stride ? 256 : n;
+        std::vector<FewValues> found(last - first);
         for (uint32_t f = first; f < last; ++f) {
-            const float* x = column(f);
-            if (by_rows) {
-                const uint32_t* column_keys = keys.data() + (f - first) * rows.size();
-                encode_column(f, counted, sorted, widened, buffers,
-                              [=](uint32_t i) { return column_keys[i]; });
-            } else if (columns[f].with_labels()) {
-                encode_column(f, counted, sorted, widened, buffers, [=](uint32_t i) {
-                    return cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], true);
-                });
-            } else {
-                encode_column(f, counted, sorted, widened, buffers, [=](uint32_t i) {
-                    return cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], false);
-                });
+            columns[f].narrow.reset(new uint8_t[n]);
+            columns[f].storage = COUNTED;  // until there are too many
+        }
+        for (size_t start = 0; start < n; start += block) {
+            const size_t size = std::min(block, n - start);
+            for (uint32_t f = first; f < last; ++f) {
+                Column& col = columns[f];
+                if (col.storage == COUNTED
+                    && !found[f - first].encode(column(f), row_stride, rows.data() + start, size,
+                                                col.with_labels(), MAX_COUNTED,
+                                                col.narrow.get() + start)) {
+                    col.storage = RAW;
+                    col.narrow.reset();
+                }
             }
+        }
+        for (uint32_t f = first; f < last; ++f) {
+            if (columns[f].storage == COUNTED) rank_codes(columns[f], found[f - first]);
+        }
+    }
+
+    // Features that are not stored yet.
+    std::vector<uint32_t> raw_features() const {
+        std::vector<uint32_t> out;
+        for (uint32_t f = 0; f < columns.size(); ++f) {
+            if (columns[f].storage == RAW) out.push_back(f);
+        }
+        return out;
+    }
+
+    // Makes features[first:last] SORTED, or WIDE.
+    void sort(const std::vector<uint32_t>& features, uint32_t first, uint32_t last, bool widened,
+              SortBuffers& buffers) {
+        const size_t n = rows.size();
+        buffers.reserve(n);
+        const std::unique_ptr<uint32_t[]> keys(new uint32_t[(last - first) * n]);
+        gather_keys(features.data() + first, last - first, keys.get());
+        for (uint32_t i = first; i < last; ++i) {
+            sort(columns[features[i]], keys.get() + (i - first) * n, buffers);
+            if (widened) widen(columns[features[i]], features[i]);
         }
     }
 
@@ -111,15 +134,19 @@ public:
         for (size_t start = 0; start < rows.size(); start += BLOCK) {
             const size_t end = std::min(start + BLOCK, rows.size());
             for (const Column& col : columns) {
-                if (col.storage == COUNTED)
-                    scatter(start, end, [&col](size_t i) { return col.code_of[col.narrow[i]]; },
-                            codes.data() + col.slot, n_counted);
-                if (col.storage == WIDE)
-                    scatter(start, end, [&col](size_t i) { return col.wide[i]; },
-                            wide_codes.data() + col.slot, n_wide);
+                if (col.storage == COUNTED) {
+                    const uint8_t* rank = col.rank.data();
+                    const uint8_t* from = col.narrow.get();
+                    scatter(start, end, codes.data() + col.slot, n_counted,
+                            [=](size_t i) { return rank[from[i]]; });
+                } else if (col.storage == WIDE) {
+                    const uint32_t* from = col.wide.data();
+                    scatter(start, end, wide_codes.data() + col.slot, n_wide,
+                            [=](size_t i) { return from[i]; });
+                }
             }
         }
-        for (Column& col : columns) col.narrow = {}, col.wide = {};
+        for (Column& col : columns) col.narrow = {}, col.rank = {}, col.wide = {};
     }
 
     // Entries of the given rows in ascending order of the feature; returns how many are not
@@ -138,81 +165,41 @@ public:
     }
 
 private:
-    bool with_labels(uint32_t first, uint32_t last) const {
-        return std::any_of(columns.begin() + first, columns.begin() + last,
-                           [](const Column& col) { return col.with_labels(); });
+    template <class Code, class From>
+    void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {
+        const uint32_t* at = rows.data();
+        for (size_t i = start; i < end; ++i) to[at[i] * stride] = from(i);
     }
 
-    // Keys of features [first, last), feature-major, from one pass over the rows.
-    template <bool with_labels>
-    void gather_keys(uint32_t first, uint32_t last, std::vector<uint32_t>& keys) const {
-        const size_t n = rows.size();
-        keys.resize((last - first) * n);
-        for (size_t i = 0; i < n; ++i) {
-            const float* x = X + static_cast<ptrdiff_t>(rows[i]) * row_stride;
-            for (uint32_t f = first; f < last; ++f) {
-                keys[(f - first) * n + i] = cell_key(x[static_cast<ptrdiff_t>(f) * column_stride],
-                                                     with_labels && columns[f].with_labels());
+    // Keys of the features, feature-major; X is read once, in its own order.
+    void gather_keys(const uint32_t* features, uint32_t n_features, uint32_t* keys) const {
+        const size_t n = rows.size(), block = row_stride > column_stride ? 64 : n;
+        for (size_t start = 0; start < n; start += block) {
+            const size_t end = std::min(start + block, n);
+            for (size_t k = 0; k < n_features; ++k) {
+                const float* x = column(features[k]);
+                const bool with_labels = columns[features[k]].with_labels();
+                for (size_t i = start; i < end; ++i) {
+                    keys[k * n + i] =
+                        cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], with_labels);
+                }
             }
         }
     }
 
-    // Stores a feature; `key(i)` is the key of the i-th row.
-    template <class Key>
-    void encode_column(uint32_t feature, bool counted, bool sorted, bool widened,
-                       SortBuffers& buffers, Key key) {
-        Column& col = columns[feature];
-        if (counted && count(col, key)) return;
-        if (sorted || widened) sort(col, key, buffers);
-        if (widened) widen(col, feature);
+    static void rank_codes(Column& col, const FewValues& found) {
+        uint8_t rank = 0;
+        col.rank.resize(found.keys.size());
+        for (uint8_t code : found.ascending()) {
+            col.rank[code] = rank++;
+            if (found.keys[code] == MISSING_KEY) col.has_missing = true;
+            else append_value(col, found.keys[code]);
+        }
     }
 
-    // Makes the column COUNTED if its values are few: one hashing pass gives codes in order of
-    // appearance, or stops at the first value too many; a table then puts them in order.
-    template <class Key>
-    bool count(Column& col, Key key_of_row) const {
-        constexpr uint32_t SLOTS = 4 * MAX_COUNTED, NO_KEY = 0;  // no cell has that key
-        uint32_t slot_key[SLOTS] = {}, order[MAX_COUNTED];
-        uint8_t slot_code[SLOTS];
-        const size_t n = rows.size();
-        std::vector<uint32_t> distinct;
-        col.narrow.resize(n);
-        for (size_t i = 0; i < n; ++i) {
-            const uint32_t key = key_of_row(static_cast<uint32_t>(i));
-            uint32_t slot = key * 0x9e3779b1u >> 22;  // top 10 bits
-            while (slot_key[slot] != key) {
-                if (slot_key[slot] != NO_KEY) {
-                    slot = (slot + 1) % SLOTS;
-                    continue;
-                }
-                if (distinct.size() == MAX_COUNTED) {
-                    col.narrow = {};
-                    return false;
-                }
-                slot_key[slot] = key;
-                slot_code[slot] = static_cast<uint8_t>(distinct.size());
-                distinct.push_back(key);
-            }
-            col.narrow[i] = slot_code[slot];
-        }
-        const uint32_t n_distinct = static_cast<uint32_t>(distinct.size());
-        for (uint32_t c = 0; c < n_distinct; ++c) order[c] = c;
-        std::sort(order, order + n_distinct,
-                  [&](uint32_t a, uint32_t b) { return distinct[a] < distinct[b]; });
-        for (uint32_t c = 0; c < n_distinct; ++c) {
-            col.code_of[order[c]] = static_cast<uint8_t>(c);
-            const uint32_t key = distinct[order[c]];
-            if (key == MISSING_KEY) col.has_missing = true;
-            else append_value(col, key);
-        }
-        col.storage = COUNTED;
-        return true;
-    }
-
-    template <class Key>
-    void sort(Column& col, Key key_of_row, SortBuffers& buffers) const {
+    void sort(Column& col, const uint32_t* keys, SortBuffers& buffers) const {
         const uint32_t n = static_cast<uint32_t>(rows.size());
-        for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(key_of_row(i), rows[i]);
+        for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(keys[i], rows[i]);
         col.list.resize(n);
         col.has_missing = sort_items(buffers, n, col.list.data()) > 0;
         col.storage = SORTED;
@@ -238,12 +225,6 @@ private:
     static void append_value(Column& col, uint32_t key) {
         col.values.push_back(key_cell(key));
         col.n_labels += key >= FIRST_LABEL_KEY;
-    }
-
-    // Writes the codes of rows [start, end) to one column of a matrix.
-    template <class CodeOf, class Code>
-    void scatter(size_t start, size_t end, CodeOf code_of, Code* to, size_t stride) const {
-        for (size_t i = start; i < end; ++i) to[rows[i] * stride] = code_of(i);
     }
 
     static uint32_t sort_items(SortBuffers& buffers, uint32_t n, uint32_t* entries) {
@@ -389,8 +370,11 @@ private:
                 left[c] = split.label_goes_left(label_of(col.values[c]));
             }
             left[n_values] = split.missing_left;
+            const uint8_t* codes = data.codes.data() + col.slot;
+            const size_t stride = data.n_counted;
+            BitWriter writer(sides);
             for (uint32_t i = start; i < end; ++i) {
-                put_bit(sides, node_rows[i], left[*data.code(node_rows[i], col.slot)]);
+                writer.put(node_rows[i], left[codes[node_rows[i] * stride]]);
             }
         } else if (split.question != THRESHOLD) {
             mark_labels(split, col, start, end);
@@ -404,9 +388,10 @@ private:
                         p < split.n_values_left || end - i <= n_missing);
             }
         } else {
+            BitWriter writer(sides);
             for (uint32_t i = start; i < end; ++i) {
                 const float x = data.value(node_rows[i], split.feature);
-                put_bit(sides, node_rows[i], x != x ? split.missing_left : x <= split.threshold);
+                writer.put(node_rows[i], x != x ? split.missing_left : x <= split.threshold);
             }
         }
     }

@@ -235,8 +235,10 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         DenseData(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, uint32_t n_rows,
                   uint32_t n_features) except +
         float value(uint32_t row, uint32_t feature)
-        void encode(uint32_t first, uint32_t last, cbool counted, cbool sorted, cbool widened,
-                    vector[uint32_t]& keys, SortBuffers& buffers) except +
+        void count(uint32_t first, uint32_t last) except +
+        vector[uint32_t] raw_features() except +
+        void sort(const vector[uint32_t]& features, uint32_t first, uint32_t last, cbool widened,
+                  SortBuffers& buffers) except +
         void interleave() except +
 
     cdef cppclass DenseWorkspace(BlockSource):
@@ -256,9 +258,9 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
 
     cdef cppclass NodeStore:
         NodeStore()
-        size_t value_size
+        NodeStore(size_t value_size)
         uint32_t append(const Node& node, const vector[double]& value) except +
-        void set_split(uint32_t record, const Split& split, uint32_t left, uint32_t right)
+        void set_split(uint32_t record, const Split& split, uint32_t left)
         void begin_subtree(const NodeStore& main, uint32_t record) except +
         void set_missing_side(uint32_t record, cbool left)
         void set_subtree(uint32_t record, int subtree)

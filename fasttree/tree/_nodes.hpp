@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "_node_record.hpp"
@@ -13,58 +14,101 @@
 
 namespace fasttree {
 
-constexpr uint32_t NO_RECORD = 0xffffffffu;
+// An array that grows without moving what it holds.
+template <class T>
+class ChunkedArray {
+    static constexpr uint32_t SHIFT = 8, CHUNK = 1u << SHIFT;
+    size_t width_ = 1, size_ = 0;
+    std::vector<std::unique_ptr<T[]>> chunks_;
+
+public:
+    ChunkedArray() = default;
+    explicit ChunkedArray(size_t width) : width_(width) {}  // items of `width` T each
+
+    size_t size() const { return size_; }
+    T* append() {  // not initialised
+        if (size_ % CHUNK == 0) chunks_.emplace_back(new T[CHUNK * width_]);
+        return at(size_++);
+    }
+    T* at(size_t i) { return &chunks_[i >> SHIFT][(i & (CHUNK - 1)) * width_]; }
+    const T* at(size_t i) const { return &chunks_[i >> SHIFT][(i & (CHUNK - 1)) * width_]; }
+    T& operator[](size_t i) { return *at(i); }
+    const T& operator[](size_t i) const { return *at(i); }
+};
 
 class NodeStore {
 public:
     struct Record {
-        NodeRecord node;
-        uint32_t left, right, parent, depth;  // records
-        int subtree;                           // store that holds the node and what is below, or -1
-        int labels;                            // place in label_sets, or -1
+        double threshold, impurity, weight;
+        uint32_t n_rows, depth;
+        uint32_t feature;        // NO_FEATURE at a leaf
+        uint32_t parent, left;   // records; the right child follows the left one
+        int subtree;             // store that holds the node and what is below, or -1
+        int labels;              // place in label_sets, or -1
+        bool missing_left;
+
+        NodeRecord leaf() const {
+            NodeRecord out;
+            std::memset(&out, 0, sizeof out);  // padding too: pickles are deterministic
+            out.left_child = out.right_child = -1;
+            out.feature = -2;
+            out.threshold = -2.0;
+            out.impurity = impurity;
+            out.n_node_samples = n_rows;
+            out.weighted_n_node_samples = weight;
+            out.missing_go_to_left = missing_left;
+            return out;
+        }
+        NodeRecord with_children(int64_t left_child, int64_t right_child) const {
+            NodeRecord out = leaf();
+            out.left_child = left_child;
+            out.right_child = right_child;
+            out.feature = feature;
+            out.threshold = threshold;
+            return out;
+        }
     };
     size_t value_size = 0;
-    std::vector<Record> records;
-    std::vector<double> values;
+    ChunkedArray<Record> records;
+    ChunkedArray<double> values;
     std::vector<LabelSet> label_sets;
 
+    NodeStore() = default;
+    explicit NodeStore(size_t value_size_) : value_size(value_size_), values(value_size_) {}
+
     uint32_t append(const Node& node, const std::vector<double>& value) {
-        NodeRecord leaf;
-        std::memset(&leaf, 0, sizeof leaf);  // padding too: pickles are deterministic
-        leaf.left_child = leaf.right_child = -1;
-        leaf.feature = -2;
-        leaf.threshold = -2.0;
-        leaf.impurity = node.stats.impurity;
-        leaf.n_node_samples = node.size();
-        leaf.weighted_n_node_samples = node.stats.weight;
-        records.push_back({leaf, NO_RECORD, NO_RECORD, NO_RECORD, node.depth, -1, -1});
-        values.insert(values.end(), value.begin(), value.end());
+        Record& r = *records.append();
+        r.impurity = node.stats.impurity;
+        r.weight = node.stats.weight;
+        r.n_rows = node.size();
+        r.depth = node.depth;
+        r.feature = NO_FEATURE;
+        r.subtree = r.labels = -1;
+        r.missing_left = false;
+        std::copy(value.begin(), value.end(), values.append());
         return static_cast<uint32_t>(records.size() - 1);
     }
-    void set_split(uint32_t record, const Split& split, uint32_t left, uint32_t right) {
+    // Splits a node whose children were appended last.
+    void set_split(uint32_t record, const Split& split, uint32_t left) {
         Record& r = records[record];
-        r.node.feature = split.feature;
-        r.node.threshold = split.threshold;
-        r.node.missing_go_to_left = split.missing_left;
+        r.feature = split.feature;
+        r.threshold = split.threshold;
+        r.missing_left = split.missing_left;
         r.left = left;
-        r.right = right;
         if (split.question != THRESHOLD) {
             r.labels = static_cast<int>(label_sets.size());
             label_sets.push_back(split.labels);
         }
-        records[left].parent = records[right].parent = record;
+        records[left].parent = records[left + 1].parent = record;
     }
     // Begins a subtree's store with the node it hangs from.
     void begin_subtree(const NodeStore& main, uint32_t record) {
-        value_size = main.value_size;
-        records.assign(1, main.records[record]);
-        const double* value = main.values.data() + record * value_size;
-        values.assign(value, value + value_size);
+        *this = NodeStore(main.value_size);
+        *records.append() = main.records[record];
+        std::copy_n(main.values.at(record), value_size, values.append());
     }
     // scikit-learn leaves this mark on nodes that the budget of leaves kept from splitting.
-    void set_missing_side(uint32_t record, bool left) {
-        records[record].node.missing_go_to_left = left;
-    }
+    void set_missing_side(uint32_t record, bool left) { records[record].missing_left = left; }
     void set_subtree(uint32_t record, int subtree) { records[record].subtree = subtree; }
 
     // Whether node a comes before node b in depth-first order; neither is above the other.
@@ -145,52 +189,43 @@ inline int write_nodes(const NodeStore& main, const std::vector<NodeStore>& subt
                        bool as_grown, NodeRecord* nodes, double* values,
                        LabelLists& label_lists) {
     uint32_t depth = 0;
-    const size_t bytes = main.value_size * sizeof(double);
+    const auto write = [&](const NodeStore& store, uint32_t record, int64_t id, int64_t left,
+                           int64_t right) {
+        const NodeStore::Record& r = store.records[record];
+        const bool is_leaf = r.feature == NO_FEATURE;
+        nodes[id] = is_leaf ? r.leaf() : r.with_children(left, right);
+        std::copy_n(store.values.at(record), store.value_size, values + id * store.value_size);
+        depth = std::max(depth, r.depth);
+        if (r.labels >= 0) label_lists.append(id, store.label_sets[r.labels]);
+        return !is_leaf;
+    };
     if (as_grown) {
-        for (size_t i = 0; i < main.records.size(); ++i) {
-            const NodeStore::Record& r = main.records[i];
-            nodes[i] = r.node;
-            if (r.left != NO_RECORD) {
-                nodes[i].left_child = r.left;
-                nodes[i].right_child = r.right;
-            }
-            depth = std::max(depth, r.depth);
-            if (r.labels >= 0) {
-                label_lists.append(static_cast<int64_t>(i), main.label_sets[r.labels]);
-            }
+        for (uint32_t i = 0; i < main.records.size(); ++i) {
+            write(main, i, i, main.records[i].left, main.records[i].left + 1);
         }
-        std::memcpy(values, main.values.data(), main.records.size() * bytes);
         return static_cast<int>(depth);
     }
     struct Task {
         const NodeStore* store;
         uint32_t record;
-        int64_t parent;
-        bool is_left;
+        int64_t parent;  // whose right child it is
     };
-    std::vector<Task> stack{{&main, 0, -1, false}};
+    std::vector<Task> stack{{&main, 0, -1}};
     int64_t id = 0;
     while (!stack.empty()) {
         Task task = stack.back();
         stack.pop_back();
-        if (task.store->records[task.record].subtree >= 0) {
-            task.store = &subtrees[task.store->records[task.record].subtree];
-            task.record = 0;
+        if (task.parent >= 0) nodes[task.parent].right_child = id;
+        // Down the left side: a left child's id follows its parent's.
+        for (bool is_split = true; is_split; ++id) {
+            const int subtree = task.store->records[task.record].subtree;
+            if (subtree >= 0) task = {&subtrees[subtree], 0, -1};
+            is_split = write(*task.store, task.record, id, id + 1, -1);
+            if (!is_split) continue;
+            const uint32_t left = task.store->records[task.record].left;
+            stack.push_back({task.store, left + 1, id});
+            task.record = left;
         }
-        const NodeStore::Record& r = task.store->records[task.record];
-        nodes[id] = r.node;
-        std::memcpy(values + id * main.value_size,
-                    task.store->values.data() + task.record * main.value_size, bytes);
-        if (task.parent >= 0) {
-            (task.is_left ? nodes[task.parent].left_child : nodes[task.parent].right_child) = id;
-        }
-        depth = std::max(depth, r.depth);
-        if (r.labels >= 0) label_lists.append(id, task.store->label_sets[r.labels]);
-        if (r.left != NO_RECORD) {
-            stack.push_back({task.store, r.right, id, false});
-            stack.push_back({task.store, r.left, id, true});
-        }
-        ++id;
     }
     return static_cast<int>(depth);
 }

@@ -13,6 +13,11 @@ from libcpp.vector cimport vector
 from fasttree.tree._engine cimport NO_FEATURE, SORTED, SortBuffers
 
 
+cdef int tile_size(int n_columns, int most, int n_threads) noexcept:
+    """Columns that a thread encodes together: rows are read once per tile."""
+    return max(1, min(most, n_columns // n_threads))
+
+
 cdef class Partitioner:
     """Rows of the nodes (abstract)."""
 
@@ -117,23 +122,29 @@ cdef class DensePartitioner(Partitioner):
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1:
         """Store every column in the way its search reads it, a few columns at a time."""
         cdef DenseData* data = self.data.get()
-        cdef bint counted = strategy in ("auto", "count")
         cdef bint sorted = strategy == "presort" or (strategy == "auto" and with_lists)
         cdef bint widened = strategy == "count"
-        cdef vector[vector[uint32_t]] keys
         cdef vector[SortBuffers] buffers
-        cdef int n_features = <int> self.n_features
-        cdef int tile = max(1, min(16, n_features // n_threads))
-        cdef int t, n_tiles = (n_features + tile - 1) // tile
-        if strategy == "sort":
-            return 0
-        keys.resize(n_threads)
-        buffers.resize(n_threads)
-        for t in prange(n_tiles, nogil=True, num_threads=n_threads, schedule="dynamic"):
-            data.encode(t * tile, min((t + 1) * tile, n_features), counted, sorted, widened,
-                        keys[threadid()], buffers[threadid()])
-            if threadid() == 0:
-                self.poll()
+        cdef vector[uint32_t] rest
+        cdef int t, n_tiles, tile, n_columns = <int> self.n_features
+        if strategy in ("auto", "count"):
+            tile = tile_size(n_columns, 64, n_threads)
+            n_tiles = (n_columns + tile - 1) // tile
+            for t in prange(n_tiles, nogil=True, num_threads=n_threads, schedule="dynamic"):
+                data.count(t * tile, min((t + 1) * tile, n_columns))
+                if threadid() == 0:
+                    self.poll()
+        if sorted or widened:
+            rest = data.raw_features()
+            n_columns = <int> rest.size()
+            tile = tile_size(n_columns, 16, n_threads)
+            n_tiles = (n_columns + tile - 1) // tile
+            buffers.resize(n_threads)
+            for t in prange(n_tiles, nogil=True, num_threads=n_threads, schedule="dynamic"):
+                data.sort(rest, t * tile, min((t + 1) * tile, n_columns), widened,
+                          buffers[threadid()])
+                if threadid() == 0:
+                    self.poll()
         data.interleave()
         return 0
 

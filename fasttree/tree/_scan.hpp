@@ -159,7 +159,7 @@ private:
             if (!rules.accepts(rules.improvement(node, left, right))) continue;
             left.record = store.append(left, left_value_);
             right.record = store.append(right, right_value_);
-            store.set_split(node.record, split, left.record, right.record);
+            store.set_split(node.record, split, left.record);
             if (!rules.is_terminal(right)) stack_.push_back({right, right_members});
             if (!rules.is_terminal(left)) stack_.push_back({left, left_members});
         }

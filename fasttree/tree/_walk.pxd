@@ -43,11 +43,14 @@ cdef class Walker:
     cdef readonly intp_t node_count
     cdef readonly intp_t n_leaves
     cdef readonly intp_t max_depth
+    cdef object unpacked             # (nodes, label splits) until they are first walked, then None
     cdef vector[WalkNode] nodes
     cdef unique_ptr[LabelSides] label_sides   # null if no node splits on labels
 
     cdef int fill(self, object nodes, object label_splits) except -1
-    cdef int mark_labels(self, const NodeRecord* nodes, object label_splits) except -1
+    cdef int pack(self) except -1
+    cdef int mark_labels(self, const NodeRecord* nodes, object label_splits,
+                         vector[WalkNode]& packed, unique_ptr[LabelSides]& sides) except -1
     cdef int check_rows(self, object X) except -1
     cdef bint walk(self, object X, const char* records, size_t size, object out, int n_threads,
                    int accepted) except -1

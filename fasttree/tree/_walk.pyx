@@ -113,8 +113,8 @@ cdef class Walker:
         self.max_depth = 0
 
     cdef int fill(self, object nodes, object label_splits) except -1:
-        """Check and pack a C-contiguous array of NODE_DTYPE that is not empty, and the
-        `LabelSplits` that belong to it or None."""
+        """Check a C-contiguous array of NODE_DTYPE that is not empty, and the `LabelSplits` that
+        belong to it or None. They are packed when they are first walked."""
         cdef intp_t n_nodes = nodes.shape[0], n_leaves = 0, depth = 0
         cdef const NodeRecord* first = node_pointer(nodes)
         cdef NodeError error = check_nodes(first, n_nodes, self.n_features, n_leaves, depth)
@@ -122,29 +122,47 @@ cdef class Walker:
             raise ValueError(f"The nodes do not form a tree: {_error_text(error)}.")
         if label_splits is not None:
             label_splits.check_nodes(nodes["feature"], nodes["left_child"])
-        self.nodes = pack_nodes(first, n_nodes)
         self.n_leaves = n_leaves
         self.max_depth = depth
         self.node_count = n_nodes
-        if label_splits is not None:
-            self.mark_labels(first, label_splits)
+        self.unpacked = (nodes, label_splits)
         return 0
 
-    cdef int mark_labels(self, const NodeRecord* nodes, object label_splits) except -1:
+    cdef int pack(self) except -1:
+        """Pack the nodes, unless another thread was first."""
+        cdef vector[WalkNode] packed
+        cdef unique_ptr[LabelSides] sides
+        source = self.unpacked
+        if source is None:
+            return 0
+        nodes, label_splits = source
+        cdef const NodeRecord* first = node_pointer(nodes)
+        packed = pack_nodes(first, self.node_count)
+        if label_splits is not None:
+            self.mark_labels(first, label_splits, packed, sides)
+        if self.unpacked is not None:
+            self.nodes.swap(packed)
+            self.label_sides.swap(sides)
+            self.unpacked = None
+        return 0
+
+    cdef int mark_labels(self, const NodeRecord* nodes, object label_splits,
+                         vector[WalkNode]& packed, unique_ptr[LabelSides]& sides) except -1:
         """Replace the thresholds of packed nodes that split on labels by their tests."""
         cdef const int64_t[::1] ids = label_splits.nodes
         cdef const int64_t[::1] offsets = label_splits.offsets
         cdef const uint32_t[::1] codes = label_splits.codes
         cdef const uint8_t[::1] listed_left = label_splits.listed_left
-        self.label_sides.reset(new LabelSides(
+        sides.reset(new LabelSides(
             &offsets[0], ids.shape[0], &codes[0] if codes.shape[0] else NULL, &listed_left[0]))
-        self.label_sides.get().mark(nodes, self.node_count, &ids[0], self.nodes)
+        sides.get().mark(nodes, self.node_count, &ids[0], packed)
         return 0
 
     cdef int check_rows(self, object X) except -1:
         """Raise unless X is a matrix that the tree can walk."""
         if self.node_count == 0:
             raise ValueError("The tree is empty: it has not been fitted.")
+        self.pack()
         if issparse(X):
             if X.format != "csr":
                 raise ValueError(f"X should be in CSR sparse format, got {type(X)}.")

@@ -12,6 +12,26 @@ inline void put_bit(uint32_t* words, uint32_t i, uint32_t bit) {
     word = (word & ~(1u << (i & 31))) | bit << (i & 31);
 }
 
+// Puts bits at ascending places, each word read and written once.
+class BitWriter {
+    uint32_t* words_;
+    uint32_t at_ = 0, word_;
+
+public:
+    explicit BitWriter(uint32_t* words) : words_(words), word_(words[0]) {}
+    ~BitWriter() { words_[at_] = word_; }
+    BitWriter(const BitWriter&) = delete;
+
+    void put(uint32_t i, uint32_t bit) {
+        if (i >> 5 != at_) {
+            words_[at_] = word_;
+            at_ = i >> 5;
+            word_ = words_[at_];
+        }
+        word_ = (word_ & ~(1u << (i & 31))) | bit << (i & 31);
+    }
+};
+
 // The n lowest bits, n at most 64.
 inline uint64_t low_bits(uint32_t n) { return n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0}; }
 
