@@ -209,7 +209,7 @@ def peak_of_fit(library, strategy):
 
 def peak_memory(call):
     """Bytes that a call takes at its peak, above what stood before it. Linux with glibc."""
-    ctypes.CDLL(None).malloc_trim(0)  # what was freed before is not there to be used again
+    ctypes.CDLL(None).malloc_trim(0)  # free memory that is still held would hide what is taken
     with open("/proc/self/clear_refs", "w") as reset:
         reset.write("5")
     before = resident_memory("VmRSS")

@@ -2,6 +2,7 @@
 
     python asv_bench/compare_labels.py FOLDER
     python asv_bench/compare_labels.py FOLDER --tables churn --repeats 9
+    python asv_bench/compare_labels.py FOLDER --save doc/benchmarks
 
 A line per way of fitting: the least time of a fit of all rows, encoding included, the peak memory
 above the frame, in a process of its own, and the mean accuracy over ten splits of 80% and 20%.
@@ -10,8 +11,10 @@ the speed of the faster one-hot encoding, less memory, an accuracy within 0.005.
 """
 
 import argparse
+import csv
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from compare import alternate, describe_machine, in_new_process, peak_memory
@@ -40,14 +43,18 @@ def mean_accuracy(estimator, frame, y):
 
 
 def compare(folder, name, repeats, clock):
+    """Print a table's lines and return them, and whether fasttree is where it is to be."""
     frame, y, task = data.read_frame(folder, name)
     estimators = [make_method(method, frame, task) for method in METHODS]
     times = alternate(repeats, *(partial(e.fit, frame, y) for e in estimators), clock=clock)
     peaks = [in_new_process(peak_of_fit, folder, name, method) for method in METHODS]
     scores = [mean_accuracy(estimator, frame, y) for estimator in estimators]
     print("{} {} x {}".format(name, *frame.shape))
+    lines = []
     for method, seconds, peak, score in zip(METHODS, times, peaks, scores, strict=True):
-        print(f"  {method:<16}{1000 * seconds:>10.2f}{peak / 2**20:>10.2f}{score:>10.4f}")
+        numbers = f"{1000 * seconds:.1f}", f"{peak / 2**20:.2f}", f"{score:.4f}"
+        print("  {:<16}{:>10}{:>10}{:>10}".format(method, *numbers))
+        lines.append((f"{name}, {method}", *numbers))
     one_hot = [i for i, method in enumerate(METHODS) if method.startswith("one-hot")]
     ratio = min(times[i] for i in one_hot) / times[0]
     memory = min(peaks[i] for i in one_hot) / peaks[0]
@@ -55,7 +62,7 @@ def compare(folder, name, repeats, clock):
     is_met = ratio >= 8 and memory > 1 and gain >= -0.005
     print(f"  {'ratio, gain':<16}{ratio:>10.2f}{memory:>10.2f}{gain:>+10.4f}", end="")
     print("  ok" if is_met else "  SHORT")
-    return is_met
+    return lines, is_met
 
 
 def main():
@@ -64,12 +71,17 @@ def main():
     parser.add_argument("--tables", nargs="+", default=data.label_table_names("."), metavar="NAME")
     parser.add_argument("--repeats", type=int, default=5, metavar="K")
     parser.add_argument("--cpu", action="store_true", help="CPU time, on a machine that is busy")
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="write labels.csv")
     options = parser.parse_args()
     clock = time.process_time if options.cpu else time.perf_counter
     print(describe_machine())
     print(f"{'':<18}{'fit, ms':>10}{'peak, MB':>10}{'accuracy':>10}")
-    met = [compare(options.folder, name, options.repeats, clock) for name in options.tables]
-    return 0 if all(met) else 1
+    found = [compare(options.folder, name, options.repeats, clock) for name in options.tables]
+    if options.save:
+        with open(options.save / "labels.csv", "w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerows(line for lines, _ in found for line in lines)
+    return 0 if all(is_met for _, is_met in found) else 1
 
 
 if __name__ == "__main__":

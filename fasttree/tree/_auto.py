@@ -243,8 +243,9 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The training rows; values are read as float32, NaN means missing.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The training rows; numbers are read as float32, NaN means missing. Tables may hold
+            labels: see `categorical_features`.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -302,8 +303,8 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
 
         Returns
         -------
@@ -319,8 +320,8 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
 
         Returns
         -------
@@ -336,8 +337,8 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
 
         Returns
         -------
@@ -352,8 +353,8 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The true targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -372,8 +373,8 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
 
         Returns
         -------
@@ -388,8 +389,8 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
 
         Returns
         -------

@@ -326,8 +326,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows; values are read as float32.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
         check_input : bool, default=True
             False skips the checks of X, which must then be a float32 array or CSR matrix.
 
@@ -344,8 +344,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows; values are read as float32.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
         check_input : bool, default=True
             False skips the checks of X, which must then be a float32 array or CSR matrix.
 

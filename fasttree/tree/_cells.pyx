@@ -205,15 +205,22 @@ def encode_texts(list cells):
         Position of each cell in `distinct`.
     """
     cdef Py_ssize_t i, n = len(cells)
-    cdef intp_t code = -1
+    cdef intp_t code
     cdef dict code_of = {}
-    cdef object cell, previous = None
+    cdef object cell
     cdef PyObject* found
+    # Equal texts are often one object: where it was met last is found by its address.
+    cdef PyObject* met[64]
+    cdef intp_t met_code[64]
+    cdef size_t slot
+    for slot in range(64):
+        met[slot] = NULL
     codes_array = np.empty(n, dtype=np.intp)
     cdef intp_t[::1] codes = codes_array
     for i in range(n):
         cell = cells[i]
-        if cell is not previous:
+        slot = (<size_t> <PyObject*> cell) // 64 % 64
+        if met[slot] != <PyObject*> cell:
             if not PyUnicode_CheckExact(cell):
                 return None, codes_array
             found = PyDict_GetItem(code_of, cell)
@@ -222,8 +229,9 @@ def encode_texts(list cells):
                 code_of[cell] = code
             else:
                 code = <object> found
-            previous = cell
-        codes[i] = code
+            met[slot] = <PyObject*> cell
+            met_code[slot] = code
+        codes[i] = met_code[slot]
     distinct = sorted(code_of)
     rank = np.empty(len(distinct), dtype=np.intp)
     for i in range(len(distinct)):

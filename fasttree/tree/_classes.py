@@ -118,8 +118,9 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The training rows; values are read as float32, NaN means missing.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The training rows; numbers are read as float32, NaN means missing. Tables may hold
+            labels: see `categorical_features`.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -139,8 +140,8 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows; values are read as float32.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
         check_input : bool, default=True
             False skips the checks of X, which must then be a float32 array or CSR matrix.
 
@@ -171,8 +172,8 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows; values are read as float32.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
         check_input : bool, default=True
             False skips the checks of X, which must then be a float32 array or CSR matrix.
 
@@ -271,8 +272,9 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The training rows; values are read as float32, NaN means missing.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The training rows; numbers are read as float32, NaN means missing. Tables may hold
+            labels: see `categorical_features`.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -292,8 +294,8 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows; values are read as float32.
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
         check_input : bool, default=True
             False skips the checks of X, which must then be a float32 array or CSR matrix.
 

@@ -178,8 +178,8 @@ class PandasTable:
     def __init__(self, frame):
         self.n_rows, self.n_columns = frame.shape
         self.names = list(frame.columns)
-        self.dtypes = list(frame.dtypes)
         self.series = [series for _, series in frame.items()]
+        self.dtypes = [series.dtype for series in self.series]
 
     def name(self, j):
         return self.names[j]
@@ -188,15 +188,19 @@ class PandasTable:
         return all(dtype.kind in "iuf" for dtype in self.dtypes)
 
     def dtype_is_label(self, j):
-        return self.dtypes[j].kind == "b" or self.dtypes[j].name == "category"
+        return self.dtypes[j].kind == "b" or _is_category(self.dtypes[j])
 
     def column(self, j):
         return _pandas_column(self.series[j], self.dtypes[j], self.names[j])
 
 
+def _is_category(dtype):
+    return not isinstance(dtype, np.dtype) and dtype.name == "category"
+
+
 def _pandas_column(series, dtype, name):
     """View of a pandas series."""
-    if dtype.name == "category":
+    if _is_category(dtype):
         return Coded(series.cat.codes.to_numpy(), series.cat.categories.tolist())
     if dtype.kind in "iuf":
         if isinstance(dtype, np.dtype):
