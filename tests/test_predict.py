@@ -382,8 +382,9 @@ def test_value_kind_of_nothing():
 # ---- Ctrl-C
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_interrupt(n_threads):
+def test_interrupt(n_threads, form):
     """A walk that would take minutes stops."""
     n = 100_000
     nodes = np.zeros(2 * n + 1, dtype=NODE_DTYPE)
@@ -392,7 +393,7 @@ def test_interrupt(n_threads):
     nodes["left_child"][split], nodes["right_child"][split] = split + 1, split + 2
     tree = Tree(1, np.array([1]), 1)
     tree.set_nodes(nodes, np.zeros((2 * n + 1, 1, 1)), n)
-    X = np.ones((1_000_000, 1), dtype=np.float32)
+    X = form(np.ones((1_000_000, 1), dtype=np.float32))
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):

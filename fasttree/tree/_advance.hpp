@@ -13,6 +13,7 @@
 #include "_classification.hpp"
 #include "_regression.hpp"
 #include "_runs.hpp"
+#include "_screens.hpp"
 
 namespace fasttree {
 
@@ -32,9 +33,6 @@ inline uint32_t advance(Acc& acc, const uint32_t* entries, uint32_t p, uint32_t 
 }
 
 #if FASTTREE_X86
-
-// Products of two counts below this are exact in doubles.
-constexpr int64_t EXACT_COUNT = int64_t{1} << 26;
 
 // Lanes (bits) of 8 positions whose D^2 exceeds `bar` w_L w_R, where D = l w - t w_L.
 FASTTREE_AVX512 inline uint32_t beating(__m512d l, __m512d w_left, double w, double t, double bar) {
@@ -88,45 +86,37 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
     return last + 1;
 }
 
-// Squared error of one output, 8 positions at a time. Sums are taken about the node's mean,
-// rounded to an integer, so that they are exact or far larger than what rounding loses.
-FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<UnitWeights, true>& acc,
-                                               const uint32_t* entries, uint32_t p, uint32_t last,
-                                               double best) {
-    const __m512i zero = _mm512_setzero_si512(), last_lane = _mm512_set1_epi64(7);
+// Criteria of sums, 8 positions at a time.
+template <class Acc>
+FASTTREE_AVX512 inline uint32_t advance_sums_avx512(Acc& acc, const uint32_t* entries, uint32_t p,
+                                                    uint32_t last, double best) {
+    const Screen<Acc> screen(acc);
+    const __m512i last_lane = _mm512_set1_epi64(7), offsets = _mm512_set1_epi64(screen.offset);
     const __m256i row_mask = _mm256_set1_epi32(ROW);
-    const int64_t mean = acc.mean_sum;
-    const __m512i means = _mm512_set1_epi64(mean);
-    const __m512d step = _mm512_setr_pd(1, 2, 3, 4, 5, 6, 7, 8);
-    const double w = to_double(acc.w_total), t = to_double(acc.total1 - mean * acc.w_total);
-    const double bar = best * SCREEN;
-    __m512i left = _mm512_set1_epi64(acc.left1 - mean * acc.w_left);  // about the mean, at p
+    __m512i left = _mm512_set1_epi64(acc.left1 - screen.offset * acc.w_left);  // at p
     while (p < last) {
         const uint32_t lanes = last - p < 8 ? (1u << (last - p)) - 1 : 0xffu;
         const __mmask8 k = static_cast<__mmask8>(lanes);
         const __m256i row = _mm256_and_si256(_mm256_maskz_loadu_epi32(k, entries + p), row_mask);
         const uint32_t boundary =
             _mm256_movepi32_mask(_mm256_maskz_loadu_epi32(k, entries + p + 1));
-        __m512i sum =
-            _mm512_sub_epi64(_mm512_mask_i32gather_epi64(means, k, row, acc.t.sums, 8), means);
-        sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 7));
-        sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 6));
-        sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 4));
-        sum = _mm512_add_epi64(sum, left);
-        const __m512d n = _mm512_add_pd(_mm512_set1_pd(to_double(acc.w_left)), step);
-        const uint32_t found = beating(_mm512_cvtepi64_pd(sum), n, w, t, bar) & boundary & lanes;
+        __m512i sum = _mm512_sub_epi64(
+            _mm512_mask_i32gather_epi64(offsets, k, row, acc.t.sums, 8), offsets);
+        sum = _mm512_add_epi64(prefix_sums(sum), left);
+        const uint32_t first = static_cast<uint32_t>(acc.w_left) + 1;
+        const uint32_t found = screen.beating(sum, first, best) & boundary & lanes;
         const uint32_t taken = found ? static_cast<uint32_t>(__builtin_ctz(found)) + 1
                                      : static_cast<uint32_t>(__builtin_popcount(lanes));
         acc.w_left += taken;
         p += taken;
         if (found) {
             const __m512i at = _mm512_permutexvar_epi64(_mm512_set1_epi64(taken - 1), sum);
-            acc.left1 = _mm_cvtsi128_si64(_mm512_castsi512_si128(at)) + mean * acc.w_left;
+            acc.left1 = _mm_cvtsi128_si64(_mm512_castsi512_si128(at)) + screen.offset * acc.w_left;
             return p;
         }
         left = _mm512_permutexvar_epi64(last_lane, sum);
     }
-    acc.left1 = _mm_cvtsi128_si64(_mm512_castsi512_si128(left)) + mean * acc.w_left;
+    acc.left1 = _mm_cvtsi128_si64(_mm512_castsi512_si128(left)) + screen.offset * acc.w_left;
     return last + 1;
 }
 
@@ -150,7 +140,15 @@ template <>
 inline uint32_t advance(SquaredError<UnitWeights, true>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
     return takes_vectors(acc, last - p)
-               ? advance_avx512(acc, entries, p, last, best)
+               ? advance_sums_avx512(acc, entries, p, last, best)
+               : advance_portable(acc, entries, p, last, best);
+}
+
+template <>
+inline uint32_t advance(Poisson<UnitWeights, true>& acc, const uint32_t* entries, uint32_t p,
+                        uint32_t last, double best) {
+    return takes_vectors(acc, last - p)
+               ? advance_sums_avx512(acc, entries, p, last, best)
                : advance_portable(acc, entries, p, last, best);
 }
 

@@ -13,6 +13,7 @@
 #include "_classification.hpp"
 #include "_regression.hpp"
 #include "_runs.hpp"
+#include "_screens.hpp"
 
 namespace fasttree {
 
@@ -180,11 +181,9 @@ private:
     }
 };
 
-// Squared error: scores in doubles, of sums about the node's mean, rounded to an integer, so that
-// they are exact or far larger than what rounding loses. Those that may be the best are computed.
-template <>
-struct BlockScan<SquaredError<UnitWeights, true>> {
-    using Acc = SquaredError<UnitWeights, true>;
+// Sums: the screen's scores, then the exact ones of those that may be the best.
+template <class Acc>
+struct SumsBlockScan {
     static constexpr bool exists = true;
     int64_t sums[BLOCK_ROWS];  // by place
 
@@ -193,36 +192,23 @@ struct BlockScan<SquaredError<UnitWeights, true>> {
     }
 
     FASTTREE_AVX512 bool scan(Acc& acc, const BlockRuns& runs, uint32_t leaf, Candidate& best) {
+        const Screen<Acc> screen(acc);
         const uint64_t candidates = candidate_bits(runs, leaf);
-        const __m512i zero = _mm512_setzero_si512(), last_lane = _mm512_set1_epi64(7);
-        const int64_t mean = acc.mean_sum;
-        const __m512i means = _mm512_set1_epi64(mean);
-        const __m512d w = _mm512_set1_pd(to_double(acc.w_total));
-        const __m512d t = _mm512_set1_pd(to_double(acc.total1 - mean * acc.w_total));
-        __m512i places = _mm512_loadu_si512(runs.places);
-        __m512i left = zero;
-        __m512d w_left = _mm512_setr_pd(1, 2, 3, 4, 5, 6, 7, 8);
+        const __m512i offsets = _mm512_set1_epi64(screen.offset);
+        const __m512i last_lane = _mm512_set1_epi64(7);
+        __m512i places = _mm512_loadu_si512(runs.places), left = _mm512_setzero_si512();
         bool found = false;
         for (uint32_t p = 0; p < BLOCK_ROWS && candidates >> p != 0; p += 8) {
             const uint32_t n = std::min(runs.n - p, 8u);
             const __mmask8 lanes = static_cast<__mmask8>((1u << n) - 1);
             const __m512i place = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(places));
             __m512i sum = _mm512_sub_epi64(
-                _mm512_mask_i64gather_epi64(means, lanes, place, sums, 8), means);
-            sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 7));
-            sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 6));
-            sum = _mm512_add_epi64(sum, _mm512_alignr_epi64(sum, zero, 4));
-            sum = _mm512_add_epi64(sum, left);
-            const __m512d d = _mm512_sub_pd(_mm512_mul_pd(_mm512_cvtepi64_pd(sum), w),
-                                            _mm512_mul_pd(t, w_left));
-            const __m512d d2 = _mm512_mul_pd(d, d);
-            const __m512d den = _mm512_mul_pd(w_left, _mm512_sub_pd(w, w_left));
-            const __mmask8 beating = _mm512_mask_cmp_pd_mask(
-                static_cast<__mmask8>(candidates >> p), d2,
-                _mm512_mul_pd(_mm512_set1_pd(best.score * SCREEN), den), _CMP_GT_OQ);
-            if (beating) found |= take(acc, beating, _mm512_div_pd(d2, den), sum, p + 1, best);
+                _mm512_mask_i64gather_epi64(offsets, lanes, place, sums, 8), offsets);
+            sum = _mm512_add_epi64(prefix_sums(sum), left);
+            const __mmask8 beating =
+                screen.beating(sum, p + 1, best.score) & static_cast<__mmask8>(candidates >> p);
+            if (beating) found |= take(acc, screen, beating, sum, p + 1, best);
             left = _mm512_permutexvar_epi64(last_lane, sum);
-            w_left = _mm512_add_pd(w_left, _mm512_set1_pd(8));
             places = _mm512_alignr_epi64(places, places, 1);
         }
         return found;
@@ -230,17 +216,19 @@ struct BlockScan<SquaredError<UnitWeights, true>> {
 
 private:
     // Exact scores of the lanes near the best; lane i has first + i rows on the left.
-    FASTTREE_AVX512 static bool take(Acc& acc, __mmask8 lanes, __m512d scores, __m512i sums,
-                                     uint32_t first, Candidate& best) {
-        const __m512d bar = _mm512_set1_pd(_mm512_mask_reduce_max_pd(lanes, scores) * SCREEN);
+    FASTTREE_AVX512 static bool take(Acc& acc, const Screen<Acc>& screen, __mmask8 lanes,
+                                     __m512i sums, uint32_t first, Candidate& best) {
+        const __m512d scores = screen.scores(sums, first);
+        const double bar = screen.near(_mm512_mask_reduce_max_pd(lanes, scores));
         int64_t sum[8];
         _mm512_storeu_si512(sum, sums);
         bool found = false;
-        for (uint32_t near = _mm512_mask_cmp_pd_mask(lanes, scores, bar, _CMP_GE_OQ); near != 0;
-             near &= near - 1) {
+        for (uint32_t near = _mm512_mask_cmp_pd_mask(lanes, scores, _mm512_set1_pd(bar),
+                                                     _CMP_GE_OQ);
+             near != 0; near &= near - 1) {
             const uint32_t i = static_cast<uint32_t>(__builtin_ctz(near)), p = first + i;
             acc.w_left = p;
-            acc.left1 = sum[i] + acc.mean_sum * p;
+            acc.left1 = sum[i] + screen.offset * p;
             const double score = acc.score();
             if (!(score > best.score)) continue;
             best = {score, p, p, p, false, 0.0};
@@ -249,6 +237,12 @@ private:
         return found;
     }
 };
+
+template <>
+struct BlockScan<SquaredError<UnitWeights, true>> : SumsBlockScan<SquaredError<UnitWeights, true>> {
+};
+template <>
+struct BlockScan<Poisson<UnitWeights, true>> : SumsBlockScan<Poisson<UnitWeights, true>> {};
 
 #endif
 

@@ -217,7 +217,7 @@ cdef class Splitter:
             feature = self.partitioner.next_feature(least)
             if feature == NO_FEATURE:
                 return 0
-            self.poll(1)
+            self.poll(node.size())
             if self.evaluate(node, feature, best):
                 self.partitioner.found_constant()
             elif best.score != score:
