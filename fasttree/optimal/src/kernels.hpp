@@ -90,8 +90,9 @@ struct Kernels {
     // Gains of the best depth-two trees. `absent[g]` and `present[g]`, when not null, receive the
     // gain of the best stump (or leaf) on the samples without and with feature g.
     Gains (*evaluate)(const PairCounts& counts, int32_t* absent, int32_t* present);
-    // out[0:n] += factor * matrix[0:n].
-    void (*accumulate)(const void* matrix, ptrdiff_t n, int32_t factor, int32_t* out);
+    // out += factor * matrix, n_features rows and columns of both; padding is left alone.
+    void (*accumulate)(const void* matrix, int n_features, ptrdiff_t stride, int32_t factor,
+                       int32_t* out);
     // The element at position `at`.
     int32_t (*read)(const void* matrix, ptrdiff_t at);
     // Raise bounds[0] (samples without g) and bounds[1] (with g) to what similarity to other

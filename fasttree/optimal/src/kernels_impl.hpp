@@ -384,9 +384,11 @@ inline void bound(const SlackRows& rows, const int32_t* weights, const int32_t* 
 }
 
 template <class V>
-void accumulate(const void* matrix_, ptrdiff_t n, int32_t factor, int32_t* out) {
+void accumulate(const void* matrix_, int n_features, ptrdiff_t stride, int32_t factor,
+                int32_t* out) {
     const auto* matrix = static_cast<const typename V::Counter*>(matrix_);
-    for (ptrdiff_t k = 0; k < n; ++k) out[k] += factor * matrix[k];
+    for (int i = 0; i < n_features; ++i, matrix += stride, out += stride)
+        for (int j = 0; j < n_features; ++j) out[j] += factor * matrix[j];
 }
 
 template <class V>

@@ -130,7 +130,8 @@ class SampleSet {
         const ptrdiff_t n = problem.n_features * problem.stride;
         std::fill(weights, weights + n, 0);
         for (int m = 0; m < problem.n_matrices; ++m)
-            kernels->accumulate(matrix(problem, m), n, problem.n_matrices == 1 ? -1 : 1, weights);
+            kernels->accumulate(matrix(problem, m), problem.n_features, problem.stride,
+                                problem.n_matrices == 1 ? -1 : 1, weights);
         if (problem.n_matrices > 1) {
             for (int f = 0; f < problem.n_features; ++f)
                 base[f] = weights[f * (problem.stride + 1)];
@@ -141,7 +142,7 @@ class SampleSet {
         void* ones = ones_.reserve<char>(matrix_bytes(problem));
         kernels->count(planes_.get(), problem.stride, steps_.data(), n_steps(), 0,
                        problem.n_features, problem.n_features, ones);
-        kernels->accumulate(ones, n, 2, weights);
+        kernels->accumulate(ones, problem.n_features, problem.stride, 2, weights);
         for (int f = 0; f < problem.n_features; ++f)
             base[f] = kernels->read(ones, f * (problem.stride + 1));
     }
