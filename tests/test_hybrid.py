@@ -342,6 +342,20 @@ def test_feature_scores_are_those_of_the_best_splits(criterion):
     assert scores[-1] == 0
 
 
+@pytest.mark.parametrize("criterion", CLASSIFICATION + REGRESSION)
+@pytest.mark.parametrize("unit", [1.0, 0.1, 3e-7])
+def test_thresholds_and_labels_are_scored_alike(criterion, unit):
+    """Whatever the units of weights and targets: the better question wins."""
+    rng = np.random.default_rng(9)
+    table = [random_column(rng, 60, 0.6, 0.1) for _ in range(3)]
+    is_classifier = criterion in CLASSIFICATION
+    y = rng.integers(1, 4, 60) * (1 if is_classifier else unit)
+    w = rng.integers(1, 9, 60) * unit
+    estimator = estimator_of(criterion)
+    assert judge_hybrid(estimator.fit(object_array(table), y, sample_weight=w), table, y, w) > 0
+    assert (estimator.tree_.split_kind == 0).any()
+
+
 @pytest.mark.parametrize(
     ("params", "y"),
     [

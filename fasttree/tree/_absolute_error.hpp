@@ -242,8 +242,7 @@ struct AbsoluteError {
     void begin_labels(const Runs& runs, const Categories& categories) {
         labels.begin(runs, categories, t.n_rows);
         for (int k = 0; k < n_outputs; ++k) {
-            labels.add(orders[k].rows, orders[k].levels, w, categories,
-                       t.sum_unit[k] * t.weight_unit);
+            labels.add(orders[k].rows, orders[k].levels, w, categories, scale(k));
         }
         error_left.resize(std::max<size_t>(error_left.size(), 1));
         error_right.resize(error_left.size());

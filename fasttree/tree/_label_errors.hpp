@@ -50,9 +50,10 @@ public:
         weight_left.resize(categories.size());
     }
 
-    // Adds the errors of one output; `rows` are the node's in ascending order of their `levels`.
+    // Adds the errors of one output, in units of `scale`; `rows` are the node's in ascending order
+    // of their `levels`.
     void add(const std::vector<uint32_t>& rows, const std::vector<int64_t>& levels,
-             const Weights& w, const Categories& categories, double unit) {
+             const Weights& w, const Categories& categories, double scale) {
         const uint32_t n = static_cast<uint32_t>(rows.size());
         next_.assign(1, 0);
         for (const Category& category : categories) next_.push_back(next_.back() + category.n_rows);
@@ -69,8 +70,8 @@ public:
             for (uint32_t j = 0; j < categories[i].n_rows; ++j) {
                 own_.append(levels[places[j]], w[rows[places[j]]]);
             }
-            left[i] += to_double(own_error(levels, places)) * unit;
-            right[i] += to_double(other_error(levels, places)) * unit;
+            left[i] += to_double(own_error(levels, places)) * scale;
+            right[i] += to_double(other_error(levels, places)) * scale;
             weight_left[i] = own_.weight.back();
         }
     }
