@@ -125,7 +125,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             read = check_fit_table(self, X, y)
             X, y = check_fit_data(self, X, y) if read is None else read
             if read is None:
-                n_threads = effective_n_threads(self.n_jobs)
+                n_threads = effective_n_threads(self.n_jobs, X.size)
                 missing_values_in_feature_mask = missing_mask(self, X, n_threads)
             if self.criterion == "poisson":
                 _check_poisson_target(y)
@@ -179,8 +179,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             sample_weight,
             missing_values_in_feature_mask,
             n_categories,
-            n_threads=effective_n_threads(self.n_jobs),
-            force_threads=config["n_threads"] is not None,
+            n_threads=effective_n_threads(self.n_jobs, X.size),
             strategy=config["strategy"],
             simd=config["simd"],
             sklearn_stream=config["sklearn_random_stream"],

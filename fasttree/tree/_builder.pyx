@@ -13,7 +13,7 @@ from libcpp.algorithm cimport sort
 from libcpp.pair cimport pair
 
 from fasttree.tree._engine cimport (
-    NO_FEATURE, NO_TABLE, SERIAL_VALUES, Frontier, LabelLists, NodeRecord, count_nodes, mix,
+    NO_FEATURE, NO_TABLE, Frontier, LabelLists, NodeRecord, count_nodes, mix,
     subtree_size, write_nodes
 )
 from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
@@ -46,7 +46,7 @@ cdef class TreeBuilder:
 
     def build(self, tree, X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight=None,
               missing_values_in_feature_mask=None, const uint32_t[::1] n_categories=None, *,
-              int n_threads=1, bint force_threads=False, str strategy="auto",
+              int n_threads=1, str strategy="auto",
               bint sklearn_stream=False, str simd="auto"):
         """Grow `tree` on the training data.
 
@@ -66,8 +66,6 @@ cdef class TreeBuilder:
             of numbers. None if there are numbers only.
         n_threads : int
             At most; fewer where more would not pay.
-        force_threads : bool
-            Use them all the same.
         strategy : {"auto", "presort", "count", "sort"}
         sklearn_stream : bool
             Use scikit-learn's random draws, tie rules and scores.
@@ -78,8 +76,7 @@ cdef class TreeBuilder:
         cdef int8_t[::1] buffer
         cdef double[::1] values
         cdef LabelLists labels
-        if sklearn_stream or not (
-                force_threads or X.size >= SERIAL_VALUES):
+        if sklearn_stream:
             n_threads = 1
         self.n_threads = n_threads
         splitter.init(X, y, sample_weight, strategy, sklearn_stream,

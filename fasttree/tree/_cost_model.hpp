@@ -50,7 +50,4 @@ inline uint32_t subtree_size(uint32_t n_rows, int n_threads) {
     return n_rows / (SUBTREES_PER_THREAD * static_cast<uint32_t>(n_threads));
 }
 
-// Below this many values (rows x features) threads cost more than they bring.
-constexpr double SERIAL_VALUES = 50000.0;
-
 }  // namespace fasttree

@@ -340,4 +340,3 @@ cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
     cbool sparse_lists_pay(uint32_t n_features, uint32_t max_features)
     cbool lists_pay(uint32_t n_features, uint32_t max_features)
     uint32_t subtree_size(uint32_t n_rows, int n_threads)
-    const double SERIAL_VALUES

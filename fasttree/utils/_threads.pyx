@@ -16,6 +16,9 @@ from joblib.parallel import get_active_backend
 
 from fasttree._config import get_config
 
+# With fewer values threads cost more than they bring to a fit, and so does asking for limits.
+FEW_VALUES = 50_000
+
 cdef extern from "_threads.hpp" namespace "fasttree" nogil:
     int max_threads()
     bint with_openmp()
@@ -39,13 +42,15 @@ def _is_worker(backend):
     return level > 1 or (level == 1 and in_thread) or current_process().daemon
 
 
-def effective_n_threads(n_jobs=None):
+def effective_n_threads(n_jobs=None, n_values=None):
     """Return the number of threads to use for a call.
 
     Parameters
     ----------
     n_jobs : int or None
         What the user asked for.
+    n_values : int or None
+        Size of a fit's X: few values are worth one thread only, unless threads are forced.
 
     Returns
     -------
@@ -64,6 +69,8 @@ def effective_n_threads(n_jobs=None):
         return 1
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; use None, -1 or a positive number.")
+    if n_values is not None and n_values < FEW_VALUES:
+        return 1
     backend, context_n_jobs = get_active_backend()
     if n_jobs is None:
         n_jobs = context_n_jobs
