@@ -52,6 +52,16 @@ def test_same_tree_on_any_processor(seed):
     assert_same(portable.tree_, problem.fit(fasttree.tree).tree_)
 
 
+def test_small_counts_beside_large_ones_on_any_processor():
+    X = np.random.default_rng(0).permutation(100).reshape(-1, 1)
+    y = np.where(X[:, 0] < 50, 1.0, 1e-15)
+    tree = fasttree.tree.DecisionTreeRegressor(criterion="poisson")
+    with fasttree.config_context(simd="portable"):
+        portable = tree.fit(X, y).tree_
+    assert portable.threshold[0] == 49.5
+    assert_same(tree.fit(X, y).tree_, portable)
+
+
 @pytest.mark.cases(50)
 @pytest.mark.parametrize("n_jobs", [2, -1])
 def test_same_tree_with_n_jobs(seed, n_jobs):

@@ -30,7 +30,7 @@ cdef class TreeBuilder:
                       char* is_constant) except -1 nogil
     cdef int search_part(self, int thread, const Node& node, uint32_t part,
                          Split& best) except -1 nogil
-    cdef void take_best(self, const vector[Split]& best_of, Split& best) noexcept nogil
+    cdef int take_best(self, const vector[Split]& best_of, Split& best) except -1 nogil
     cdef int split_lists(self, Splitter splitter, const Node& left, const Node& right,
                          int n_threads) except -1 nogil
     cdef int grow(self) except -1

@@ -201,7 +201,7 @@ cdef class TreeBuilder:
         (<Splitter> worker).search_part(node, part, best)
         return 0
 
-    cdef void take_best(self, const vector[Split]& best_of, Split& best) noexcept nogil:
+    cdef int take_best(self, const vector[Split]& best_of, Split& best) except -1 nogil:
         """The best of the threads' splits."""
         cdef int t
         best = best_of[0]
@@ -210,6 +210,7 @@ cdef class TreeBuilder:
                     best_of[t].score == best.score and best_of[t].feature < best.feature):
                 best = best_of[t]
         self.splitter.settle_threshold(best)
+        return 0
 
     cdef int split_lists(self, Splitter splitter, const Node& left, const Node& right,
                          int n_threads) except -1 nogil:

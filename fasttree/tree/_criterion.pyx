@@ -228,11 +228,22 @@ cdef class MSE(RegressionCriterion):
         self.scanner = move(make_squared_error(self.targets))
 
 
+cdef enum:
+    LOG_PADDING = 8  # vectors may read past either end
+
+
 cdef class Poisson(RegressionCriterion):
     """Half Poisson deviance from the node's mean, mean over outputs. Targets are >= 0."""
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
-        return self.init_sums(y, w, False)
+        cdef float64_t[::1] log_counts
+        self.init_sums(y, w, False)
+        if w is None and self.n_outputs == 1:
+            counts = np.arange(-LOG_PADDING, y.shape[0] + LOG_PADDING + 1)
+            log_counts = np.log(np.maximum(counts, 1))
+            self.targets.log_counts = &log_counts[LOG_PADDING]
+            self.arrays.append(log_counts)
+        return 0
 
     cdef void make_scanner(self) except *:
         self.scanner = move(make_poisson(self.targets))

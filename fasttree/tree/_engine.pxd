@@ -29,6 +29,7 @@ cdef extern from "_targets.hpp" namespace "fasttree" nogil:
         const int64_t* sums
         const double* sum_unit
         const double* centre
+        const double* log_counts
         const uint32_t* order_rank
         const int64_t* levels
         Simd simd
@@ -248,8 +249,8 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         vector[uint32_t] go_left
         vector[uint32_t] scratch
         DenseWorkspace(DenseData& data, Simd simd) except +
-        Runs runs(uint32_t feature, uint32_t start, uint32_t end)
-        uint32_t split_rows(const Split& split, uint32_t start, uint32_t end)
+        Runs runs(uint32_t feature, uint32_t start, uint32_t end) except +
+        uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) except +
         void split_list(uint32_t feature, uint32_t start, uint32_t end, cbool with_left,
                         cbool with_right, const uint32_t* sides)
         void mark_halves(uint32_t start, uint32_t middle, uint32_t end)
@@ -267,7 +268,6 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
         void begin_subtree(const NodeStore& main, uint32_t record) except +
         void set_missing_side(uint32_t record, cbool left)
         void set_subtree(uint32_t record, int subtree)
-        cbool precedes(uint32_t a, uint32_t b)
 
     cdef cppclass Open:            # a node of the frontier of best-first growth
         Node node

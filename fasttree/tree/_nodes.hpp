@@ -27,7 +27,7 @@ public:
 
     size_t size() const { return size_; }
     T* append() {  // not initialised
-        if (size_ % CHUNK == 0) chunks_.emplace_back(new T[CHUNK * width_]);
+        if (size_ % CHUNK == 0) chunks_.push_back(std::unique_ptr<T[]>(new T[CHUNK * width_]));
         return at(size_++);
     }
     T* at(size_t i) { return &chunks_[i >> SHIFT][(i & (CHUNK - 1)) * width_]; }
@@ -39,10 +39,10 @@ public:
 class NodeStore {
 public:
     struct Record {
-        double threshold, impurity, weight;
+        double threshold = -2.0, impurity, weight;
         uint32_t n_rows, depth;
         uint32_t feature;        // NO_FEATURE at a leaf
-        uint32_t parent, left;   // records; the right child follows the left one
+        uint32_t parent = 0, left = 0;  // records; the right child follows the left one
         int subtree;             // store that holds the node and what is below, or -1
         int labels;              // place in label_sets, or -1
         bool missing_left;
@@ -52,7 +52,7 @@ public:
             std::memset(&out, 0, sizeof out);  // padding too: pickles are deterministic
             out.left_child = out.right_child = -1;
             out.feature = -2;
-            out.threshold = -2.0;
+            out.threshold = threshold;
             out.impurity = impurity;
             out.n_node_samples = n_rows;
             out.weighted_n_node_samples = weight;
@@ -64,7 +64,6 @@ public:
             out.left_child = left_child;
             out.right_child = right_child;
             out.feature = feature;
-            out.threshold = threshold;
             return out;
         }
     };

@@ -216,21 +216,10 @@ struct SquaredError : TargetSums<Weights, single_output> {
 template <class Weights, bool single_output>
 struct Poisson : TargetSums<Weights, single_output> {
     using Base = TargetSums<Weights, single_output>;
-    using Base::t, Base::w_left, Base::w_total, Base::mean;
+    using Base::Base, Base::t, Base::w_left, Base::w_total, Base::mean;
 
     FastLog fast_log;
-    std::vector<double> logs;  // of counts, if vectors are used
 
-    explicit Poisson(const Targets& targets) : Base(targets) {
-        if (!with_log_counts || t.simd == SIMD_PORTABLE) return;
-        logs.resize(static_cast<size_t>(t.n_rows) + 2 * PADDING);
-        for (uint32_t n = 1; n <= t.n_rows; ++n) logs[PADDING + n] = std::log(n);
-    }
-    // Logarithms of n, n + 1, ... rows, and of n - 1, ...
-    const double* log_counts(int64_t n) const { return logs.data() + PADDING + n; }
-
-    static constexpr bool with_log_counts = single_output && !Weights::weighted;
-    static constexpr uint32_t PADDING = 8;  // vectors may read past either end
     // scikit-learn takes sums below this for zero.
     static constexpr double EPSILON = 10 * std::numeric_limits<double>::epsilon();
 

@@ -137,7 +137,9 @@ private:
         left_value_.resize(store.value_size);
         right_value_.resize(store.value_size);
         stack_.assign(1, {root, block.all()});
-        if constexpr (BlockScan<Acc>::exists) block_scan_.open(acc_.t, block.rows, block.size());
+        if constexpr (BlockScan<Acc>::exists) {
+            if (acc_.t.simd == SIMD_AVX512) block_scan_.open(acc_.t, block.rows, block.size());
+        }
         uint64_t held = 0;  // the node that the accumulator holds
         uint32_t rows[BLOCK_ROWS];
         Split split;

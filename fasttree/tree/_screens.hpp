@@ -72,14 +72,15 @@ template <>
 struct Screen<Poisson<UnitWeights, true>> {
     static constexpr bool exists = true;
     static constexpr int64_t offset = 0;
-    const double total, unit, slack;
+    const int64_t total;
+    const double unit, slack;
     const double* const log_left;   // of 0, 1, ... rows
     const double* const log_right;  // of as many less than the node's
 
     explicit Screen(const Poisson<UnitWeights, true>& acc)
-        : total(to_double(acc.total1)), unit(acc.t.sum_unit[0]),
-          slack(3.0 * FastLog::ERROR * unit * total), log_left(acc.log_counts(0)),
-          log_right(acc.log_counts(acc.w_total)) {}
+        : total(acc.total1), unit(acc.t.sum_unit[0]),
+          slack(3.0 * FastLog::ERROR * unit * to_double(total)), log_left(acc.t.log_counts),
+          log_right(acc.t.log_counts + acc.w_total) {}
 
     FASTTREE_AVX512 __mmask8 beating(__m512i sums, uint32_t first, double best) const {
         return _mm512_cmp_pd_mask(scores(sums, first), _mm512_set1_pd(best - slack), _CMP_GT_OQ);
@@ -88,7 +89,8 @@ struct Screen<Poisson<UnitWeights, true>> {
     FASTTREE_AVX512 __m512d scores(__m512i sums, uint32_t first) const {
         const __m512i backwards = _mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0);
         const __m512d left = _mm512_cvtepi64_pd(sums);
-        const __m512d right = _mm512_sub_pd(_mm512_set1_pd(total), left);
+        const __m512d right =
+            _mm512_cvtepi64_pd(_mm512_sub_epi64(_mm512_set1_epi64(total), sums));
         const __m512d left_count = _mm512_loadu_pd(log_left + first);
         const __m512d right_count = _mm512_permutexvar_pd(
             backwards, _mm512_loadu_pd(log_right - first - 7));

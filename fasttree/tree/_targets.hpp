@@ -34,6 +34,7 @@ struct Targets {
     const int64_t* sums;         // [n_rows * n_outputs] weight * (y - centre) in units of sum_unit
     const double* sum_unit;      // [n_outputs]
     const double* centre;        // [n_outputs]
+    const double* log_counts;    // [-8 .. n_rows + 8] logarithms, padded; Poisson of one output
     const uint32_t* order_rank;  // [n_outputs * n_rows] rank of y, ties by row, absolute error
     const int64_t*
         levels;  // [n_outputs * n_rows] (y - centre) in units of sum_unit, absolute error

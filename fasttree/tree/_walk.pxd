@@ -48,6 +48,7 @@ cdef class Walker:
     cdef unique_ptr[LabelSides] label_sides   # null if no node splits on labels
 
     cdef int fill(self, object nodes, object label_splits) except -1
+    cdef int check(self, object nodes, object label_splits) except -1
     cdef int pack(self) except -1
     cdef int mark_labels(self, const NodeRecord* nodes, object label_splits,
                          vector[WalkNode]& packed, unique_ptr[LabelSides]& sides) except -1

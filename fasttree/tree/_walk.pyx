@@ -12,6 +12,7 @@ than a few rows are made dense, in the columns that the tree reads.
 import numpy as np
 from scipy.sparse import issparse
 
+cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
 ctypedef fused index_t:
@@ -115,9 +116,14 @@ cdef class Walker:
     cdef int fill(self, object nodes, object label_splits) except -1:
         """Check a C-contiguous array of NODE_DTYPE that is not empty, and the `LabelSplits` that
         belong to it or None. They are packed when they are first walked."""
+        self.check(nodes, label_splits)
+        self.unpacked = (nodes, label_splits)
+        return 0
+
+    cdef int check(self, object nodes, object label_splits) except -1:
         cdef intp_t n_nodes = nodes.shape[0], n_leaves = 0, depth = 0
-        cdef const NodeRecord* first = node_pointer(nodes)
-        cdef NodeError error = check_nodes(first, n_nodes, self.n_features, n_leaves, depth)
+        cdef NodeError error = check_nodes(node_pointer(nodes), n_nodes, self.n_features,
+                                           n_leaves, depth)
         if error != NodeError.none:
             raise ValueError(f"The nodes do not form a tree: {_error_text(error)}.")
         if label_splits is not None:
@@ -125,25 +131,25 @@ cdef class Walker:
         self.n_leaves = n_leaves
         self.max_depth = depth
         self.node_count = n_nodes
-        self.unpacked = (nodes, label_splits)
         return 0
 
     cdef int pack(self) except -1:
-        """Pack the nodes, unless another thread was first."""
+        """Pack the nodes, unless they are. They are checked again: their owner may have changed
+        them."""
         cdef vector[WalkNode] packed
         cdef unique_ptr[LabelSides] sides
-        source = self.unpacked
-        if source is None:
-            return 0
-        nodes, label_splits = source
-        cdef const NodeRecord* first = node_pointer(nodes)
-        packed = pack_nodes(first, self.node_count)
-        if label_splits is not None:
-            self.mark_labels(first, label_splits, packed, sides)
-        if self.unpacked is not None:
-            self.nodes.swap(packed)
-            self.label_sides.swap(sides)
-            self.unpacked = None
+        with cython.critical_section(self):
+            if self.unpacked is None:
+                return 0
+            nodes, label_splits = self.unpacked
+            self.check(nodes, label_splits)
+            packed = pack_nodes(node_pointer(nodes), self.node_count)
+            if label_splits is not None:
+                self.mark_labels(node_pointer(nodes), label_splits, packed, sides)
+            if self.unpacked is not None:  # another thread may have been let in, and been first
+                self.nodes.swap(packed)
+                self.label_sides.swap(sides)
+                self.unpacked = None
         return 0
 
     cdef int mark_labels(self, const NodeRecord* nodes, object label_splits,
