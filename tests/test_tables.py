@@ -191,6 +191,37 @@ def test_missing_values_can_be_listed():
         DecisionTreeClassifier(missing_values=[None]).fit([["a"], ["b"]], [0, 1])
 
 
+class Rows:
+    """Rows that NumPy can turn into an array, and nothing else can read."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.rows, dtype=dtype)
+
+
+@pytest.mark.parametrize("holder", [list, tuple, Rows])
+def test_lists_of_numbers_hold_labels_and_gaps(holder):
+    """Parameters that are for tables count for lists of numbers as for arrays of them."""
+    rows, y = [[1, 5], [-999, 3], [3, 5], [2, 4]], [0, 1, 0, 1]
+    params = {"missing_values": -999, "categorical_features": [1]}
+    expected = DecisionTreeClassifier(**params).fit(np.array(rows), y)
+    assert expected.categories_ == [[], [3, 4, 5]]
+    estimator = DecisionTreeClassifier(**params).fit(holder(rows), y)
+    assert estimator.categories_ == expected.categories_
+    assert_same(estimator.tree_, expected.tree_)
+    assert_array_equal(estimator.predict(holder(rows)), y)
+
+
+def test_lists_of_numbers_hold_gaps():
+    assert best_split([1, 2, -999], [0, 0, 1], missing_values=-999).threshold == np.inf
+    assert_array_equal(
+        feature_scores([[1], [2], [-999]], [0, 1, 1], missing_values=-999),
+        feature_scores([[1], [2], [None]], [0, 1, 1]),
+    )
+
+
 def test_equal_numbers_are_one_value():
     cells, _ = cells_of(["1", "1.0", " 1e0", 1, 1.0, Decimal(1)])
     assert (cells == 1).all()

@@ -96,7 +96,7 @@ def target_array(y):
 
 
 def _array_of_lists(rows):
-    """Rows of lists as an array of objects if they hold text, missing values or other objects."""
+    """Rows of lists as an array of numbers, or of objects if they hold anything else."""
     try:
         array = np.asarray(rows)
     except ValueError:
@@ -104,7 +104,7 @@ def _array_of_lists(rows):
     if array.dtype.kind in "US" and array.ndim == 2:
         # NumPy has turned numbers into text.
         array = np.array(rows, dtype=object)
-    return array if array.dtype.kind == "O" else rows
+    return array if array.dtype.kind in "Oiufb" else rows
 
 
 def _unreadable(name, dtype):

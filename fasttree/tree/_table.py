@@ -15,11 +15,11 @@ from numbers import Integral, Real
 import numpy as np
 
 from fasttree.tree._cells import parse_texts, scan_objects
-from fasttree.tree._columns import Coded, Numbers, Objects, open_table
+from fasttree.tree._columns import Coded, Numbers, Objects
 from fasttree.tree._label_splits import MAX_LABELS
 from fasttree.utils._finite import SOME_INFINITE, SOME_MISSING, value_kind
 
-__all__ = ["TableEncoder", "label_codes", "label_key", "open_fit_table", "table_encoder"]
+__all__ = ["TableEncoder", "label_codes", "label_key", "table_encoder"]
 
 MISSING_BITS = np.uint32(0x7FC00000)
 
@@ -296,9 +296,3 @@ def label_codes(cells):
 def table_encoder(estimator):
     """Return the encoder of an estimator that was fitted on a table, None for others."""
     return getattr(estimator, "_table_encoder", None)
-
-
-def open_fit_table(X, categorical_features, missing_values):
-    """Return X as a table if it has to be read as one; see `open_table`."""
-    names_labels = categorical_features is not None and not isinstance(categorical_features, str)
-    return open_table(X, names_labels or missing_values is not None)
