@@ -805,6 +805,19 @@ def test_text_targets():
         DecisionTreeClassifier().fit(frame, frame["color"])
 
 
+@pytest.mark.parametrize("dtype", [bool, "boolean", int, "Int64"])
+@pytest.mark.parametrize("is_category", [False, True])
+def test_boolean_and_integer_targets(dtype, is_category):
+    frame, _ = example()
+    codes = (frame["color"] == "red").to_numpy()
+    y = pd.Series(codes).astype(dtype)
+    estimator = DecisionTreeClassifier().fit(frame, y.astype("category") if is_category else y)
+    expected = DecisionTreeClassifier().fit(frame, codes)
+    assert_same(estimator.tree_, expected.tree_)
+    assert_array_equal(estimator.classes_, [0, 1])
+    assert_array_equal(estimator.predict(frame), codes)
+
+
 def test_many_labels():
     """Memory and time grow with the rows, not with labels times nodes."""
     rng = np.random.default_rng(1)
