@@ -415,6 +415,10 @@ def test_payloads_of_nan_are_no_labels():
     assert_array_equal(estimator.apply(odd[:, None]), estimator.apply([[None]] * 3))
     X = np.concatenate([odd, [1.0, 2.0]]).astype(np.float32)[:, None]
     assert DecisionTreeClassifier().fit(X, [0, 0, 0, 1, 1]).tree_.node_count == 3
+    frame = pd.DataFrame({"x": X[2:, 0], "s": ["a", "b", "b"]})
+    assert frame["x"].to_numpy().view(np.uint32)[0] == 0xFFC00001
+    report = export_text(DecisionTreeClassifier().fit(frame, [0, 0, 1]))
+    assert "x <= 1.50 or missing" in report
 
 
 # ---- rules of prediction

@@ -100,8 +100,10 @@ class ColumnEncoder:
     def fit(self, column, out):
         """Learn the labels of a column view; write its cells to `out`, float32."""
         kind = self.encode(column, out)
-        is_missing = out.view(np.uint32) == MISSING_BITS if kind == SOME_MISSING else None
-        self.has_missing = is_missing is not None and bool(is_missing.any())
+        # Without labels every NaN is a missing value, whatever its payload.
+        self.has_missing = kind == SOME_MISSING and (
+            not self.labels or bool(label_codes(out)[1].any())
+        )
 
     def encode(self, column, out):
         """Write the cells of a column view to `out`; return their `value_kind`."""
