@@ -191,6 +191,35 @@ def test_missing_values_can_be_listed():
         DecisionTreeClassifier(missing_values=[None]).fit([["a"], ["b"]], [0, 1])
 
 
+def test_listed_numbers_are_compared_before_they_are_rounded():
+    near, listed = 2**24, 2**24 + 1  # one float32
+    as_objects = [near, listed, float(near), float(listed), str(near), str(listed)]
+    cells, _ = cells_of(as_objects, missing_values=listed)
+    assert_array_equal(np.isnan(cells), [False, True] * 3)
+    column = np.array([near, listed, 5])
+    for holder in (
+        column[:, None],
+        column[:, None].astype(float),
+        pd.DataFrame({"x": column}),
+        pd.DataFrame({"x": column}).astype("Int64"),
+        pd.DataFrame({"x": column}).astype("category"),
+        pd.DataFrame({"x": column.astype(str)}),
+        pl.DataFrame({"x": column.astype(str)}),
+    ):
+        table = open_table(holder, with_labels=True)
+        cells = TableEncoder(table, None, listed).encode(table, is_fit=True)
+        assert_array_equal(cells, np.array([[near], [np.nan], [5]], dtype=np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.filterwarnings("error")
+def test_listed_numbers_have_the_precision_of_the_column(dtype):
+    table = open_table(np.array([[0.1], [0.2]], dtype=dtype), with_labels=True)
+    encoder = TableEncoder(table, None, [0.1, 1e300, 2**70])
+    cells = encoder.encode(table, is_fit=True)
+    assert_array_equal(np.isnan(cells), [[True], [False]])
+
+
 class Rows:
     """Rows that NumPy can turn into an array, and nothing else can read."""
 
