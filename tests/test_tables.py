@@ -35,6 +35,7 @@ from fasttree.tree import (
 from fasttree.tree._cells import parse_texts
 from fasttree.tree._columns import open_table
 from fasttree.tree._table import TableEncoder
+from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING
 from reference.trees import assert_same
 
 ESTIMATORS = (
@@ -520,6 +521,18 @@ def test_names_and_order_of_columns():
 
 
 # ---- what follows from a fitted tree
+
+
+def test_values_are_checked_on_the_way_to_labels():
+    rows = [["a", 1.0], ["b", 2.0], ["c", 3.0], [4.0, 5.0]]
+    tree = DecisionTreeClassifier().fit(rows, [0, 1, 0, 0]).tree_
+    assert tree.label_splits is not None
+    X = np.ones((30_000, 2), dtype=np.float32)
+    for special, kind in [(1.0, ALL_FINITE), (np.nan, SOME_MISSING), (np.inf, SOME_INFINITE)]:
+        X[25_001, 1] = special
+        for accepted in (ALL_FINITE, SOME_MISSING, SOME_INFINITE):
+            leaves = tree.apply(X, 2, accepted)
+            assert (leaves is None) == (kind > accepted)
 
 
 def test_pickles_copies_and_refits():
