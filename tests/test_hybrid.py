@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import fasttree
 from fasttree.tree import (
+    ColumnSplit,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
@@ -340,6 +341,32 @@ def test_feature_scores_are_those_of_the_best_splits(criterion):
         expected = worth(criterion, codes, w, np.array(sides)).max() if sides else 0.0
         assert_allclose(score, expected, rtol=1e-9, atol=1e-12)
     assert scores[-1] == 0
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"categorical_split": "subsets"},
+        {"missing_values": object()},
+        {"criterion": "ginny"},
+        {"categorical_features": "anything"},
+    ],
+)
+def test_parameters_of_selection_are_checked(params):
+    (name,) = params
+    with pytest.raises(ValueError, match=name):
+        feature_scores([["a"], ["b"]], [0, 1], **params)
+    if name != "categorical_features":
+        with pytest.raises(ValueError, match=name):
+            best_split(["a", "b"], [0, 1], **params)
+
+
+def test_a_column_without_splits():
+    split = best_split([1.0, 1.0], [0, 1])
+    assert split == ColumnSplit(0.0, split.threshold, None, False, 0.5, 0.5, 0)
+    assert np.isnan(split.threshold)
+    numbers = (split.score, split.threshold, split.impurity, split.children_impurity)
+    assert [type(v) for v in numbers] == [float] * 4
 
 
 @pytest.mark.parametrize("criterion", CLASSIFICATION + REGRESSION)

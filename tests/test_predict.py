@@ -4,6 +4,7 @@ import _thread
 import ctypes
 import ctypes.util
 import platform
+import subprocess
 import sys
 import threading
 
@@ -327,6 +328,39 @@ def test_broken_sparse_matrices_raise(changes):
         setattr(X, name, np.array(value, dtype=np.int32))
     with pytest.raises(ValueError):
         tree.apply(X)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_rows_that_outgrow_the_memory_raise(is_asked):
+    """A row of many entries needs a list of them: 16 MB, which the process is not given."""
+    code = f"""
+import resource
+import numpy as np
+import scipy.sparse as sp
+from fasttree.tree import DecisionTreeClassifier
+
+tree = DecisionTreeClassifier().fit(np.eye(2), [0, 1]).tree_
+asked = int(tree.feature[0])
+X = sp.csr_matrix((1, 2), dtype=np.float32)
+n = 1 << 22
+X.data = np.zeros(n, dtype=np.float32)
+X.indices = np.full(n, asked if {is_asked} else 1 - asked, dtype=np.int32)
+X.indptr = np.array([0, n], dtype=np.int32)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+for spare in (1 << 23, (1 << 24) + (1 << 23), 1 << 28):
+    resource.setrlimit(resource.RLIMIT_AS, (used + spare, resource.RLIM_INFINITY))
+    try:
+        tree.apply(X)
+    except MemoryError:
+        print("raised", end=" ")
+    else:
+        print("done", end=" ")
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    words = run.stdout.split()
+    assert run.returncode == 0, run.stderr
+    assert words == ["raised", "raised" if is_asked else "done", "done"]
 
 
 # ---- what cannot be walked

@@ -35,6 +35,7 @@ from fasttree.tree import (
 from fasttree.tree._cells import parse_texts
 from fasttree.tree._columns import open_table
 from fasttree.tree._table import TableEncoder
+from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING
 from reference.trees import assert_same
 
 ESTIMATORS = (
@@ -189,6 +190,66 @@ def test_missing_values_can_be_listed():
     assert_same(tree.tree_, expected.tree_)
     with pytest.raises(TypeError, match="numbers and texts"):
         DecisionTreeClassifier(missing_values=[None]).fit([["a"], ["b"]], [0, 1])
+
+
+def test_listed_numbers_are_compared_before_they_are_rounded():
+    near, listed = 2**24, 2**24 + 1  # one float32
+    as_objects = [near, listed, float(near), float(listed), str(near), str(listed)]
+    cells, _ = cells_of(as_objects, missing_values=listed)
+    assert_array_equal(np.isnan(cells), [False, True] * 3)
+    column = np.array([near, listed, 5])
+    for holder in (
+        column[:, None],
+        column[:, None].astype(float),
+        pd.DataFrame({"x": column}),
+        pd.DataFrame({"x": column}).astype("Int64"),
+        pd.DataFrame({"x": column}).astype("category"),
+        pd.DataFrame({"x": column.astype(str)}),
+        pl.DataFrame({"x": column.astype(str)}),
+    ):
+        table = open_table(holder, with_labels=True)
+        cells = TableEncoder(table, None, listed).encode(table, is_fit=True)
+        assert_array_equal(cells, np.array([[near], [np.nan], [5]], dtype=np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.filterwarnings("error")
+def test_listed_numbers_have_the_precision_of_the_column(dtype):
+    table = open_table(np.array([[0.1], [0.2]], dtype=dtype), with_labels=True)
+    encoder = TableEncoder(table, None, [0.1, 1e300, 2**70])
+    cells = encoder.encode(table, is_fit=True)
+    assert_array_equal(np.isnan(cells), [[True], [False]])
+
+
+class Rows:
+    """Rows that NumPy can turn into an array, and nothing else can read."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.rows, dtype=dtype)
+
+
+@pytest.mark.parametrize("holder", [list, tuple, Rows])
+def test_lists_of_numbers_hold_labels_and_gaps(holder):
+    """Parameters that are for tables count for lists of numbers as for arrays of them."""
+    rows, y = [[1, 5], [-999, 3], [3, 5], [2, 4]], [0, 1, 0, 1]
+    params = {"missing_values": -999, "categorical_features": [1]}
+    expected = DecisionTreeClassifier(**params).fit(np.array(rows), y)
+    assert expected.categories_ == [[], [3, 4, 5]]
+    estimator = DecisionTreeClassifier(**params).fit(holder(rows), y)
+    assert estimator.categories_ == expected.categories_
+    assert_same(estimator.tree_, expected.tree_)
+    assert_array_equal(estimator.predict(holder(rows)), y)
+
+
+def test_lists_of_numbers_hold_gaps():
+    assert best_split([1, 2, -999], [0, 0, 1], missing_values=-999).threshold == np.inf
+    assert_array_equal(
+        feature_scores([[1], [2], [-999]], [0, 1, 1], missing_values=-999),
+        feature_scores([[1], [2], [None]], [0, 1, 1]),
+    )
 
 
 def test_equal_numbers_are_one_value():
@@ -384,6 +445,10 @@ def test_payloads_of_nan_are_no_labels():
     assert_array_equal(estimator.apply(odd[:, None]), estimator.apply([[None]] * 3))
     X = np.concatenate([odd, [1.0, 2.0]]).astype(np.float32)[:, None]
     assert DecisionTreeClassifier().fit(X, [0, 0, 0, 1, 1]).tree_.node_count == 3
+    frame = pd.DataFrame({"x": X[2:, 0], "s": ["a", "b", "b"]})
+    assert frame["x"].to_numpy().view(np.uint32)[0] == 0xFFC00001
+    report = export_text(DecisionTreeClassifier().fit(frame, [0, 0, 1]))
+    assert "x <= 1.50 or missing" in report
 
 
 # ---- rules of prediction
@@ -456,6 +521,18 @@ def test_names_and_order_of_columns():
 
 
 # ---- what follows from a fitted tree
+
+
+def test_values_are_checked_on_the_way_to_labels():
+    rows = [["a", 1.0], ["b", 2.0], ["c", 3.0], [4.0, 5.0]]
+    tree = DecisionTreeClassifier().fit(rows, [0, 1, 0, 0]).tree_
+    assert tree.label_splits is not None
+    X = np.ones((30_000, 2), dtype=np.float32)
+    for special, kind in [(1.0, ALL_FINITE), (np.nan, SOME_MISSING), (np.inf, SOME_INFINITE)]:
+        X[25_001, 1] = special
+        for accepted in (ALL_FINITE, SOME_MISSING, SOME_INFINITE):
+            leaves = tree.apply(X, 2, accepted)
+            assert (leaves is None) == (kind > accepted)
 
 
 def test_pickles_copies_and_refits():
@@ -772,6 +849,19 @@ def test_text_targets():
         assert_array_equal(estimator.predict(frame), y)
     with pytest.raises(ValueError, match="NaN|None|missing"):
         DecisionTreeClassifier().fit(frame, frame["color"])
+
+
+@pytest.mark.parametrize("dtype", [bool, "boolean", int, "Int64"])
+@pytest.mark.parametrize("is_category", [False, True])
+def test_boolean_and_integer_targets(dtype, is_category):
+    frame, _ = example()
+    codes = (frame["color"] == "red").to_numpy()
+    y = pd.Series(codes).astype(dtype)
+    estimator = DecisionTreeClassifier().fit(frame, y.astype("category") if is_category else y)
+    expected = DecisionTreeClassifier().fit(frame, codes)
+    assert_same(estimator.tree_, expected.tree_)
+    assert_array_equal(estimator.classes_, [0, 1])
+    assert_array_equal(estimator.predict(frame), codes)
 
 
 def test_many_labels():

@@ -116,7 +116,7 @@ def parse_texts(list texts):
     return is_number, numbers
 
 
-def scan_objects(list column, bint numbers_are_labels, simplify):
+def scan_objects(list column, bint numbers_are_labels, set missing, simplify):
     """Separate the numbers of an object column from everything else.
 
     Parameters
@@ -125,6 +125,8 @@ def scan_objects(list column, bint numbers_are_labels, simplify):
         The cells.
     numbers_are_labels : bool
         Treat numbers like texts.
+    missing : set of int and float
+        Numbers that count as missing, unless numbers are labels.
     simplify : callable
         Turns a cell that is not a str, float or int into one, a bool, or None for a missing
         value; raises TypeError if it cannot.
@@ -162,6 +164,8 @@ def scan_objects(list column, bint numbers_are_labels, simplify):
         if PyFloat_CheckExact(cell) and PyFloat_AS_DOUBLE(cell) != PyFloat_AS_DOUBLE(cell):
             continue
         if not numbers_are_labels and (PyFloat_CheckExact(cell) or PyLong_CheckExact(cell)):
+            if missing and cell in missing:
+                continue
             number = to_double(cell)
             bits[i] = float_bits(<float32_t> number + 0.0)
             continue

@@ -76,7 +76,7 @@ def open_table(X, with_labels=False):
 
 
 def target_array(y):
-    """Return a series of numbers, text or categories as an array; anything else as it is.
+    """Return a series of numbers or text (categories too) as an array; anything else as it is.
 
     Equal texts become one object, which costs less to make and to tell apart.
     """
@@ -91,12 +91,13 @@ def target_array(y):
         return column.values
     if not isinstance(column, Coded) or np.any(column.codes < 0):
         return y
-    distinct = np.array(column.distinct, dtype=object)
-    return distinct[column.codes] if distinct.ndim == 1 else y
+    if not all(isinstance(value, str) for value in column.distinct):
+        return y
+    return np.array(column.distinct, dtype=object)[column.codes]
 
 
 def _array_of_lists(rows):
-    """Rows of lists as an array of objects if they hold text, missing values or other objects."""
+    """Rows of lists as an array of numbers, or of objects if they hold anything else."""
     try:
         array = np.asarray(rows)
     except ValueError:
@@ -104,7 +105,7 @@ def _array_of_lists(rows):
     if array.dtype.kind in "US" and array.ndim == 2:
         # NumPy has turned numbers into text.
         array = np.array(rows, dtype=object)
-    return array if array.dtype.kind == "O" else rows
+    return array if array.dtype.kind in "Oiufb" else rows
 
 
 def _unreadable(name, dtype):

@@ -94,11 +94,12 @@ def best_split(
     >>> best_split([1.0, 2.0, 3.0, "unknown"], [0, 0, 1, 1]).threshold
     2.5
     """
-    stump = _stump(y, criterion, categorical_split, missing_values)
+    stump = _stump(y, criterion, categorical_split=categorical_split, missing_values=missing_values)
     X, y, sample_weight, _ = stump._read_data(_as_table(x), y, sample_weight)
     tree, score = _split_column(stump, X, y, sample_weight, 0)
     if tree.node_count == 1:
-        return ColumnSplit(score, np.nan, None, False, tree.impurity[0], tree.impurity[0], 0)
+        impurity = float(tree.impurity[0])
+        return ColumnSplit(score, float("nan"), None, False, impurity, impurity, 0)
     labels = None
     if tree.label_splits is not None:
         known = table_encoder(stump).categories[0]
@@ -160,14 +161,19 @@ def feature_scores(
     >>> feature_scores([[1.0, "a"], [2.0, "b"], [3.0, "a"], [4.0, "b"]], [0, 0, 1, 1])
     array([0.5, 0. ])
     """
-    stump = _stump(y, criterion, categorical_split, missing_values)
-    stump.set_params(categorical_features=categorical_features)
+    stump = _stump(
+        y,
+        criterion,
+        categorical_features=categorical_features,
+        categorical_split=categorical_split,
+        missing_values=missing_values,
+    )
     X, y, sample_weight, _ = stump._read_data(X, y, sample_weight)
     return np.array([_split_column(stump, X, y, sample_weight, j)[1] for j in range(X.shape[1])])
 
 
-def _stump(y, criterion, categorical_split, missing_values):
-    """An estimator that makes one split."""
+def _stump(y, criterion, **params):
+    """An estimator that makes one split, with valid parameters."""
     if criterion is None:
         is_classification = infer_task(y) == "classification"
     else:
@@ -178,12 +184,12 @@ def _stump(y, criterion, categorical_split, missing_values):
                 f"{criterion!r}."
             )
     stump = (DecisionTreeClassifier if is_classification else DecisionTreeRegressor)(
-        max_depth=1,
-        random_state=0,
-        categorical_split=categorical_split,
-        missing_values=missing_values,
+        max_depth=1, random_state=0, **params
     )
-    return stump if criterion is None else stump.set_params(criterion=criterion)
+    if criterion is not None:
+        stump.set_params(criterion=criterion)
+    stump._validate_params()
+    return stump
 
 
 def _as_table(x):

@@ -417,16 +417,15 @@ cdef class RandomSplitter(Splitter):
         cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
         cdef Extremes extremes
         cdef uint32_t i
-        cdef LabelDraw* draw
+        cdef unique_ptr[LabelDraw] draw
         self.cells.resize(node.size())
         for i in range(node.size()):
             self.cells[i] = self.partitioner.value(rows[i], feature)
-        draw = new LabelDraw(self.cells, mix(mix(node.key, ~<uint64_t> feature), 2))
-        cdef bint is_constant = draw.is_constant(), on_labels = draw.is_about_labels()
-        cdef bint numbers_vary = draw.numbers_vary()
+        draw.reset(new LabelDraw(self.cells, mix(mix(node.key, ~<uint64_t> feature), 2)))
+        cdef bint is_constant = draw.get().is_constant(), on_labels = draw.get().is_about_labels()
+        cdef bint numbers_vary = draw.get().numbers_vary()
         if on_labels and not is_constant:
-            draw.ask(self.label_sets, out)
-        del draw
+            draw.get().ask(self.label_sets, out)
         if on_labels or is_constant:
             return is_constant
         extremes = self.extremes_of(node, feature)

@@ -15,11 +15,11 @@ from numbers import Integral, Real
 import numpy as np
 
 from fasttree.tree._cells import parse_texts, scan_objects
-from fasttree.tree._columns import Coded, Numbers, Objects, open_table
+from fasttree.tree._columns import Coded, Numbers, Objects
 from fasttree.tree._label_splits import MAX_LABELS
 from fasttree.utils._finite import SOME_INFINITE, SOME_MISSING, value_kind
 
-__all__ = ["TableEncoder", "label_codes", "label_key", "open_fit_table", "table_encoder"]
+__all__ = ["TableEncoder", "label_codes", "label_key", "table_encoder"]
 
 MISSING_BITS = np.uint32(0x7FC00000)
 
@@ -57,24 +57,29 @@ class MissingValues:
     Parameters
     ----------
     listed : None, str, float or iterable of these
-        Numbers, and texts that are compared without the blanks around them.
+        Numbers, which are compared before values are rounded to float32, and texts, which are
+        compared without the blanks around them.
     """
 
     def __init__(self, listed):
         listed = [] if listed is None else listed
         listed = [listed] if isinstance(listed, str | Real) else list(listed)
         self.texts = {value.strip() for value in listed if isinstance(value, str)} | {""}
-        self.numbers = [float(value) for value in listed if isinstance(value, Real)]
+        numbers = [value for value in listed if isinstance(value, Real)]
+        # Large integers, unlike floats, are told apart.
+        is_exact = [isinstance(v, Integral) and abs(v) < 2**63 for v in numbers]
+        self.numbers = {int(v) if e else float(v) for v, e in zip(numbers, is_exact, strict=True)}
         if any(not isinstance(value, str | Real) for value in listed):
             raise TypeError(f"missing_values must be numbers and texts, got {listed!r}.")
 
     def has_text(self, text):
         return text == "" or (len(self.texts) > 1 and text.strip() in self.texts)
 
-    def mask_numbers(self, cells):
-        """Make the listed numbers among float32 cells missing, in place."""
-        if self.numbers:
-            cells[np.isin(cells, np.array(self.numbers, dtype=np.float32))] = np.nan
+    def mask_numbers(self, values, cells):
+        """Make the cells of listed numbers missing; `values` are the numbers themselves."""
+        for number in self.numbers:
+            # Python's numbers take the precision of the column: 0.1 equals float32's 0.1.
+            cells[values == number] = np.nan
 
 
 class ColumnEncoder:
@@ -100,8 +105,10 @@ class ColumnEncoder:
     def fit(self, column, out):
         """Learn the labels of a column view; write its cells to `out`, float32."""
         kind = self.encode(column, out)
-        is_missing = out.view(np.uint32) == MISSING_BITS if kind == SOME_MISSING else None
-        self.has_missing = is_missing is not None and bool(is_missing.any())
+        # Without labels every NaN is a missing value, whatever its payload.
+        self.has_missing = kind == SOME_MISSING and (
+            not self.labels or bool(label_codes(out)[1].any())
+        )
 
     def encode(self, column, out):
         """Write the cells of a column view to `out`; return their `value_kind`."""
@@ -119,7 +126,7 @@ class ColumnEncoder:
         if isinstance(column, Numbers) and not self.is_label:
             with np.errstate(over="ignore"):
                 out[:] = column.values
-            self.missing.mask_numbers(out)
+                self.missing.mask_numbers(column.values, out)
             if self.labels is None:
                 self.labels = []
             elif self.labels:
@@ -130,11 +137,12 @@ class ColumnEncoder:
             column = Coded(codes, distinct.tolist())
         if isinstance(column, Objects):
             try:
-                bits, codes, distinct = scan_objects(column.cells, self.is_label, _simplify)
+                bits, codes, distinct = scan_objects(
+                    column.cells, self.is_label, self.missing.numbers, _simplify
+                )
             except TypeError as error:
                 raise TypeError(f"Column {self.name!r}: {error}") from None
             out.view(np.uint32)[:] = bits
-            self.missing.mask_numbers(out)
             bits = self._bits_of(distinct, codes)
             if distinct:
                 np.copyto(out.view(np.uint32), bits[codes], where=codes >= 0)
@@ -185,13 +193,14 @@ class ColumnEncoder:
             texts = [i for i, label in enumerate(labels) if isinstance(label, str)]
             is_number, numbers = parse_texts([labels[i] for i in texts])
             for i in np.flatnonzero(is_number):
-                cells[texts[i]] = numbers[i]
+                if numbers[i] not in self.missing.numbers:
+                    cells[texts[i]] = numbers[i]
                 labels[texts[i]] = None
             for i, value in enumerate(distinct):
                 if isinstance(value, int | float) and not isinstance(value, bool):
-                    cells[i] = value
+                    if value not in self.missing.numbers:
+                        cells[i] = value
                     labels[i] = None
-        self.missing.mask_numbers(cells)
 
 
 class TableEncoder:
@@ -296,9 +305,3 @@ def label_codes(cells):
 def table_encoder(estimator):
     """Return the encoder of an estimator that was fitted on a table, None for others."""
     return getattr(estimator, "_table_encoder", None)
-
-
-def open_fit_table(X, categorical_features, missing_values):
-    """Return X as a table if it has to be read as one; see `open_table`."""
-    names_labels = categorical_features is not None and not isinstance(categorical_features, str)
-    return open_table(X, names_labels or missing_values is not None)

@@ -56,7 +56,7 @@ public:
 
     int acquire() {
         if (free_.empty()) {
-            pool_.emplace_back(new char[bytes_]);
+            pool_.push_back(std::unique_ptr<char[]>(new char[bytes_]));
             free_.push_back(static_cast<int>(pool_.size()) - 1);
         }
         const int table = free_.back();

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, validate_data
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
 from fasttree.tree._cells import encode_texts
 from fasttree.tree._columns import open_table, target_array
-from fasttree.tree._table import TableEncoder, open_fit_table, table_encoder
+from fasttree.tree._table import TableEncoder, table_encoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 
 # Above this many rows, counting integers beats sorting them.
@@ -79,16 +79,16 @@ def check_fit_data(estimator, X, y):
     )
 
 
-def _refuse_for_sparse(X, categorical_features, missing_values):
-    if not issparse(X):
-        return
-    if missing_values is not None or not (
-        categorical_features is None or isinstance(categorical_features, str)
-    ):
-        raise ValueError(
-            "categorical_features and missing_values are for dense data and tables; a sparse X "
-            "holds numbers."
-        )
+def _open_table(estimator, X, with_labels):
+    """`open_table`, also for what only scikit-learn can turn into an array; and X as an array or
+    a frame."""
+    table = open_table(X, with_labels)
+    if table is None and with_labels:
+        X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=estimator)
+        table = open_table(X, with_labels)
+    elif table is not None and isinstance(X, list | tuple):
+        X = table.array
+    return table, X
 
 
 def check_fit_table(estimator, X, y):
@@ -97,12 +97,16 @@ def check_fit_table(estimator, X, y):
     The table is turned into cells by an encoder that the estimator keeps.
     """
     categorical_features, missing_values = estimator.categorical_features, estimator.missing_values
-    table = open_fit_table(X, categorical_features, missing_values)
+    names_labels = categorical_features is not None and not isinstance(categorical_features, str)
+    with_labels = names_labels or missing_values is not None
+    if with_labels and issparse(X):
+        raise ValueError(
+            "categorical_features and missing_values are for dense data and tables; a sparse X "
+            "holds numbers."
+        )
+    table, X = _open_table(estimator, X, with_labels)
     if table is None:
-        _refuse_for_sparse(X, categorical_features, missing_values)
         return None
-    if isinstance(X, list | tuple):
-        X = table.array
     validate_data(estimator, X, skip_check_array=True)
     if table.n_rows == 0 or table.n_columns == 0:
         what = "sample" if table.n_rows == 0 else "feature"
@@ -117,7 +121,7 @@ def check_fit_table(estimator, X, y):
     y = target_array(y)
     if not _is_plain_target(y):
         y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
-    encoder = TableEncoder(table, estimator.categorical_features, estimator.missing_values)
+    encoder = TableEncoder(table, categorical_features, missing_values)
     cells = encoder.encode(table, is_fit=True)
     estimator._table_encoder = encoder
     return cells, y
@@ -127,12 +131,7 @@ def _check_predict_table(estimator, X, encoder):
     """`check_predict_data` for an estimator that was fitted on a table."""
     if issparse(X):
         raise ValueError("The estimator was fitted on a table; a sparse X holds numbers only.")
-    table = open_table(X, with_labels=True)
-    if table is None:
-        X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=estimator)
-        table = open_table(X, with_labels=True)
-    elif isinstance(X, list | tuple):
-        X = table.array
+    table, X = _open_table(estimator, X, with_labels=True)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return encoder.encode(table)
 

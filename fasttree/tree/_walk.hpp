@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -235,7 +236,7 @@ void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
 
 constexpr Py_ssize_t kMaxBlockRows = 2048;
 
-enum class WalkStatus : int { done = 0, refused_values, bad_index };
+enum class WalkStatus : int { done = 0, refused_values, bad_index, no_memory };
 
 // Rows of a dense float32 matrix with any strides (counted in elements).
 struct DenseRows {
@@ -254,12 +255,16 @@ struct DenseRows {
         explicit Scratch(const DenseRows&) {}
     };
 
+    // Whether the rows hold nothing but what is let through; a label counts as missing.
+    bool accepts(const float* first, Py_ssize_t n_rows) const {
+        return accepted >= some_infinite ||
+               kind_of_matrix(first, n_rows, n_cols, row_stride, col_stride, 1) <= accepted;
+    }
+
     WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch&,
                       uint32_t* out) const {
         const float* first = x + start * row_stride;
-        if (accepted < some_infinite &&
-            kind_of_matrix(first, n_rows, n_cols, row_stride, col_stride, 1) > accepted)
-            return WalkStatus::refused_values;
+        if (!accepts(first, n_rows)) return WalkStatus::refused_values;
         if (col_stride == 1)
             walk_strided<true>(nodes, first, row_stride, 1, n_rows,
                                std::min<size_t>(n_cols * sizeof(float), 512), out);
@@ -295,8 +300,19 @@ struct SparseRows {
               dense(static_cast<size_t>(n_rows * rows.n_slots), 0.0f) {}
     };
 
+    // Allocates; what runs out of memory on a thread may not throw across it.
     WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch& scratch,
-                      uint32_t* out) const {
+                      uint32_t* out) const noexcept {
+        try {
+            return buffered_leaves(nodes, start, n_rows, scratch, out);
+        } catch (const std::bad_alloc&) {
+            return WalkStatus::no_memory;
+        }
+    }
+
+private:
+    WalkStatus buffered_leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows,
+                               Scratch& scratch, uint32_t* out) const {
         float* dense = scratch.dense.data();
         for (Py_ssize_t done = 0; done < n_rows; done += scratch.n_rows) {
             const Py_ssize_t first = start + done;
@@ -320,7 +336,6 @@ struct SparseRows {
         return WalkStatus::done;
     }
 
-private:
     // asked[0:n]: the nonzeros [p, end) whose feature is asked for, found without a branch on the
     // data. False if a feature lies outside the matrix.
     bool find_asked(Index p, Index end, std::vector<Index>& asked, size_t& n) const {
@@ -398,6 +413,7 @@ WalkStatus walk_rows(const Rows& rows, const WalkNode* nodes, const LeafTable& t
         else
             status.store(block_status, std::memory_order_relaxed);
     }
+    if (status.load() == WalkStatus::no_memory) throw std::bad_alloc();
     return status.load();
 }
 

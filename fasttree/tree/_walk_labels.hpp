@@ -97,8 +97,9 @@ struct LabelRows : DenseRows {
 
     WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch&,
                       uint32_t* out) const {
-        walk_strided<false>(nodes, x + start * row_stride, row_stride, col_stride, n_rows, 0, out,
-                            *sides);
+        const float* first = x + start * row_stride;
+        if (!accepts(first, n_rows)) return WalkStatus::refused_values;
+        walk_strided<false>(nodes, first, row_stride, col_stride, n_rows, 0, out, *sides);
         return WalkStatus::done;
     }
 };
