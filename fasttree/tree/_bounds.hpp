@@ -151,6 +151,96 @@ struct PartingBound<AbsoluteError<Weights>> {
     }
 };
 
+// What parting any of the given rows from the others of the node can score at most, whatever
+// their order: entries of a column that has not been sorted.
+template <class Acc>
+struct SubsetBound {
+    static constexpr bool exists = false, has_peak = false;
+};
+
+// D^2 / (w_L w_R) is convex in the class weights parted, so it is largest where each class is
+// parted as a whole or not at all.
+template <class Weights>
+struct SubsetBound<BinaryGini<Weights>> {
+    static constexpr bool exists = true, has_peak = false;
+
+    double operator()(const BinaryGini<Weights>& acc, const uint32_t* entries, uint32_t n, uint32_t&) {
+        int64_t ones = 0, all = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t row = entries[i] & ROW;
+            const int64_t weight = acc.w[row];
+            ones += acc.y[row] ? weight : 0;
+            all += weight;
+        }
+        const auto score = [&acc](int64_t class_1, int64_t w) {
+            if (w == 0 || w == acc.w_total) return 0.0;
+            return separation(class_1, w, acc.total, acc.w_total);
+        };
+        const double pure = std::max(score(ones, ones), score(0, all - ones));
+        return std::max(pure, score(ones, all)) * (1 + SLACK);
+    }
+};
+
+// Let d be the class weights of the rows, V their sum, t the node's; e <= d is parted, v in all.
+//     sum e_c^2 / v <= max d_c,   sum (t_c - e_c)^2 = sum t_c^2 - sum e_c (2 t_c - e_c)
+//                                                  <= sum t_c^2 - v b,   b = min 2 t_c - d_c
+// over the classes among the rows; (sum t_c^2 - v b) / (W - v) is monotonic in v.
+template <class Weights, class Class>
+struct SubsetBound<Gini<Weights, Class, true>> {
+    using Acc = Gini<Weights, Class, true>;
+    static constexpr bool exists = true, has_peak = !Weights::weighted;
+    std::vector<int64_t> weights;  // by class, all 0 between calls
+
+    double operator()(const Acc& acc, const uint32_t* entries, uint32_t n, uint32_t& peak) {
+        weights.resize(acc.stride);
+        int64_t all = 0, largest = 0, b = INT64_MAX;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t row = entries[i] & ROW;
+            const int64_t weight = acc.w[row];
+            weights[acc.y[row]] += weight;
+            all += weight;
+        }
+        const auto take = [&](size_t c) {
+            if (weights[c] == 0) return;
+            largest = std::max(largest, weights[c]);
+            b = std::min(b, 2 * acc.total[c] - weights[c]);
+            weights[c] = 0;
+        };
+        if (n < static_cast<uint32_t>(acc.stride)) {
+            for (uint32_t i = 0; i < n; ++i) take(acc.y[entries[i] & ROW]);
+        } else {
+            for (int c = 0; c < acc.stride; ++c) take(c);
+        }
+        if constexpr (has_peak) peak = static_cast<uint32_t>(largest);
+        if (all >= acc.w_total) return INFINITE;
+        const double w = to_double(acc.w_total), v = to_double(all);
+        const double squares = to_double(acc.squares_total[0]);
+        const double rest = std::max(squares / w, (squares - v * to_double(b)) / (w - v));
+        return (to_double(largest) + rest) * (1 + SLACK);
+    }
+};
+
+// As above, D^2 <= W^2 v sum e^2 / w over the rows.
+template <class Weights>
+struct SubsetBound<SquaredError<Weights, true>> {
+    using Acc = SquaredError<Weights, true>;
+    static constexpr bool exists = true, has_peak = false;
+
+    double operator()(const Acc& acc, const uint32_t* entries, uint32_t n, uint32_t&) {
+        const double w = to_double(acc.w_total), mean = to_double(acc.total(0)) / w;
+        double v = 0.0, sum = 0.0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t row = entries[i] & ROW;
+            const double s = to_double(acc.t.sums[row]);
+            const double weight = to_double(acc.w[row]), part = mean * weight;
+            const double e = std::fabs(s - part) + SLACK * (std::fabs(s) + std::fabs(part));
+            sum += e * e / weight;
+            v += weight;
+        }
+        return v < w ? sum * w * w / (w - v) * (1 + SLACK) : INFINITE;
+    }
+};
+
 // Fewest rows, at most half the node's and one, that must be parted to score at least `score`.
 template <class Acc>
 class Parting {
@@ -167,7 +257,21 @@ public:
         w_max_ = to_double(*range.second);
     }
     void begin_node() { begun_ = false; }
+    // Whether the weights are such that there are bounds.
+    bool holds() const { return holds_; }
 
+    Reach reach(const Acc& acc, const uint32_t* rows, uint32_t n, double score) {
+        Reach out;
+        out.least = least(acc, rows, n, score);
+        if constexpr (SubsetBound<Acc>::has_peak) {
+            out.score = score;
+            out.squares = to_double(acc.squares_total[0]) * (1 + SLACK);
+            out.rows = to_double(acc.w_total);
+        }
+        return out;
+    }
+
+private:
     uint32_t least(const Acc& acc, const uint32_t* rows, uint32_t n, double score) {
         if constexpr (PartingBound<Acc>::exists) {
             if (!holds_) return 1;

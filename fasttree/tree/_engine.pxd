@@ -97,6 +97,9 @@ cdef extern from "_nonzeros.hpp" namespace "fasttree" nogil:
         uint32_t n_at_most(double threshold)
         cbool is_constant(cbool sklearn_rules)
 
+    cdef cppclass Reach:
+        pass
+
 
 cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
     uint64_t mix(uint64_t key, uint64_t value)
@@ -302,7 +305,8 @@ cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
         void begin_node(const uint32_t* rows, uint32_t n) except +
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out)
         void node_value(double* value)
-        uint32_t least_parted(double score) except +
+        Reach reach(double score) except +
+        cbool may_beat(const uint32_t* rows, uint32_t n, double score, uint32_t& peak) except +
         double perfect_score(const uint32_t* rows, uint32_t n)
         void grow_block(Block& block, const GrowthRules& rules, FeatureSampler& sampler,
                         NodeStore& store, const Node& root) except +

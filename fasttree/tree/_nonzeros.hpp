@@ -27,6 +27,29 @@ struct SparseView {
         const int32_t* found = std::lower_bound(rows, rows + n, key);
         return found != rows + n && *found == key ? values[found - rows] : 0.0f;
     }
+    // Place of a row that is listed at `from` or behind; O(log of its distance).
+    uint32_t find_behind(uint32_t from, uint32_t row) const {
+        const int32_t key = static_cast<int32_t>(row);
+        uint32_t step = 1;
+        for (; from + step < n && rows[from + step] <= key; step *= 2) from += step;
+        const int32_t* last = rows + std::min(from + step, n);
+        return static_cast<uint32_t>(std::lower_bound(rows + from, last, key) - rows);
+    }
+};
+
+// Which sparse features of a node may beat a score, told by numbers of rows alone: of the nonzeros,
+// and of those of one class, at most `peak`. Of few classes only the former tell something.
+//
+// Parting e_c of the t_c rows of each class, v in all, scores at most
+//     sum e_c^2 / v + sum (t_c - e_c)^2 / (W - v) <= peak + sum t_c^2 / (W - v).
+struct Reach {
+    uint32_t least = 1;                // fewest rows to part
+    double score = -1.0;               // to beat
+    double squares = 0.0, rows = 0.0;  // sum t_c^2, W
+
+    bool holds(uint32_t n, uint32_t peak) const {
+        return n >= least && !((score - peak) * (rows - n) > squares);
+    }
 };
 
 // Positions count all rows of the node in ascending order, zeros included, missing values last.

@@ -8,7 +8,7 @@ from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
 
 from fasttree.tree._engine cimport (
-    Block, DenseData, DenseWorkspace, Node, Nonzeros, Runs, SortBuffers, Split
+    Block, DenseData, DenseWorkspace, Node, Nonzeros, Reach, Runs, SortBuffers, Split
 )
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float32_t, float64_t, uint8_t, uint32_t
@@ -44,10 +44,14 @@ cdef class Partitioner:
     cdef int listed_side(self, const Nonzeros& nonzeros, uint32_t n_values_left,
                          bint missing_left, Nonzeros* out) except -1 nogil
 
-    # Features that a node lists, part by part: those of at least `least` nonzeros in it.
+    # Features that a node lists, part by part: those in reach.
     cdef uint32_t n_parts(self) noexcept nogil
     cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil
-    cdef uint32_t next_feature(self, uint32_t least) noexcept nogil
+    cdef uint32_t next_feature(self, const Reach& reach) noexcept nogil
+    # Rows of the nonzeros of the feature returned last, if they were not sorted yet; else NULL.
+    cdef const uint32_t* unsorted(self, uint32_t* n) noexcept nogil
+    # Says that at most so many of them are of one class.
+    cdef void found_peak(self, uint32_t peak) noexcept nogil
     # Says that the feature returned last is constant in the node, and so below it.
     cdef void found_constant(self) noexcept nogil
 

@@ -65,8 +65,14 @@ cdef class Partitioner:
     cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil:
         pass
 
-    cdef uint32_t next_feature(self, uint32_t least) noexcept nogil:
+    cdef uint32_t next_feature(self, const Reach& reach) noexcept nogil:
         return NO_FEATURE
+
+    cdef const uint32_t* unsorted(self, uint32_t* n) noexcept nogil:
+        return NULL
+
+    cdef void found_peak(self, uint32_t peak) noexcept nogil:
+        pass
 
     cdef void found_constant(self) noexcept nogil:
         pass

@@ -24,6 +24,7 @@ class ScannerOf final : public Scanner {
     Acc acc_;
     LabelScan<Acc> labels_;
     Parting<Acc> parting_;
+    SubsetBound<Acc> subset_bound_;
     BlockScan<Acc> block_scan_;
     const uint32_t* rows_ = nullptr;     // of the node begun last
     uint32_t n_rows_ = 0;
@@ -39,8 +40,12 @@ public:
         acc_.begin_node(rows, n);
         parting_.begin_node();
     }
-    uint32_t least_parted(double score) override {
-        return parting_.least(acc_, rows_, n_rows_, score);
+    Reach reach(double score) override { return parting_.reach(acc_, rows_, n_rows_, score); }
+    bool may_beat(const uint32_t* rows, uint32_t n, double score, uint32_t& peak) override {
+        if constexpr (SubsetBound<Acc>::exists) {
+            return !parting_.holds() || subset_bound_(acc_, rows, n, peak) > score;
+        }
+        return true;
     }
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) override {
         acc_.node_stats(rows, n, out);

@@ -27,9 +27,11 @@ public:
     // known.
     virtual double perfect_score(const uint32_t* rows, uint32_t n) = 0;
 
-    // Fewest rows that a split must part from the others to score at least `score`; half the
-    // node's and one if it takes more.
-    virtual uint32_t least_parted(double score) = 0;
+    // Which sparse features may score at least `score` in the node begun last.
+    virtual Reach reach(double score) = 0;
+    // False only if parting any of these rows from the others of the node begun last does not
+    // score more than `score`. `peak`: see Reach, lowered if the rows' classes were counted.
+    virtual bool may_beat(const uint32_t* rows, uint32_t n, double score, uint32_t& peak) = 0;
 
     // Replaces `best` by the feature's best admissible candidate and returns true, if its
     // score is larger than best.score. Ties: thresholds before labels; lower threshold, then

@@ -1,11 +1,14 @@
-// Sparse columns listed in every node: its nonzeros column by column, each column sorted.
+// Sparse columns listed in every node: its nonzeros column by column.
 //
-// A split divides the lists stably between the children, so the root's sort is the only one.
+// A column is sorted when it is first scanned; a split divides the lists stably between the
+// children, so what is below need not sort it again. Most columns of a node cannot beat the best
+// split found so far whatever their order (see bounds_order in _skip.hpp) and are not sorted there.
 // Columns without a nonzero in a node are not among its lists: a node costs O(its nonzeros), with
 // no term in the number of columns. Lists come in parts, ranges of columns, which threads share.
 //
 // Invariants: rows[start:end] are a node's rows in ascending order. The entries of a part stand
-// next to each other, columns ascending, the first of a column flagged BOUNDARY.
+// next to each other but for columns that were dropped, columns ascending: in ascending order of
+// rows, all flagged BOUNDARY, if the column is UNSORTED, else in the order of Nonzeros.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,24 +18,22 @@
 
 #include "../utils/_bits.hpp"
 #include "../utils/_simd.hpp"
+#include "_divide.hpp"
 #include "_partition.hpp"
 #include "_sparse.hpp"
 #include "_split.hpp"
 
 namespace fasttree {
 
-constexpr uint32_t CONSTANT = 0x80000000u;  // bit of a feature number
-
-struct ListedColumn {
-    uint32_t feature;  // | CONSTANT if its rows in the node have one value
-    uint32_t end;      // of its entries, counted from the part's first
-};
+// Bits beside a feature number.
+constexpr uint32_t CONSTANT = 0x80000000u;  // its rows in the node have one value
+constexpr uint32_t UNSORTED = 0x40000000u;
 
 struct ListPart {
     size_t start = 0;  // of its entries
     std::vector<ListedColumn> columns;
 
-    uint32_t n_entries() const { return columns.empty() ? 0 : columns.back().end; }
+    uint32_t n_entries() const { return columns.empty() ? 0 : columns.back().end(); }
 };
 
 struct NodeLists {
@@ -47,7 +48,7 @@ public:
     std::unique_ptr<uint32_t[]> entries;
     std::vector<std::unique_ptr<NodeLists>> lists;  // of the nodes that have them, by their start
     std::vector<uint32_t> part_first;   // first feature of every part, and n_features
-    std::vector<uint32_t> part_sorted;  // first feature of every part that is not sorted yet
+    std::vector<uint32_t> part_listed;  // first feature of every part that is not listed yet
     std::vector<uint8_t> kinds;         // of values in each column, besides positives
     std::vector<uint32_t> in_fit;       // bits of the rows of positive weight
     uint32_t least = 1;                 // columns of fewer nonzeros are of no use
@@ -63,7 +64,7 @@ public:
             const int64_t* found = std::lower_bound(indptr, indptr + n_features, target);
             part_first.push_back(part == 0 ? 0 : static_cast<uint32_t>(found - indptr));
         }
-        part_sorted = part_first;
+        part_listed = part_first;
         part_first.push_back(n_features);
         entries.reset(new uint32_t[n_nonzero + 1]);
         kinds.resize(n_features);
@@ -74,8 +75,8 @@ public:
         least = std::max(least_, 1u);
     }
     uint32_t n_parts() const { return static_cast<uint32_t>(part_first.size()) - 1; }
-    bool is_sorted() const {
-        return std::equal(part_sorted.begin(), part_sorted.end(), part_first.begin() + 1);
+    bool is_listed() const {
+        return std::equal(part_listed.begin(), part_listed.end(), part_first.begin() + 1);
     }
 };
 
@@ -86,49 +87,52 @@ public:
     const Simd simd;
 
     ListWorkspace(ListData& data_, Simd simd_)
-        : data(data_), simd(simd_), go_left_(make_bits(data_.n_rows)), sorter_(simd_) {}
+        : data(data_), simd(simd_), go_left_(make_bits(data_.n_rows)), sorter_(simd_),
+          divider_(simd_) {}
 
-    // Sorts some more columns of a part of the root, a few million nonzeros.
-    void sort_part(uint32_t part) {
+    // Lists some more columns of a part of the root, a few million nonzeros.
+    void list_part(uint32_t part) {
         constexpr uint64_t BUDGET = 4000000;
         ListPart& out = data.lists[0]->parts[part];
-        uint32_t& feature = data.part_sorted[part];
+        uint32_t& feature = data.part_listed[part];
         const uint32_t last = data.part_first[part + 1];
         out.start = static_cast<size_t>(data.indptr[data.part_first[part]]);
         uint32_t end = out.n_entries();
         for (uint64_t work = 0; feature < last && work < BUDGET; ++feature) {
             const SparseView column = data.column(feature);
-            const uint32_t n = gather(column, data.kinds[feature]);
+            const uint32_t n =
+                list(column, data.entries.get() + out.start + end, data.kinds[feature]);
             work += column.n;
             if (n < data.least) continue;
-            sorter_.write_sorted(n, data.entries.get() + out.start + end);
+            out.columns.push_back({feature | UNSORTED, end, n, n});
             end += n;
-            out.columns.push_back({feature, end});
         }
     }
 
-    // Walks over the columns of a part of a node that hold at least `least` nonzeros.
+    // Walks over the columns of a part of a node, those in reach.
     void begin_part(const Node& node, uint32_t part) {
         part_ = &data.lists[node.start]->parts[part];
         start_ = node.start;
         end_ = node.end;
         at_ = NONE;
     }
-    bool next_column(uint32_t least) {
-        uint32_t begin = at_ == NONE ? 0 : part_->columns[at_].end;
+    bool next_column(const Reach& reach) {
         const uint32_t n = static_cast<uint32_t>(part_->columns.size());
         for (++at_; at_ < n; ++at_) {
             const ListedColumn column = part_->columns[at_];
-            if (column.end - begin >= least && !(column.feature & CONSTANT)) {
-                begin_ = begin;
-                return true;
-            }
-            begin = column.end;
+            if (reach.holds(column.n, column.peak) && !(column.feature & CONSTANT)) return true;
         }
         part_ = nullptr;
         return false;
     }
-    uint32_t feature() const { return part_->columns[at_].feature; }
+    uint32_t feature() const { return part_->columns[at_].feature & ~UNSORTED; }
+    // Rows of the column, in no order of values, as long as it has not been sorted; else NULL.
+    const uint32_t* unsorted(uint32_t& n) const {
+        const ListedColumn column = part_->columns[at_];
+        n = column.n;
+        return column.feature & UNSORTED ? first_entry() : nullptr;
+    }
+    void set_peak(uint32_t peak) { part_->columns[at_].peak = peak; }
     // Says that the column is constant in the node, so its children have no use for it.
     void drop_column() { part_->columns[at_].feature |= CONSTANT; }
 
@@ -146,8 +150,13 @@ public:
         out.entries = nullptr;
         out.n_negative = out.n_missing = out.n_positive = 0;
         if (!is_at(feature, node) && !find_column(feature, node)) return out;
-        out.entries = data.entries.get() + part_->start + begin_;
-        const uint32_t n = part_->columns[at_].end - begin_;
+        ListedColumn& listed = part_->columns[at_];
+        const uint32_t n = listed.n;
+        out.entries = first_entry();
+        if (listed.feature & UNSORTED) {
+            sorter_.sort(out.column, n, first_entry());
+            listed.feature &= ~UNSORTED;
+        }
         const uint8_t kinds = data.kinds[feature];
         if (kinds & ListData::NEGATIVE) {
             out.n_negative = first_not(out, 0, n, [](float x) { return x < 0.0f; });
@@ -216,21 +225,25 @@ private:
 
     std::vector<uint32_t> go_left_;      // bits, of the node split last
     NonzeroSorter sorter_;
-    RowBuffer scratch_, lane_;
+    ListDivider divider_;
+    RowBuffer scratch_;
     std::vector<ListedColumn> columns_;  // of the child that is moved
     size_t moved_start_ = 0;
     ListPart* part_ = nullptr;           // column looked at: in which part,
     uint32_t start_ = 0, end_ = 0;       // of which node,
-    uint32_t at_ = NONE, begin_ = 0;     // its place, its first entry
+    uint32_t at_ = NONE;                 // its place
 
-    // Puts the nonzeros of a column in the sorter; returns their number.
-    uint32_t gather(const SparseView& column, uint8_t& kinds) {
-        sorter_.reserve(column.n);
+    uint32_t* first_entry() const {
+        return data.entries.get() + part_->start + part_->columns[at_].begin;
+    }
+
+    // Lists the rows of a column's nonzeros; returns their number.
+    uint32_t list(const SparseView& column, uint32_t* entries, uint8_t& kinds) {
         uint32_t n = 0;
         for (uint32_t i = 0; i < column.n; ++i) {
             const float x = column.values[i];
             const uint32_t row = static_cast<uint32_t>(column.rows[i]);
-            sorter_.put(n, x, row);
+            entries[n] = row | BOUNDARY;
             n += x != 0.0f && get_bit(data.in_fit.data(), row);
             kinds |= x < 0.0f ? ListData::NEGATIVE : 0;
             kinds |= x != x ? ListData::MISSING : 0;
@@ -252,24 +265,23 @@ private:
 
     bool is_at(uint32_t feature, const Node& node) const {
         return part_ != nullptr && start_ == node.start && end_ == node.end
-               && part_->columns[at_].feature == feature;
+               && (part_->columns[at_].feature & ~UNSORTED) == feature;
     }
     bool find_column(uint32_t feature, const Node& node) {
         const auto& first = data.part_first;
         const auto after = std::upper_bound(first.begin(), first.end() - 1, feature);
         ListPart& part = data.lists[node.start]->parts[after - first.begin() - 1];
         const auto precedes = [](const ListedColumn& column, uint32_t f) {
-            return (column.feature & ~CONSTANT) < f;
+            return (column.feature & ~(CONSTANT | UNSORTED)) < f;
         };
         const auto found =
             std::lower_bound(part.columns.begin(), part.columns.end(), feature, precedes);
         part_ = nullptr;
-        if (found == part.columns.end() || found->feature != feature) return false;
+        if (found == part.columns.end() || (found->feature & ~UNSORTED) != feature) return false;
         part_ = &part;
         start_ = node.start;
         end_ = node.end;
         at_ = static_cast<uint32_t>(found - part.columns.begin());
-        begin_ = at_ == 0 ? 0 : part.columns[at_ - 1].end;
         return true;
     }
 
@@ -282,66 +294,36 @@ private:
     template <bool with_moved>
     void divide(ListPart& part, bool keep_left, const uint32_t* sides) {
         uint32_t* entries = data.entries.get() + part.start;
-        uint32_t* moved = with_moved ? scratch_.reserve(part.n_entries()) : nullptr;
-        uint32_t n_kept = 0, n_moved = 0, n_columns = 0, end = 0;
+        uint32_t* moved = with_moved ? scratch_.reserve(part.n_entries() + PADDING) : nullptr;
+        uint32_t n_kept = 0, n_moved = 0, n_columns = 0;
+        ListedColumn* columns = part.columns.data();
+        const uint32_t n = static_cast<uint32_t>(part.columns.size());
         columns_.clear();
-        // Loop invariant: columns before this one are divided; what is kept of them stands in
+        // Loop invariant: columns before `first` are divided; what is kept of them stands in
         // entries[0:n_kept] and columns[0:n_columns], what is moved in moved[0:n_moved].
-        for (const ListedColumn column : part.columns) {
-            uint32_t* from = entries + end;
-            const uint32_t n = column.end - end;
-            end = column.end;
-            if (column.feature & CONSTANT) continue;
-            const uint32_t kept = divide_column<with_moved>(from, n, keep_left, sides,
-                                                            entries + n_kept, moved + n_moved);
-            if (kept >= data.least) {
+        for (uint32_t first = 0, last; first < n; first = last) {
+            last = first + 1;
+            if (columns[first].feature & CONSTANT) continue;
+            while (last < n && columns[last].begin == columns[last - 1].end()
+                   && !(columns[last].feature & CONSTANT)) ++last;
+            divider_.divide<with_moved>(entries, columns + first, last - first, sides, keep_left,
+                                        entries + n_kept, moved + n_moved);
+            for (uint32_t c = first; c < last; ++c) {
+                const ListedColumn column = columns[c];
+                const uint32_t kept = divider_.n_kept[c - first];
+                if (kept >= data.least) {
+                    columns[n_columns++] = column.part(n_kept, kept);
+                }
                 n_kept += kept;
-                part.columns[n_columns++] = {column.feature, n_kept};
-            }
-            if (with_moved && n - kept >= data.least) {
-                n_moved += n - kept;
-                columns_.push_back({column.feature, n_moved});
+                if (with_moved && column.n - kept >= data.least) {
+                    columns_.push_back(column.part(n_moved, column.n - kept));
+                }
+                n_moved += column.n - kept;
             }
         }
         part.columns.resize(n_columns);
         if (with_moved) std::memcpy(entries + n_kept, moved, n_moved * sizeof(uint32_t));
         moved_start_ = part.start + n_kept;
-    }
-    // Divides a column's entries into `kept`, at or before them in memory, and `moved`, elsewhere.
-    // Returns the number kept.
-    template <bool with_moved>
-    uint32_t divide_column(uint32_t* entries, uint32_t n, bool keep_left, const uint32_t* sides,
-                           uint32_t* kept, uint32_t* moved) {
-        constexpr uint32_t LONG = 32;  // from here on vectors pay
-        if (n >= LONG) {
-            const uint32_t n_left = partition(simd, entries, n, sides, lane_.reserve(n + PADDING),
-                                              with_moved || keep_left, with_moved || !keep_left);
-            const uint32_t n_kept = keep_left ? n_left : n - n_left;
-            const uint32_t* first = entries + (keep_left ? 0 : n_left);
-            if (with_moved) {
-                const uint32_t* other = entries + (keep_left ? n_left : 0);
-                std::memcpy(moved, other, (n - n_kept) * sizeof(uint32_t));
-            }
-            std::memmove(kept, first, n_kept * sizeof(uint32_t));
-            return n_kept;
-        }
-        const uint32_t flip = keep_left ? 0 : 1;
-        uint32_t n_kept = 0, n_moved = 0, carry_kept = 0, carry_moved = 0;
-        for (uint32_t i = 0; i < n; ++i) {
-            const uint32_t entry = entries[i], row = entry & ROW, boundary = entry & BOUNDARY;
-            const uint32_t keep = get_bit(sides, row) ^ flip;
-            carry_kept |= boundary;
-            kept[n_kept] = row | carry_kept;
-            carry_kept &= keep - 1;
-            n_kept += keep;
-            if constexpr (with_moved) {
-                carry_moved |= boundary;
-                moved[n_moved] = row | carry_moved;
-                carry_moved &= 0 - keep;
-                n_moved += 1 - keep;
-            }
-        }
-        return n_kept;
     }
 };
 

@@ -4,7 +4,7 @@ from libcpp cimport bool as cbool
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport DenseData, Node, Nonzeros, Split
+from fasttree.tree._engine cimport DenseData, Node, Nonzeros, Reach, Split
 from fasttree.tree._partitioner cimport Partitioner
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float64_t, int32_t, int64_t, uint32_t
@@ -22,25 +22,27 @@ cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "_sparse_lists.hpp" namespace "fasttree" nogil:
-    const uint32_t CONSTANT
+    const uint32_t UNSORTED
 
     cdef cppclass ListData(SparseData):
         ListData(const float* values, const int32_t* indices, const int64_t* indptr,
                  uint32_t n_rows, uint32_t n_features) except +
         void make_parts(uint32_t n_parts, uint32_t least) except +
         uint32_t n_parts()
-        cbool is_sorted()
+        cbool is_listed()
 
     cdef cppclass ListWorkspace:
         ListWorkspace(ListData& data, Simd simd) except +
-        void sort_part(uint32_t part) except +
+        void list_part(uint32_t part) except +
         void begin_part(const Node& node, uint32_t part)
-        cbool next_column(uint32_t least)
+        cbool next_column(const Reach& reach)
         uint32_t feature()
+        const uint32_t* unsorted(uint32_t& n)
+        void set_peak(uint32_t peak)
         void drop_column()
         const uint32_t* sides()
         void mark_halves(uint32_t start, uint32_t middle, uint32_t end)
-        Nonzeros nonzeros(uint32_t feature, const Node& node)
+        Nonzeros nonzeros(uint32_t feature, const Node& node) except +
         uint32_t split_rows(const Split& split, const Node& node) except +
         uint32_t begin_split(const Node& left, const Node& right, cbool with_left,
                              cbool with_right) except +
@@ -83,8 +85,8 @@ cdef class ListPartitioner(SparsePartitioner):
     cdef shared_ptr[ListData] data
     cdef unique_ptr[ListWorkspace] workspace
 
-    cdef int sort_columns(self, int n_threads) except -1
-    cdef int sort_part(self, uint32_t part) except -1 nogil
+    cdef int list_columns(self, int n_threads) except -1
+    cdef int list_part(self, uint32_t part) except -1 nogil
 
 
 cdef class ExtractionPartitioner(SparsePartitioner):

@@ -1,6 +1,6 @@
 """Partitioners of a sparse matrix; `_sparse_lists.hpp` and `_extraction.hpp` hold the loops.
 
-Lists cost a sort of every column once and O(nonzeros of the node) per split. Extraction costs, per
+Lists cost O(nonzeros of the node) per split, and a sort of the columns that are scanned. Extraction costs, per
 feature looked at, the shorter of a walk over the column and a search of it, and O(nonzeros of the
 column) per split ("Scalable Learning of Tree-Based Models on Sparsely Representable Data",
 Hedayati, Joly & Papadimitriou, 2016).
@@ -28,8 +28,8 @@ cdef class SparsePartitioner(Partitioner):
         """Refer to the arrays of X, in the types of the engine."""
         if len(X.indptr) != X.shape[1] + 1 or len(X.indices) != len(X.data):
             raise ValueError("The arrays of the CSC matrix do not have the lengths they should.")
-        if X.shape[1] >= CONSTANT:
-            raise ValueError(f"A sparse matrix may have {CONSTANT - 1} columns, got {X.shape[1]}.")
+        if X.shape[1] >= UNSORTED:
+            raise ValueError(f"A sparse matrix may have {UNSORTED - 1} columns, got {X.shape[1]}.")
         self.simd = simd
         self.is_sparse = True
         self.n_features = <uint32_t> X.shape[1]
@@ -98,23 +98,23 @@ cdef class ListPartitioner(SparsePartitioner):
         self.take_rows(data, X, sample_weight)
         data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, self.least)
         self.workspace.reset(new ListWorkspace(deref(data), simd))
-        return self.sort_columns(n_threads)
+        return self.list_columns(n_threads)
 
-    cdef int sort_columns(self, int n_threads) except -1:
-        """Sort all columns, a few million nonzeros at a time on each thread."""
+    cdef int list_columns(self, int n_threads) except -1:
+        """List all columns, a few million nonzeros at a time on each thread."""
         cdef int part, n_parts = <int> self.data.get().n_parts()
         cdef list crew = [self] + [self.clone() for _ in range(n_threads - 1)]
         cdef vector[void*] workers
         for worker in crew:
             workers.push_back(<void*> worker)
-        while not self.data.get().is_sorted():
+        while not self.data.get().is_listed():
             for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="dynamic"):
-                (<ListPartitioner> workers[threadid()]).sort_part(part)
+                (<ListPartitioner> workers[threadid()]).list_part(part)
             PyErr_CheckSignals()
         return 0
 
-    cdef int sort_part(self, uint32_t part) except -1 nogil:
-        self.workspace.get().sort_part(part)
+    cdef int list_part(self, uint32_t part) except -1 nogil:
+        self.workspace.get().list_part(part)
         return 0
 
     cdef Partitioner clone(self):
@@ -137,10 +137,16 @@ cdef class ListPartitioner(SparsePartitioner):
     cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil:
         self.workspace.get().begin_part(node, part)
 
-    cdef uint32_t next_feature(self, uint32_t least) noexcept nogil:
-        if not self.workspace.get().next_column(least):
+    cdef uint32_t next_feature(self, const Reach& reach) noexcept nogil:
+        if not self.workspace.get().next_column(reach):
             return NO_FEATURE
         return self.workspace.get().feature()
+
+    cdef const uint32_t* unsorted(self, uint32_t* n) noexcept nogil:
+        return self.workspace.get().unsorted(n[0])
+
+    cdef void found_peak(self, uint32_t peak) noexcept nogil:
+        self.workspace.get().set_peak(peak)
 
     cdef void found_constant(self) noexcept nogil:
         self.workspace.get().drop_column()

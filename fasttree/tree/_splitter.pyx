@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 
 from fasttree.tree._engine cimport (
     BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, THRESHOLD, Block, Counts, KeyedSampler,
-    LabelDraw, Nonzeros, Runs, SklearnSampler, lists_pay, midpoint, mix, score_to_beat,
+    LabelDraw, Nonzeros, Reach, Runs, SklearnSampler, lists_pay, midpoint, mix, score_to_beat,
     sparse_lists_pay, take_candidate, take_counted, take_nonzeros
 )
 from fasttree.tree._partitioner cimport DensePartitioner
@@ -210,19 +210,30 @@ cdef class Splitter:
 
     cdef int search_part(self, const Node& node, uint32_t part, Split& best) except -1 nogil:
         """Better splits of the features listed in a part of the node."""
-        cdef uint32_t feature, least = self.scanner.least_parted(best.score)
+        cdef uint32_t feature, n_rows, peak
+        cdef const uint32_t* rows
         cdef double score = best.score
+        cdef Reach reach = self.scanner.reach(score)
+        cdef bint in_reach
         self.partitioner.begin_part(node, part)
         while True:
-            feature = self.partitioner.next_feature(least)
+            feature = self.partitioner.next_feature(reach)
             if feature == NO_FEATURE:
                 return 0
             self.poll(node.size())
+            rows = self.partitioner.unsorted(&n_rows)
+            if rows != NULL:
+                peak = n_rows
+                in_reach = self.scanner.may_beat(
+                    rows, n_rows, score_to_beat(best, feature, self.rules.sklearn_rules), peak)
+                self.partitioner.found_peak(peak)
+                if not in_reach:
+                    continue
             if self.evaluate(node, feature, best):
                 self.partitioner.found_constant()
             elif best.score != score:
                 score = best.score
-                least = self.scanner.least_parted(score)
+                reach = self.scanner.reach(score)
 
     cdef void settle_threshold(self, Split& best) noexcept nogil:
         """Look up the threshold's neighbours, for the split that won only."""
