@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "_runs.hpp"
 
@@ -44,8 +45,8 @@ struct SparseView {
 //     sum e_c^2 / v + sum (t_c - e_c)^2 / (W - v) <= peak + sum t_c^2 / (W - v).
 struct Reach {
     uint32_t least = 1;                // fewest rows to part
-    double score = -1.0;               // to beat
-    double squares = 0.0, rows = 0.0;  // sum t_c^2, W
+    double score = 0.0;                // to beat
+    double rows = 0.0, squares = std::numeric_limits<double>::infinity();  // W, sum t_c^2
 
     bool holds(uint32_t n, uint32_t peak) const {
         return n >= least && !((score - peak) * (rows - n) > squares);

@@ -37,11 +37,12 @@ public:
         bool ascends = indptr[0] == 0;
         for (uint32_t f = 0; f < n_features; ++f) ascends &= indptr[f] <= indptr[f + 1];
         if (!ascends || indptr[n_features] > static_cast<int64_t>(n_nonzero)) return false;
-        uint32_t largest = 0;
+        const int32_t last = static_cast<int32_t>(std::min<uint32_t>(n_rows - 1, INT32_MAX));
+        int32_t outside = 0;
         for (int64_t i = 0; i < indptr[n_features]; ++i) {
-            largest = std::max(largest, static_cast<uint32_t>(indices[i]));  // huge if negative
+            outside |= (indices[i] < 0) | (indices[i] > last);
         }
-        return largest < n_rows;
+        return outside == 0;
     }
 };
 

@@ -239,14 +239,20 @@ private:
 
     // Lists the rows of a column's nonzeros; returns their number.
     uint32_t list(const SparseView& column, uint32_t* entries, uint8_t& kinds) {
-        uint32_t n = 0;
+        uint32_t n_zero = 0, n_negative = 0, n_missing = 0;
         for (uint32_t i = 0; i < column.n; ++i) {
             const float x = column.values[i];
-            const uint32_t row = static_cast<uint32_t>(column.rows[i]);
-            entries[n] = row | BOUNDARY;
-            n += x != 0.0f && get_bit(data.in_fit.data(), row);
-            kinds |= x < 0.0f ? ListData::NEGATIVE : 0;
-            kinds |= x != x ? ListData::MISSING : 0;
+            n_zero += x == 0.0f;
+            n_negative += x < 0.0f;
+            n_missing += x != x;
+            entries[i] = static_cast<uint32_t>(column.rows[i]) | BOUNDARY;
+        }
+        kinds = (n_negative > 0 ? ListData::NEGATIVE : 0) | (n_missing > 0 ? ListData::MISSING : 0);
+        if (n_zero == 0 && data.rows.size() == data.n_rows) return column.n;
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < column.n; ++i) {
+            entries[n] = entries[i];
+            n += column.values[i] != 0.0f && get_bit(data.in_fit.data(), entries[i] & ROW);
         }
         return n;
     }
