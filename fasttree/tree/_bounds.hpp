@@ -182,9 +182,10 @@ struct SubsetBound<BinaryGini<Weights>> {
 };
 
 // Let d be the class weights of the rows, V their sum, t the node's; e <= d is parted, v in all.
-//     sum e_c^2 / v <= max d_c,   sum (t_c - e_c)^2 = sum t_c^2 - sum e_c (2 t_c - e_c)
-//                                                  <= sum t_c^2 - v b,   b = min 2 t_c - d_c
-// over the classes among the rows; (sum t_c^2 - v b) / (W - v) is monotonic in v.
+//     sum e_c^2 / v <= min(v, m),   m = max d_c,
+//     sum (t_c - e_c)^2 = R - sum e_c (2 t_c - e_c) <= R - v b,   b = min 2 t_c - d_c, R = sum t_c^2
+// over the classes among the rows. (R - v b) / (W - v) grows with v if b W < R, so the bound is
+// largest at V; else it falls, and the bound at m, unless v + (R - v b) / (W - v) falls before m.
 template <class Weights, class Class>
 struct SubsetBound<Gini<Weights, Class, true>> {
     using Acc = Gini<Weights, Class, true>;
@@ -213,10 +214,10 @@ struct SubsetBound<Gini<Weights, Class, true>> {
         }
         if constexpr (has_peak) peak = static_cast<uint32_t>(largest);
         if (all >= acc.w_total) return INFINITE;
-        const double w = to_double(acc.w_total), v = to_double(all);
-        const double squares = to_double(acc.squares_total[0]);
-        const double rest = std::max(squares / w, (squares - v * to_double(b)) / (w - v));
-        return (to_double(largest) + rest) * (1 + SLACK);
+        const double w = to_double(acc.w_total), squares = to_double(acc.squares_total[0]);
+        const double m = to_double(largest), per_row = to_double(b), fall = per_row * w - squares;
+        const double v = fall < 0.0 ? to_double(all) : fall <= (w - m) * (w - m) ? m : 0.0;
+        return (m + (squares - v * per_row) / (w - v)) * (1 + SLACK);
     }
 };
 

@@ -103,25 +103,6 @@ public:
             previous = key;
         }
     }
-    // Puts entries, ascending rows of the column, in the order of their values.
-    void sort(const SparseView& column, uint32_t n, uint32_t* entries) {
-        constexpr uint32_t WALK = 8;  // entries passed in the time of a search
-        reserve(n);
-        if (column.n / WALK < n) {
-            for (uint32_t i = 0, place = 0; i < n; ++place) {
-                const uint32_t row = static_cast<uint32_t>(column.rows[place]);
-                put(i, column.values[place], row);
-                i += row == (entries[i] & ROW);
-            }
-        } else {
-            for (uint32_t i = 0, place = 0; i < n; ++i, ++place) {
-                const uint32_t row = entries[i] & ROW;
-                place = column.find_behind(place, row);
-                put(i, column.values[place], row);
-            }
-        }
-        write_sorted(n, entries);
-    }
 };
 
 // The rows of a node of which those on one side of a threshold are listed as one run; zeros are

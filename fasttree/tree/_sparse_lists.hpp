@@ -88,7 +88,7 @@ public:
 
     ListWorkspace(ListData& data_, Simd simd_)
         : data(data_), simd(simd_), go_left_(make_bits(data_.n_rows)), sorter_(simd_),
-          divider_(simd_) {}
+          divider_(simd_), in_node_(make_bits(data_.n_rows)) {}
 
     // Lists some more columns of a part of the root, a few million nonzeros.
     void list_part(uint32_t part) {
@@ -154,7 +154,7 @@ public:
         const uint32_t n = listed.n;
         out.entries = first_entry();
         if (listed.feature & UNSORTED) {
-            sorter_.sort(out.column, n, first_entry());
+            sort(out.column, node, n, first_entry());
             listed.feature &= ~UNSORTED;
         }
         const uint8_t kinds = data.kinds[feature];
@@ -227,6 +227,8 @@ private:
     NonzeroSorter sorter_;
     ListDivider divider_;
     RowBuffer scratch_;
+    std::vector<uint32_t> in_node_, marked_;  // bits of the rows of a node, and the rows,
+    uint32_t marked_start_ = 0, marked_end_ = 0;  // its place
     std::vector<ListedColumn> columns_;  // of the child that is moved
     size_t moved_start_ = 0;
     ListPart* part_ = nullptr;           // column looked at: in which part,
@@ -237,6 +239,37 @@ private:
         return data.entries.get() + part_->start + part_->columns[at_].begin;
     }
 
+    // Puts entries, ascending rows of the column, in the order of their values.
+    void sort(const SparseView& column, const Node& node, uint32_t n, uint32_t* entries) {
+        constexpr uint32_t WALK = 16;  // places passed in the time of a search
+        sorter_.reserve(n);
+        if (column.n / WALK < n) {
+            const uint32_t* here = rows_of(node);
+            for (uint32_t i = 0, place = 0; i < n; ++place) {
+                const uint32_t row = static_cast<uint32_t>(column.rows[place]);
+                sorter_.put(i, column.values[place], row);
+                i += get_bit(here, row) & (column.values[place] != 0.0f);
+            }
+        } else {
+            for (uint32_t i = 0, place = 0; i < n; ++i, ++place) {
+                const uint32_t row = entries[i] & ROW;
+                place = column.find_behind(place, row);
+                sorter_.put(i, column.values[place], row);
+            }
+        }
+        sorter_.write_sorted(n, entries);
+    }
+    // Bits of the node's rows.
+    const uint32_t* rows_of(const Node& node) {
+        if (node.start != marked_start_ || node.end != marked_end_) {
+            for (uint32_t row : marked_) put_bit(in_node_.data(), row, 0);
+            marked_.assign(data.rows.begin() + node.start, data.rows.begin() + node.end);
+            for (uint32_t row : marked_) put_bit(in_node_.data(), row, 1);
+            marked_start_ = node.start;
+            marked_end_ = node.end;
+        }
+        return in_node_.data();
+    }
     // Lists the rows of a column's nonzeros; returns their number.
     uint32_t list(const SparseView& column, uint32_t* entries, uint8_t& kinds) {
         uint32_t n_zero = 0, n_negative = 0, n_missing = 0;
