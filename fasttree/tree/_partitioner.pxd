@@ -46,6 +46,10 @@ cdef class Partitioner:
 
     # Features that a node lists, part by part: those in reach.
     cdef uint32_t n_parts(self) noexcept nogil
+    # One worth looking at first, or NO_FEATURE, and what its children are told.
+    cdef uint32_t promising(self, const Node& node, uint32_t part) noexcept nogil
+    cdef void found_promising(self, const Node& node, uint32_t part,
+                              uint32_t feature) noexcept nogil
     cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil
     cdef uint32_t next_feature(self, const Reach& reach) noexcept nogil
     # Rows of the nonzeros of the feature returned last, if they were not sorted yet; else NULL.

@@ -74,6 +74,13 @@ cdef class Partitioner:
     cdef void found_peak(self, uint32_t peak) noexcept nogil:
         pass
 
+    cdef uint32_t promising(self, const Node& node, uint32_t part) noexcept nogil:
+        return NO_FEATURE
+
+    cdef void found_promising(self, const Node& node, uint32_t part,
+                              uint32_t feature) noexcept nogil:
+        pass
+
     cdef void found_constant(self) noexcept nogil:
         pass
 

@@ -90,6 +90,20 @@ public:
     }
     // Puts a row of a value in place i.
     void put(uint32_t i, float value, uint32_t row) { items_[i] = pack(outer_key(value), row); }
+    // Puts the rows of a column that `here` has a bit of, but for zeros; returns their number.
+    // Room for one more is needed.
+    uint32_t put_present(const SparseView& column, bool positive, const uint32_t* here) {
+#if FASTTREE_X86
+        if (simd_ == SIMD_AVX512 && positive) return put_positive_avx512(column, here);
+#endif
+        uint32_t n = 0;
+        for (uint32_t place = 0; place < column.n; ++place) {
+            const uint32_t row = static_cast<uint32_t>(column.rows[place]);
+            put(n, column.values[place], row);
+            n += get_bit(here, row) & (column.values[place] != 0.0f);
+        }
+        return n;
+    }
     uint32_t row(uint32_t i) const { return payload_of(items_[i]); }
     float value(uint32_t i) const { return outer_value(key_of(items_[i])); }
 
@@ -103,6 +117,41 @@ public:
             previous = key;
         }
     }
+
+private:
+#if FASTTREE_X86
+    FASTTREE_AVX512 uint32_t put_positive_avx512(const SparseView& column, const uint32_t* here) {
+        constexpr uint32_t LANES = 16, HALF = 8;
+        const __m512i low5 = _mm512_set1_epi32(31), one = _mm512_set1_epi32(1);
+        const __m512i top = _mm512_set1_epi32(static_cast<int>(MISSING_OUTER_KEY));
+        uint64_t* out = items_.data();
+        for (uint32_t i = 0; i < column.n; i += LANES) {
+            const uint32_t lanes = column.n - i < LANES ? (1u << (column.n - i)) - 1 : 0xffffu;
+            const __mmask16 k = static_cast<__mmask16>(lanes);
+            const __m512i row = _mm512_maskz_loadu_epi32(k, column.rows + i);
+            const __m512i bits = _mm512_maskz_loadu_epi32(k, column.values + i);
+            const __m512i word = _mm512_i32gather_epi32(_mm512_srli_epi32(row, 5), here, 4);
+            const __m512i bit = _mm512_srlv_epi32(word, _mm512_and_si512(row, low5));
+            const uint32_t present =  // and not zero, of either sign
+                _mm512_test_epi32_mask(bit, one)
+                & _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x7fffffff)) & lanes;
+            const __m512i key = _mm512_or_si512(_mm512_xor_si512(bits, _mm512_set1_epi32(-1)), top);
+            for (uint32_t half = 0; half < 2; ++half) {
+                const __m256i rows = half == 0 ? _mm512_castsi512_si256(row)
+                                               : _mm512_extracti64x4_epi64(row, 1);
+                const __m256i keys = half == 0 ? _mm512_castsi512_si256(key)
+                                               : _mm512_extracti64x4_epi64(key, 1);
+                const __m512i item =
+                    _mm512_or_si512(_mm512_slli_epi64(_mm512_cvtepu32_epi64(keys), 32),
+                                    _mm512_cvtepu32_epi64(rows));
+                const __mmask8 mask = static_cast<__mmask8>(present >> half * HALF);
+                _mm512_storeu_si512(out, _mm512_maskz_compress_epi64(mask, item));
+                out += __builtin_popcount(mask);
+            }
+        }
+        return static_cast<uint32_t>(out - items_.data());
+    }
+#endif
 };
 
 // The rows of a node of which those on one side of a threshold are listed as one run; zeros are

@@ -32,6 +32,7 @@ constexpr uint32_t UNSORTED = 0x40000000u;
 struct ListPart {
     size_t start = 0;  // of its entries
     std::vector<ListedColumn> columns;
+    uint32_t promising = NO_FEATURE;  // to look at first: the parent's last best but one
 
     uint32_t n_entries() const { return columns.empty() ? 0 : columns.back().end(); }
 };
@@ -132,6 +133,12 @@ public:
         n = column.n;
         return column.feature & UNSORTED ? first_entry() : nullptr;
     }
+    uint32_t promising(const Node& node, uint32_t part) const {
+        return data.lists[node.start]->parts[part].promising;
+    }
+    void set_promising(const Node& node, uint32_t part, uint32_t feature) {
+        data.lists[node.start]->parts[part].promising = feature;
+    }
     void set_peak(uint32_t peak) { part_->columns[at_].peak = peak; }
     // Says that the column is constant in the node, so its children have no use for it.
     void drop_column() { part_->columns[at_].feature |= CONSTANT; }
@@ -211,6 +218,7 @@ public:
             ListPart& moved = data.lists[right.start]->parts[part];
             moved.columns.assign(columns_.begin(), columns_.end());
             moved.start = moved_start_;
+            moved.promising = kept.promising;
         } else {
             divide<false>(kept, keep_left, sides);
         }
@@ -244,12 +252,7 @@ private:
         constexpr uint32_t WALK = 16;  // places passed in the time of a search
         sorter_.reserve(n);
         if (column.n / WALK < n) {
-            const uint32_t* here = rows_of(node);
-            for (uint32_t i = 0, place = 0; i < n; ++place) {
-                const uint32_t row = static_cast<uint32_t>(column.rows[place]);
-                sorter_.put(i, column.values[place], row);
-                i += get_bit(here, row) & (column.values[place] != 0.0f);
-            }
+            sorter_.put_present(column, data.kinds[feature()] == 0, rows_of(node));
         } else {
             for (uint32_t i = 0, place = 0; i < n; ++i, ++place) {
                 const uint32_t row = entries[i] & ROW;

@@ -39,6 +39,8 @@ cdef extern from "_sparse_lists.hpp" namespace "fasttree" nogil:
         uint32_t feature()
         const uint32_t* unsorted(uint32_t& n)
         void set_peak(uint32_t peak)
+        uint32_t promising(const Node& node, uint32_t part)
+        void set_promising(const Node& node, uint32_t part, uint32_t feature)
         void drop_column()
         const uint32_t* sides()
         void mark_halves(uint32_t start, uint32_t middle, uint32_t end)

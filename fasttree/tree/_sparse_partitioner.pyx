@@ -148,6 +148,13 @@ cdef class ListPartitioner(SparsePartitioner):
     cdef void found_peak(self, uint32_t peak) noexcept nogil:
         self.workspace.get().set_peak(peak)
 
+    cdef uint32_t promising(self, const Node& node, uint32_t part) noexcept nogil:
+        return self.workspace.get().promising(node, part)
+
+    cdef void found_promising(self, const Node& node, uint32_t part,
+                              uint32_t feature) noexcept nogil:
+        self.workspace.get().set_promising(node, part, feature)
+
     cdef void found_constant(self) noexcept nogil:
         self.workspace.get().drop_column()
 

@@ -212,14 +212,22 @@ cdef class Splitter:
         """Better splits of the features listed in a part of the node."""
         cdef uint32_t feature, n_rows, peak
         cdef const uint32_t* rows
-        cdef double score = best.score
-        cdef Reach reach = self.scanner.reach(score)
+        cdef uint32_t first = self.partitioner.promising(node, part), leader
+        cdef double score
+        cdef Reach reach
         cdef bint in_reach
+        if first != NO_FEATURE:
+            self.evaluate(node, first, best)
+        leader = best.feature
+        score = best.score
+        reach = self.scanner.reach(score)
         self.partitioner.begin_part(node, part)
         while True:
             feature = self.partitioner.next_feature(reach)
             if feature == NO_FEATURE:
                 return 0
+            if feature == first:
+                continue
             self.poll(node.size())
             rows = self.partitioner.unsorted(&n_rows)
             if rows != NULL:
@@ -232,6 +240,8 @@ cdef class Splitter:
             if self.evaluate(node, feature, best):
                 self.partitioner.found_constant()
             elif best.score != score:
+                self.partitioner.found_promising(node, part, leader)
+                leader = best.feature
                 score = best.score
                 reach = self.scanner.reach(score)
 
