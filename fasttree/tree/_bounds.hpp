@@ -151,8 +151,8 @@ struct PartingBound<AbsoluteError<Weights>> {
     }
 };
 
-// What parting any of the given rows from the others of the node can score at most, whatever
-// their order: entries of a column that has not been sorted.
+// What parting any of some rows from the others of the node can score at most, whatever their
+// order: the entries of a column that has not been sorted. `peak`: see Reach; lowered if known.
 template <class Acc>
 struct SubsetBound {
     static constexpr bool exists = false, has_peak = false;
@@ -164,7 +164,8 @@ template <class Weights>
 struct SubsetBound<BinaryGini<Weights>> {
     static constexpr bool exists = true, has_peak = false;
 
-    double operator()(const BinaryGini<Weights>& acc, const uint32_t* entries, uint32_t n, uint32_t&) {
+    double operator()(const BinaryGini<Weights>& acc, const uint32_t* entries, uint32_t n,
+                      uint32_t&) {
         int64_t ones = 0, all = 0;
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t row = entries[i] & ROW;
@@ -183,8 +184,8 @@ struct SubsetBound<BinaryGini<Weights>> {
 
 // Let d be the class weights of the rows, V their sum, t the node's; e <= d is parted, v in all.
 //     sum e_c^2 / v <= min(v, m),   m = max d_c,
-//     sum (t_c - e_c)^2 = R - sum e_c (2 t_c - e_c) <= R - v b,   b = min 2 t_c - d_c, R = sum t_c^2
-// over the classes among the rows. (R - v b) / (W - v) grows with v if b W < R, so the bound is
+//     sum (t_c - e_c)^2 = R - sum e_c (2 t_c - e_c) <= R - v b,   R = sum t_c^2,
+//     b = min 2 t_c - d_c over the classes among the rows. (R - v b) / (W - v) grows with v if b W < R, so the bound is
 // largest at V; else it falls, and the bound at m, unless v + (R - v b) / (W - v) falls before m.
 template <class Weights, class Class>
 struct SubsetBound<Gini<Weights, Class, true>> {

@@ -1,9 +1,9 @@
 """Partitioners of a sparse matrix; `_sparse_lists.hpp` and `_extraction.hpp` hold the loops.
 
-Lists cost O(nonzeros of the node) per split, and a sort of the columns that are scanned. Extraction costs, per
-feature looked at, the shorter of a walk over the column and a search of it, and O(nonzeros of the
-column) per split ("Scalable Learning of Tree-Based Models on Sparsely Representable Data",
-Hedayati, Joly & Papadimitriou, 2016).
+Lists cost O(nonzeros of the node) per split, and a sort of the columns that are scanned.
+Extraction costs, per feature looked at, the shorter of a walk over the column and a search of it,
+and O(nonzeros of the column) per split ("Scalable Learning of Tree-Based Models on Sparsely
+Representable Data", Hedayati, Joly & Papadimitriou, 2016).
 """
 import numpy as np
 
