@@ -44,6 +44,27 @@ def test_same_tree_on_larger_data(seed):
     same_under_all(random_problem(seed, rows=LARGE, min_samples_leaf=5))
 
 
+@pytest.mark.parametrize("n_rows", [1, 2, 255, 256, 257, 600])
+def test_same_tree_whichever_way_values_are_told_apart(n_rows):
+    rng = np.random.default_rng(n_rows)
+    X = np.column_stack(
+        [
+            rng.choice([-0.0, 0.0, np.nan, -np.nan, 1.0, -1e-45], n_rows),
+            rng.permutation(n_rows) - n_rows // 2,
+            rng.integers(0, 250, n_rows),
+        ]
+    )
+    y = rng.integers(0, 3, n_rows)
+    for order in "CF":
+        trees = []
+        for strategy in STRATEGIES:
+            with fasttree.config_context(strategy=strategy):
+                fitted = fasttree.tree.DecisionTreeClassifier().fit(np.array(X, order=order), y)
+            trees.append(fitted.tree_)
+            assert_same(fitted.tree_, trees[0])
+        judge(fitted, X, y, None)
+
+
 @pytest.mark.cases(500)
 def test_same_tree_on_any_processor(seed):
     problem = random_problem(seed, rows=(2, 2000))

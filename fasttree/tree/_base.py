@@ -9,12 +9,12 @@ from abc import ABCMeta
 from numbers import Integral, Real
 
 import numpy as np
+import sklearn
 import sklearn.tree
 from scipy.sparse import issparse
 from sklearn import clone
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Bunch, assert_all_finite, compute_sample_weight
-from sklearn.utils.validation import check_is_fitted
 
 from fasttree._config import get_config
 from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
@@ -30,6 +30,7 @@ from fasttree.tree._validation import (
     canonical_sparse,
     check_fit_data,
     check_fit_table,
+    check_grown,
     check_predict_data,
     check_predict_values,
     check_weights,
@@ -61,6 +62,8 @@ CRITERIA_REG = {
 }
 DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSplitter}
 SPARSE_SPLITTERS = DENSE_SPLITTERS  # they find out how X is stored
+MAX_DEPTH = np.iinfo(np.int32).max
+NO_DEFAULT = object()
 
 
 class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=ABCMeta):
@@ -77,14 +80,18 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         "missing_values": ["array-like", str, Real, None],
     }
 
+    def _check_parameters(self):
+        """Check the parameters, unless scikit-learn is told not to."""
+        if not sklearn.get_config()["skip_parameter_validation"]:
+            self._validate_params()
+
     def _validate_params(self):
         """Check the parameters that differ from their defaults, as scikit-learn checks them."""
         defaults = type(self).__init__.__kwdefaults__ or {}
         changed = {
             name: value
             for name, value in vars(self).items()
-            if name in self._parameter_constraints
-            and not (name in defaults and value is defaults[name])
+            if name in self._parameter_constraints and value is not defaults.get(name, NO_DEFAULT)
         }
         if changed:
             validate_parameter_constraints(
@@ -202,11 +209,11 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             self.max_features_,
             min_samples_leaf,
             min_weight_leaf,
-            random_source(self.random_state),
+            self._source_of_seed(),
             self._checked_monotonic_cst(),
             self.categorical_split == "subset",
         )
-        max_depth = np.iinfo(np.int32).max if self.max_depth is None else self.max_depth
+        max_depth = MAX_DEPTH if self.max_depth is None else self.max_depth
         if self.max_leaf_nodes is None:
             return DepthFirstTreeBuilder(
                 splitter,
@@ -225,6 +232,18 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             self.max_leaf_nodes,
             self.min_impurity_decrease,
         )
+
+    def _source_of_seed(self):
+        """Return what the splitter draws its seed from: nothing for an int and a search that
+        looks at every feature in order."""
+        if (
+            isinstance(self.random_state, int)
+            and self.splitter == "best"
+            and self.max_features_ >= self.n_features_in_
+            and not get_config()["sklearn_random_stream"]
+        ):
+            return 0
+        return random_source(self.random_state)
 
     def _check_labels(self, n_categories):
         """Raise if a parameter does not go with columns of labels."""
@@ -295,10 +314,14 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
 
     def _validate_X_predict(self, X, check_input):
         """Return X as float32, checked against the data of the fit."""
-        check_is_fitted(self)
+        check_grown(self)
         X, accepted = check_predict_data(self, X, check_input)
         check_predict_values(self, X, accepted)
         return X
+
+    def _n_walking(self, X):
+        """Return how many threads may take rows to their leaves."""
+        return effective_n_threads(self.n_jobs, X.shape[0] * (self.tree_.max_depth + 1))
 
     def _lookup(self, X, accepted, table):
         """Return the entries of a table with one entry per node, by the leaf of each row.
@@ -307,15 +330,14 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         """
         if table.dtype.hasobject:
             return table.take(self._leaves(X, accepted), axis=0)
-        n_threads = effective_n_threads(self.n_jobs)
-        found = self.tree_.lookup(X, table, n_threads, accepted)
+        found = self.tree_.lookup(X, table, self._n_walking(X), accepted)
         if found is None:
             check_predict_values(self, X, accepted)
         return found
 
     def _leaves(self, X, accepted):
         """Return the ids of the leaves of rows, as `_lookup`."""
-        leaves = self.tree_.apply(X, effective_n_threads(self.n_jobs), accepted)
+        leaves = self.tree_.apply(X, self._n_walking(X), accepted)
         if leaves is None:
             check_predict_values(self, X, accepted)
         return leaves
@@ -335,7 +357,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         ndarray of shape (n_samples,), dtype=intp
             Ids of leaves, positions in the arrays of `tree_`.
         """
-        check_is_fitted(self)
+        check_grown(self)
         return self._leaves(*check_predict_data(self, X, check_input))
 
     def decision_path(self, X, check_input=True):
@@ -354,7 +376,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             Ones where a row passes through a node.
         """
         X = self._validate_X_predict(X, check_input)
-        return self.tree_.decision_path(X, effective_n_threads(self.n_jobs))
+        return self.tree_.decision_path(X, self._n_walking(X))
 
     @property
     def categories_(self):
@@ -369,7 +391,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
 
     def _prune_tree(self):
         """Cut `tree_` by minimal cost-complexity pruning."""
-        check_is_fitted(self)
+        check_grown(self)
         if self.ccp_alpha != 0.0:
             self.tree_ = prune_ccp(self.tree_, self.ccp_alpha)
 
@@ -404,7 +426,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         estimator
             Of scikit-learn's class of the same name; its `tree_` is scikit-learn's own `Tree`.
         """
-        check_is_fitted(self)
+        check_grown(self)
         return to_sklearn(self)
 
     def __sklearn_tags__(self):

@@ -303,6 +303,7 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
         cdef Split split
         cdef double improvement
         cdef bint with_left, with_right
+        cdef int n_threads
         stack.push_back(root)
         while not stack.empty():
             node = stack.back()
@@ -320,11 +321,12 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
             left.record = store.append(left, splitter.left_value)
             right.record = store.append(right, splitter.right_value)
             store.set_split(node.record, split, left.record)
-            self.split_lists(splitter, left, right, self.n_threads if defer_below else 1)
+            n_threads = self.n_threads if defer_below else 1
+            self.split_lists(splitter, left, right, n_threads)
             with_left = not self.rules.is_terminal(left)
             with_right = not self.rules.is_terminal(right)
             splitter.pass_tables(node, left, right, with_left and not splitter.is_block(left),
-                                 with_right and not splitter.is_block(right))
+                                 with_right and not splitter.is_block(right), n_threads)
             if with_right:
                 stack.push_back(right)
             if with_left:

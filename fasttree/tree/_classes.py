@@ -6,9 +6,8 @@ those accepts it.
 
 import numpy as np
 import sklearn.tree
-from sklearn.utils.validation import check_is_fitted
 
-from fasttree._sklearn_compat import Hidden, StrOptions, fit_context
+from fasttree._sklearn_compat import Hidden, StrOptions
 from fasttree.tree import _criterion
 from fasttree.tree._base import (
     CRITERIA_CLF,
@@ -18,7 +17,7 @@ from fasttree.tree._base import (
     BaseDecisionTree,
 )
 from fasttree.tree._docs import document
-from fasttree.tree._validation import check_predict_data
+from fasttree.tree._validation import check_grown, check_predict_data
 
 __all__ = [
     "CRITERIA_CLF",
@@ -112,7 +111,6 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         self.categorical_split = categorical_split
         self.missing_values = missing_values
 
-    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None, check_input=True):
         """Grow the tree.
 
@@ -133,6 +131,7 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         DecisionTreeClassifier
             The fitted estimator.
         """
+        self._check_parameters()
         return self._fit(X, y, sample_weight=sample_weight, check_input=check_input)
 
     def predict(self, X, check_input=True):
@@ -150,7 +149,7 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Class labels; of several equally frequent classes, the first in `classes_`.
         """
-        check_is_fitted(self)
+        check_grown(self)
         X, accepted = check_predict_data(self, X, check_input)
         values = self.tree_.value
         if X.shape[0] < len(values):
@@ -182,7 +181,7 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         ndarray of shape (n_samples, n_classes) or list of n_outputs such arrays
             Probabilities in the order of `classes_`.
         """
-        check_is_fitted(self)
+        check_grown(self)
         proba = self._lookup(*check_predict_data(self, X, check_input), self.tree_.value)
         if self.n_outputs_ == 1:
             return proba[:, 0, : self.n_classes_]
@@ -266,7 +265,6 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         self.categorical_split = categorical_split
         self.missing_values = missing_values
 
-    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None, check_input=True):
         """Grow the tree.
 
@@ -287,6 +285,7 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         DecisionTreeRegressor
             The fitted estimator.
         """
+        self._check_parameters()
         return self._fit(X, y, sample_weight=sample_weight, check_input=check_input)
 
     def predict(self, X, check_input=True):
@@ -304,7 +303,7 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Means, or medians with absolute error, of the training targets in the leaves.
         """
-        check_is_fitted(self)
+        check_grown(self)
         values = self.tree_.value[:, :, 0]
         if self.n_outputs_ == 1:
             values = values[:, 0]

@@ -101,7 +101,7 @@ cdef class ClassificationCriterion(Criterion):
     def __init__(self, n_outputs, n_classes):
         self.n_outputs = n_outputs
         self.n_classes = np.asarray(n_classes, dtype=np.int64)
-        self.value_size = n_outputs * int(self.n_classes.max())
+        self.value_size = n_outputs * max(self.n_classes.tolist())
 
     def __reduce__(self):
         return type(self), (self.n_outputs, self.n_classes), {}
@@ -111,7 +111,7 @@ cdef class ClassificationCriterion(Criterion):
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         cdef int64_t[::1] n_classes = self.n_classes
-        cdef int64_t max_n_classes = self.n_classes.max()
+        cdef int64_t max_n_classes = self.value_size // self.n_outputs
         cdef uint8_t[::1] narrow
         cdef uint32_t[::1] wide
         cdef const double* labels = &y[0, 0]

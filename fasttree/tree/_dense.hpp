@@ -73,31 +73,10 @@ public:
         return codes.get() + static_cast<size_t>(row) * n_counted + slot;
     }
 
-    // Makes features of [first, last) COUNTED if their values are few: one pass over X, in its
-    // own order, gives codes in order of appearance; a table then puts them in order.
+    // Makes features of [first, last) COUNTED if their values are few.
     void count(uint32_t first, uint32_t last) {
-        const size_t n = rows.size(), block = row_stride > column_stride ? 256 : n;
-        std::vector<FewValues> found(last - first);
-        for (uint32_t f = first; f < last; ++f) {
-            columns[f].narrow.reset(new uint8_t[n]);
-            columns[f].storage = COUNTED;  // until there are too many
-        }
-        for (size_t start = 0; start < n; start += block) {
-            const size_t size = std::min(block, n - start);
-            for (uint32_t f = first; f < last; ++f) {
-                Column& col = columns[f];
-                if (col.storage == COUNTED
-                    && !found[f - first].encode(column(f), row_stride, rows.data() + start, size,
-                                                col.with_labels(), MAX_COUNTED,
-                                                col.narrow.get() + start)) {
-                    col.storage = RAW;
-                    col.narrow.reset();
-                }
-            }
-        }
-        for (uint32_t f = first; f < last; ++f) {
-            if (columns[f].storage == COUNTED) rank_codes(columns[f], found[f - first]);
-        }
+        if (rows.size() <= MAX_COUNTED) sort_values(first, last);
+        else hash_values(first, last);
     }
 
     // Features that are not stored yet.
@@ -189,6 +168,65 @@ public:
     }
 
 private:
+    // Few rows hold few values, which are told apart by sorting them.
+    void sort_values(uint32_t first, uint32_t last) {
+        const uint32_t n = static_cast<uint32_t>(rows.size());
+        SortBuffers buffers;
+        buffers.reserve(n);
+        uint32_t keys[MAX_COUNTED];  // distinct
+        for (uint32_t f = first; f < last; ++f) {
+            Column& col = columns[f];
+            const float* x = column(f);
+            for (uint32_t i = 0; i < n; ++i) {
+                const float cell = x[static_cast<ptrdiff_t>(rows[i]) * row_stride];
+                buffers.items[i] = pack(cell_key(cell, col.with_labels()), i);
+            }
+            const uint64_t* sorted = sort_by_key(buffers.items.data(), buffers.scratch.data(), n);
+            col.storage = COUNTED;
+            col.narrow.reset(new uint8_t[n]);
+            uint32_t code = 0;
+            for (uint32_t i = 0; i < n; ++i) {  // no branch: it would be a coin toss
+                code += i > 0 && key_of(sorted[i]) != key_of(sorted[i - 1]);
+                keys[code] = key_of(sorted[i]);
+                col.narrow[payload_of(sorted[i])] = static_cast<uint8_t>(code);
+            }
+            const uint32_t n_codes = n > 0 ? code + 1 : 0;
+            col.values.reserve(n_codes);
+            col.rank.resize(n_codes);
+            for (uint32_t c = 0; c < n_codes; ++c) {
+                col.rank[c] = static_cast<uint8_t>(c);
+                append_key(col, keys[c]);
+            }
+        }
+    }
+
+    // One pass over X, in its own order, gives codes in order of appearance; a table then puts
+    // them in order.
+    void hash_values(uint32_t first, uint32_t last) {
+        const size_t n = rows.size(), block = row_stride > column_stride ? 256 : n;
+        std::vector<FewValues> found(last - first);
+        for (uint32_t f = first; f < last; ++f) {
+            columns[f].narrow.reset(new uint8_t[n]);
+            columns[f].storage = COUNTED;  // until there are too many
+        }
+        for (size_t start = 0; start < n; start += block) {
+            const size_t size = std::min(block, n - start);
+            for (uint32_t f = first; f < last; ++f) {
+                Column& col = columns[f];
+                if (col.storage == COUNTED
+                    && !found[f - first].encode(column(f), row_stride, rows.data() + start, size,
+                                                col.with_labels(), MAX_COUNTED,
+                                                col.narrow.get() + start)) {
+                    col.storage = RAW;
+                    col.narrow.reset();
+                }
+            }
+        }
+        for (uint32_t f = first; f < last; ++f) {
+            if (columns[f].storage == COUNTED) rank_codes(columns[f], found[f - first]);
+        }
+    }
+
     template <class Code, class From>
     void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {
         const uint32_t* at = rows.data();
@@ -200,8 +238,7 @@ private:
         col.rank.resize(found.keys.size());
         for (uint8_t code : found.ascending()) {
             col.rank[code] = rank++;
-            if (found.keys[code] == MISSING_KEY) col.has_missing = true;
-            else append_value(col, found.keys[code]);
+            append_key(col, found.keys[code]);
         }
     }
 
@@ -222,6 +259,10 @@ private:
         col.storage = WIDE;
     }
 
+    static void append_key(Column& col, uint32_t key) {
+        if (key == MISSING_KEY) col.has_missing = true;
+        else append_value(col, key);
+    }
     static void append_value(Column& col, uint32_t key) {
         col.values.push_back(key_cell(key));
         col.n_labels += key >= FIRST_LABEL_KEY;

@@ -336,7 +336,8 @@ cdef extern from "_tables.hpp" namespace "fasttree" nogil:
                   uint32_t n_chosen, uint32_t share, uint32_t n_shares) except +
         void fill_one(int table, uint32_t feature, uint32_t start, uint32_t end)
         cbool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, cbool both)
-        void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler)
+        void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler,
+                      uint32_t share, uint32_t n_shares)
         Counts view(int table, uint32_t feature, uint32_t n)
 
 

@@ -53,9 +53,17 @@ public:
     }
 
 private:
+    // Whether cells of different bits may have the key.
+    static bool comes_in_guises(uint32_t key) {
+        return key == MISSING_KEY || key == float_key(0.0f);
+    }
+
     bool insert(uint32_t at, uint32_t bits, uint32_t key, uint32_t most) {
         if (++n_used_ > SLOTS / 2) return false;
-        const size_t code = std::find(keys.begin(), keys.end(), key) - keys.begin();
+        size_t code = keys.size();
+        if (comes_in_guises(key)) {
+            code = std::find(keys.begin(), keys.end(), key) - keys.begin();
+        }
         if (code == keys.size()) {
             if (code == most) return false;
             keys.push_back(key);

@@ -39,10 +39,10 @@ public:
 class NodeStore {
 public:
     struct Record {
-        double threshold = -2.0, impurity, weight;
+        double threshold, impurity, weight;  // threshold -2 at a leaf
         uint32_t n_rows, depth;
         uint32_t feature;        // NO_FEATURE at a leaf
-        uint32_t parent = 0, left = 0;  // records; the right child follows the left one
+        uint32_t parent, left;   // records; the right child follows the left one
         int subtree;             // store that holds the node and what is below, or -1
         int labels;              // place in label_sets, or -1
         bool missing_left;
@@ -77,6 +77,8 @@ public:
 
     uint32_t append(const Node& node, const std::vector<double>& value) {
         Record& r = *records.append();
+        r.threshold = -2.0;
+        r.parent = r.left = 0;
         r.impurity = node.stats.impurity;
         r.weight = node.stats.weight;
         r.n_rows = node.size();

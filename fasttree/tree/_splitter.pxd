@@ -63,7 +63,9 @@ cdef class Splitter:
     cdef int find_listed(self, const Node& node, Split& best) except -1 nogil
     cdef int search_part(self, const Node& node, uint32_t part, Split& best) except -1 nogil
     cdef int pass_tables(self, Node& node, Node& left, Node& right, bint with_left,
-                         bint with_right) except -1 nogil
+                         bint with_right, int n_threads) except -1 nogil
+    cdef int fill_and_subtract(self, const Node& larger, const Node& smaller, uint32_t share,
+                               uint32_t n_shares) except -1 nogil
     cdef void settle_threshold(self, Split& best) noexcept nogil
     cdef int poll(self, uint32_t work) except -1 nogil
     # Looks at one feature; 1 if it is constant in the node.

@@ -8,6 +8,7 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
+from cython.parallel cimport prange
 from libc.math cimport INFINITY, isnan
 from libcpp.utility cimport move
 from scipy.sparse import issparse
@@ -252,7 +253,7 @@ cdef class Splitter:
                                       self.partitioner.value(best.row_above, best.feature))
 
     cdef int pass_tables(self, Node& node, Node& left, Node& right, bint with_left,
-                         bint with_right) except -1 nogil:
+                         bint with_right, int n_threads) except -1 nogil:
         """The node's count table becomes its larger child's, less the smaller child's, where
         that is cheaper than counting."""
         cdef CountTables* tables = self.tables.get()
@@ -261,19 +262,32 @@ cdef class Splitter:
         cdef Node* smaller = &right if left_is_larger else &left
         cdef bint with_larger = with_left if left_is_larger else with_right
         cdef bint with_smaller = with_right if left_is_larger else with_left
+        cdef int t
         if node.table == NO_TABLE:
             return 0
         if with_larger and tables.subtraction_pays(larger.size(), smaller.size(), with_smaller):
             smaller.table = tables.acquire()
-            tables.fill(smaller.table, smaller.start, smaller.end, deref(self.sampler),
-                        larger.size(), 0, 1)
             larger.table = node.table
-            tables.subtract(larger.table, smaller.table, larger.size(), deref(self.sampler))
+            if n_threads == 1:
+                self.fill_and_subtract(larger[0], smaller[0], 0, 1)
+            else:
+                for t in prange(n_threads, num_threads=n_threads, schedule="static"):
+                    self.fill_and_subtract(larger[0], smaller[0], t, n_threads)
             if not with_smaller:
                 tables.release(smaller.table)
                 smaller.table = NO_TABLE
         else:
             tables.release(node.table)
+        return 0
+
+    cdef int fill_and_subtract(self, const Node& larger, const Node& smaller, uint32_t share,
+                               uint32_t n_shares) except -1 nogil:
+        """A share of the features of a node's children: the smaller child's cells are counted,
+        the larger one's are their parent's less those."""
+        self.tables.get().fill(smaller.table, smaller.start, smaller.end, deref(self.sampler),
+                               larger.size(), share, n_shares)
+        self.tables.get().subtract(larger.table, smaller.table, larger.size(),
+                                   deref(self.sampler), share, n_shares)
         return 0
 
     cdef int poll(self, uint32_t work) except -1 nogil:

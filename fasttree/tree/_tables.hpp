@@ -104,9 +104,13 @@ public:
         return n_features > 0 && subtraction_is_cheaper(n_saved, n_features, bytes);
     }
     // The parent's table becomes that of its child of n rows, whose sibling's table is given.
-    void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler) {
+    // Threads take shares, as in `fill`.
+    void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler,
+                  uint32_t share, uint32_t n_shares) {
         for (const std::vector<uint32_t>* kind : {&narrow_, &wide_}) {
-            for (uint32_t f : *kind) {
+            for (size_t i = share_begin(*kind, share, n_shares);
+                 i < share_begin(*kind, share + 1, n_shares); ++i) {
+                const uint32_t f = (*kind)[i];
                 if (!counts(f, n) || sampler.is_known_constant(f)) continue;
                 scanner_.subtract(pool_[table].get() + offsets_[f],
                                   pool_[sibling].get() + offsets_[f], feature_bytes(f));
@@ -127,6 +131,11 @@ public:
     }
 
 private:
+    static size_t share_begin(const std::vector<uint32_t>& features, uint32_t share,
+                              uint32_t n_shares) {
+        return features.size() * share / n_shares;
+    }
+
     template <class Code>
     void fill_kind(const std::vector<uint32_t>& features, const Code* codes, size_t stride,
                    int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
@@ -134,9 +143,8 @@ private:
         char* cells = pool_[table].get();
         std::vector<uint32_t> slots;
         std::vector<size_t> offsets;
-        const size_t first = features.size() * share / n_shares;
-        const size_t last = features.size() * (share + 1) / n_shares;
-        for (size_t i = first; i < last; ++i) {
+        for (size_t i = share_begin(features, share, n_shares);
+             i < share_begin(features, share + 1, n_shares); ++i) {
             const uint32_t f = features[i];
             if (!counts(f, n_chosen) || sampler.is_known_constant(f)) continue;
             std::memset(cells + offsets_[f], 0, feature_bytes(f));

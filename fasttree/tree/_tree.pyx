@@ -103,6 +103,8 @@ cdef class Tree:
     """
 
     def __cinit__(self, intp_t n_features, object n_classes, intp_t n_outputs):
+        cdef const intp_t[::1] sizes
+        cdef intp_t k
         n_classes = np.array(_check_n_classes(n_classes, np.dtype(np.intp)))
         if n_features < 0:
             raise ValueError(f"n_features must not be negative, got {n_features}.")
@@ -111,12 +113,15 @@ cdef class Tree:
                 f"n_classes must have one entry per output: {n_classes.shape[0]} entries for "
                 f"{n_outputs} outputs."
             )
-        if n_classes.min() < 1:
-            raise ValueError("Each output must have at least one class.")
+        sizes = n_classes
+        self.max_n_classes = 1
+        for k in range(n_outputs):
+            if sizes[k] < 1:
+                raise ValueError("Each output must have at least one class.")
+            self.max_n_classes = max(self.max_n_classes, sizes[k])
         n_classes.flags.writeable = False
         self.n_features = n_features
         self.n_outputs = n_outputs
-        self.max_n_classes = n_classes.max()
         self.node_count = 0
         self.max_depth = 0
         self._walker = Walker(n_features)

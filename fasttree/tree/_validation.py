@@ -11,16 +11,14 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
 from fasttree.tree._cells import encode_texts
 from fasttree.tree._columns import open_table, target_array
 from fasttree.tree._table import TableEncoder, table_encoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
-
-# Above this many rows, counting integers beats sorting them.
-_MIN_ROWS_TO_COUNT = 2000
+from fasttree.utils._integers import encode_integers
 
 _reseeded = threading.local()
 
@@ -169,6 +167,12 @@ def canonical_sparse(X, to_format="csc"):
     return X
 
 
+def check_grown(estimator):
+    """`check_is_fitted`, which takes as long as a prediction, for an estimator with a `tree_`."""
+    if "tree_" not in vars(estimator):
+        check_is_fitted(estimator)
+
+
 def check_predict_data(estimator, X, check_input=True):
     """Return X as float32 (dense, or CSR), checked against what `estimator` was fitted on.
 
@@ -228,20 +232,12 @@ def check_weights(sample_weight, X):
     return check_sample_weight(sample_weight, X, dtype=np.float64)
 
 
-def _encode_integers(column):
-    """`np.unique` with inverse for integers of a small range: two passes, no sort."""
-    lowest, highest = int(column.min()), int(column.max())
-    if highest - lowest >= 4 * column.shape[0]:
-        return np.unique(column, return_inverse=True)
-    dtype = column.dtype
-    if dtype.kind == "i":
-        offsets = column.astype(np.intp) - lowest
-    else:
-        offsets = (column - dtype.type(lowest)).astype(np.intp)
-    is_present = np.bincount(offsets, minlength=highest - lowest + 1) > 0
-    # An offset may not fit into a narrow dtype; the sum does, by modular arithmetic.
-    classes = np.flatnonzero(is_present).astype(dtype) + dtype.type(lowest)
-    return classes, np.cumsum(is_present)[offsets] - 1
+def _encode_column(column, codes):
+    """Write the codes of a column's labels; return the distinct ones in ascending order."""
+    classes = encode_integers(column, codes) if column.dtype.kind in "iub" else None
+    if classes is None:
+        classes, codes[:] = np.unique(column, return_inverse=True)
+    return classes
 
 
 def encode_classes(y):
@@ -262,15 +258,8 @@ def encode_classes(y):
     has_integers = y.dtype.kind in "iub"
     if not has_integers:
         check_classification_targets(y)
-    counts = y.dtype.kind in "iu" and y.shape[0] >= _MIN_ROWS_TO_COUNT
     codes = np.empty(y.shape, dtype=np.float64)
-    classes = []
-    for k in range(y.shape[1]):
-        if counts:
-            classes_k, codes[:, k] = _encode_integers(y[:, k])
-        else:
-            classes_k, codes[:, k] = np.unique(y[:, k], return_inverse=True)
-        classes.append(classes_k)
+    classes = [_encode_column(y[:, k], codes[:, k]) for k in range(y.shape[1])]
     if has_integers and 2 * sum(map(len, classes)) > y.shape[0]:
         # Integers are always classes; what remains is the warning that they may be quantities.
         check_classification_targets(y)

@@ -16,7 +16,7 @@ from joblib.parallel import get_active_backend
 
 from fasttree._config import get_config
 
-# With fewer values threads cost more than they bring to a fit, and so does asking for limits.
+# With fewer values threads cost more than they bring, and so does asking for limits.
 FEW_VALUES = 50_000
 
 cdef extern from "_threads.hpp" namespace "fasttree" nogil:
@@ -50,7 +50,7 @@ def effective_n_threads(n_jobs=None, n_values=None):
     n_jobs : int or None
         What the user asked for.
     n_values : int or None
-        Size of a fit's X: few values are worth one thread only, unless threads are forced.
+        Values that the call looks at: few are worth one thread only, unless threads are forced.
 
     Returns
     -------
