@@ -185,8 +185,9 @@ struct SubsetBound<BinaryGini<Weights>> {
 // Let d be the class weights of the rows, V their sum, t the node's; e <= d is parted, v in all.
 //     sum e_c^2 / v <= min(v, m),   m = max d_c,
 //     sum (t_c - e_c)^2 = R - sum e_c (2 t_c - e_c) <= R - v b,   R = sum t_c^2,
-//     b = min 2 t_c - d_c over the classes among the rows. (R - v b) / (W - v) grows with v if b W < R, so the bound is
-// largest at V; else it falls, and the bound at m, unless v + (R - v b) / (W - v) falls before m.
+//     b = min 2 t_c - d_c over the classes among the rows.
+// (R - v b) / (W - v) grows with v if b W < R, then the bound is largest at V. Else it falls, and
+// the bound is largest at m, unless v + (R - v b) / (W - v) falls before: then v = 0 in the latter.
 template <class Weights, class Class>
 struct SubsetBound<Gini<Weights, Class, true>> {
     using Acc = Gini<Weights, Class, true>;
