@@ -34,12 +34,17 @@ public:
                 bool with_labels, uint32_t most, uint8_t* codes) {
         const Slot* slots = slots_.data();
         for (size_t i = 0; i < n; ++i) {
-            const uint32_t bits = float_bits(column[static_cast<ptrdiff_t>(rows[i]) * stride]);
-            const Slot* slot = slots + place(bits);
-            if (slot->bits != bits) {
-                slot = find_or_insert(bits, with_labels, most);
-                if (slot == nullptr) return false;
+            // A loop without a call keeps its variables in registers.
+            uint32_t bits = 0;
+            for (; i < n; ++i) {
+                bits = float_bits(column[static_cast<ptrdiff_t>(rows[i]) * stride]);
+                const Slot slot = slots[place(bits)];
+                if (slot.bits != bits) break;
+                codes[i] = static_cast<uint8_t>(slot.code);
             }
+            if (i == n) break;
+            const Slot* slot = find_or_insert(bits, with_labels, most);
+            if (slot == nullptr) return false;
             codes[i] = static_cast<uint8_t>(slot->code);
         }
         return true;
