@@ -5,6 +5,7 @@ no underscores, no other digits, no 'nan' or 'inf'. Texts are told apart by hash
 and parsed once per distinct text.
 """
 import numpy as np
+
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
