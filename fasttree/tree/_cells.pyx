@@ -16,12 +16,13 @@ from libc.string cimport memcpy, memset
 from libcpp.vector cimport vector
 
 from fasttree.utils._typedefs cimport (
-    float32_t, float64_t, int8_t, int32_t, int64_t, intp_t, uint8_t, uint32_t
+    float32_t, float64_t, int8_t, int32_t, int64_t, uint8_t, uint32_t
 )
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
     double PyOS_string_to_double(const char* text, char** end, PyObject* overflow) except? -1.0
+    bint is_str "PyUnicode_CheckExact"(PyObject* cell) nogil
 
 cdef extern from "../utils/_labels.hpp" namespace "fasttree" nogil:
     const uint32_t MISSING_BITS
@@ -234,8 +235,8 @@ cdef PyObject** objects_of(cells):
     return <PyObject**> <uintptr_t> cells.__array_interface__["data"][0]
 
 
-cdef inline bint is_text(PyObject* cell) noexcept:
-    return cell != NULL and PyUnicode_CheckExact(<object> cell)
+cdef inline bint is_text(PyObject* cell) noexcept nogil:
+    return cell != NULL and is_str(cell)
 
 
 def are_texts(cells):
@@ -243,46 +244,47 @@ def are_texts(cells):
     cells = np.ascontiguousarray(cells)
     cdef Py_ssize_t i, n = cells.size
     cdef PyObject** objects = objects_of(cells)
-    cdef PyObject* last = NULL
     for i in range(n):
-        if objects[i] != last and not is_text(objects[i]):
+        if not is_text(objects[i]):
             return False
-        last = objects[i]
     return True
 
 
-def encode_texts(cells):
+def encode_texts(cells, float64_t[:] codes):
     """Codes of texts in their order, by hashing.
 
     Parameters
     ----------
     cells : ndarray of shape (n,), dtype=object
         What to encode.
+    codes : ndarray of shape (n,), dtype=float64
+        Where to write the position of each cell among the distinct texts.
 
     Returns
     -------
     distinct : list of str or None
         The distinct texts in ascending order; None if a cell is not a str.
-    codes : ndarray of shape (n,), dtype=intp
-        Position of each cell in `distinct`.
     """
     cells = np.ascontiguousarray(cells)
     cdef Py_ssize_t i, n = cells.size
     cdef PyObject** objects = objects_of(cells)
     cdef dict code_of = {}
     cdef Met met[MET]
+    cdef vector[int32_t] appeared
+    cdef vector[float64_t] rank
     clear_met(met)
-    codes_array = np.empty(n, dtype=np.intp)
-    cdef intp_t[::1] codes = codes_array
+    appeared.resize(n)
     for i in range(n):
         if not is_text(objects[i]):
-            return None, codes_array
-        codes[i] = code_of_text(objects[i], code_of, met)
+            return None
+        appeared[i] = code_of_text(objects[i], code_of, met)
     distinct = sorted(code_of)
-    rank = np.empty(len(distinct), dtype=np.intp)
+    rank.resize(len(distinct))
     for i in range(len(distinct)):
-        rank[code_of[distinct[i]]] = i
-    return distinct, rank[codes_array]
+        rank[<int32_t> code_of[distinct[i]]] = i
+    for i in range(n):
+        codes[i] = rank[appeared[i]]
+    return distinct
 
 
 def encode_utf8(list chunks):

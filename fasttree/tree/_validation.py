@@ -257,16 +257,16 @@ def encode_classes(y):
     classes : list of ndarray
         Distinct labels of each output in ascending order.
     """
+    codes = np.empty(y.shape, dtype=np.float64)
     if y.dtype.kind in "OU":
-        encoded = [encode_texts(y[:, k].astype(object, copy=False)) for k in range(y.shape[1])]
-        if all(distinct is not None for distinct, _ in encoded):
-            classes = [np.array(distinct, dtype=y.dtype) for distinct, _ in encoded]
-            return np.column_stack([codes for _, codes in encoded]).astype(np.float64), classes
+        columns = [y[:, k].astype(object, copy=False) for k in range(y.shape[1])]
+        texts = [encode_texts(column, codes[:, k]) for k, column in enumerate(columns)]
+        if None not in texts:
+            return codes, [np.array(distinct, dtype=y.dtype) for distinct in texts]
     has_integers = y.dtype.kind in "iub"
     if not has_integers:
         check_classification_targets(y)
     counts = y.dtype.kind in "iu" and y.shape[0] >= _MIN_ROWS_TO_COUNT
-    codes = np.empty(y.shape, dtype=np.float64)
     classes = []
     for k in range(y.shape[1]):
         if counts:
