@@ -32,7 +32,7 @@ from fasttree.tree import (
     feature_scores,
     plot_tree,
 )
-from fasttree.tree._cells import parse_texts
+from fasttree.tree._cells import are_texts, encode_texts, encode_utf8, parse_texts
 from fasttree.tree._columns import open_table
 from fasttree.tree._table import TableEncoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING
@@ -270,6 +270,39 @@ def test_labels_of_every_type_are_told_apart():
     assert labels == [False, True, 0, 1, 2.5, "1", "True"]
     assert [type(v) for v in labels] == [bool, bool, int, int, float, str, str]
     assert len(set(cells.view(np.uint32).tolist())) == 7
+
+
+@given(
+    st.lists(st.lists(st.none() | st.text("ab\0é", max_size=12) | st.text("c", max_size=40))),
+    st.integers(0, 3),
+    st.sampled_from([pa.string(), pa.large_string()]),
+)
+def test_texts_in_arrow(chunks, start, dtype):
+    column = pa.chunked_array(chunks, dtype)[start:]
+    codes, distinct = encode_utf8(column.chunks)
+    expected = column.to_pylist()
+    assert distinct == list(dict.fromkeys(text for text in expected if text is not None))
+    assert [None if code < 0 else distinct[code] for code in codes] == expected
+
+
+def test_many_texts_in_arrow():
+    texts = [f"{'long text ' * (i % 3)}{i}" for i in range(3000)]
+    codes, distinct = encode_utf8([pa.array(texts), pa.array(texts[::-1])])
+    assert distinct == texts
+    assert_array_equal(codes, [*range(3000), *reversed(range(3000))])
+
+
+def test_texts_in_arrays():
+    y = np.array([["b", "x"], ["a", "y"], ["b", "z"], ["é", "x"]], dtype=object)
+    codes = np.full((4, 2), -1.0)
+    assert encode_texts(y[:, 0], codes[:, 0]) == ["a", "b", "é"]
+    assert_array_equal(codes, [[1, -1], [0, -1], [1, -1], [2, -1]])
+    for array in (y, y[:, 1], y.T):
+        assert are_texts(array)
+    for other in (None, 1, b"b", np.nan):
+        y[2, 1] = other
+        assert not are_texts(y)
+        assert encode_texts(y[:, 1], codes[:, 1]) is None
 
 
 def test_large_values_raise():

@@ -6,28 +6,76 @@ and parsed once per distinct text.
 """
 import numpy as np
 
-from cpython.dict cimport PyDict_GetItem
+from cpython.dict cimport PyDict_GetItemWithError
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
 from cpython.ref cimport PyObject
-from cpython.unicode cimport PyUnicode_CheckExact
-from libc.string cimport memcpy
+from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_DecodeUTF8
+from libc.stdint cimport int16_t, uintptr_t
+from libc.string cimport memcpy, memset
+from libcpp.vector cimport vector
 
 from fasttree.utils._typedefs cimport (
-    float32_t, float64_t, int32_t, intp_t, uint8_t, uint32_t
+    float32_t, float64_t, int8_t, int32_t, int64_t, uint8_t, uint32_t
 )
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
     double PyOS_string_to_double(const char* text, char** end, PyObject* overflow) except? -1.0
+    bint is_str "PyUnicode_CheckExact"(PyObject* cell) nogil
 
 cdef extern from "../utils/_labels.hpp" namespace "fasttree" nogil:
     const uint32_t MISSING_BITS
     uint32_t float_bits(float x)
 
+cdef extern from "_distinct_texts.hpp" namespace "fasttree" nogil:
+    cppclass DistinctTexts:
+        struct Text:
+            const char* chars
+            size_t size
+        vector[Text] texts
+        void encode[Offset](const Offset* offsets, const char* chars, const uint8_t* valid,
+                            size_t first, size_t n, int32_t* codes) except +
+
+ctypedef fused code_t:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+
 # Longer literals are copied to the heap.
 cdef enum:
     BUFFER = 64
+
+# Equal texts are often one object: the code of one met lately is found by its address.
+cdef struct Met:
+    PyObject* cell
+    int32_t code
+
+cdef enum:
+    MET = 64
+
+
+cdef inline void clear_met(Met* met) noexcept nogil:
+    memset(met, 0, MET * sizeof(Met))
+
+
+cdef int32_t code_of_key(object key, dict code_of) except -1:
+    """Code of a key, the next one if it is new."""
+    cdef PyObject* found = PyDict_GetItemWithError(code_of, key)
+    if found != NULL:
+        return <object> found
+    code_of[key] = len(code_of)
+    return <int32_t> len(code_of) - 1
+
+
+cdef inline int32_t code_of_text(PyObject* text, dict code_of, Met* met) except -1:
+    """`code_of_key` of a str that outlives `met`."""
+    cdef Met* place = met + <size_t> text // 64 % MET
+    if place.cell != text:
+        place.code = code_of_key(<object> text, code_of)
+        place.cell = text
+    return place.code
 
 
 cdef inline bint is_blank(char c) noexcept nogil:
@@ -146,19 +194,19 @@ def scan_objects(list column, bint numbers_are_labels, set missing, simplify):
     cdef uint32_t[::1] bits = bits_array
     cdef int32_t[::1] places = places_array
     cdef dict place_of = {}
-    cdef list distinct = []
-    cdef PyObject* found
-    cdef object cell, key, previous = None
-    cdef int32_t place = -1
+    cdef Met met[MET]
+    cdef object cell
     cdef double number
+    clear_met(met)
     for i in range(n):
         cell = column[i]
-        places[i] = -1
         bits[i] = MISSING_BITS
-        if not (PyUnicode_CheckExact(cell) or PyFloat_CheckExact(cell) or PyLong_CheckExact(cell)):
-            if cell is None:
-                continue
-            cell = simplify(cell)
+        if PyUnicode_CheckExact(cell):
+            places[i] = code_of_text(<PyObject*> cell, place_of, met)
+            continue
+        places[i] = -1
+        if not (PyFloat_CheckExact(cell) or PyLong_CheckExact(cell)):
+            cell = None if cell is None else simplify(cell)
             if cell is None:
                 continue
         if PyFloat_CheckExact(cell) and PyFloat_AS_DOUBLE(cell) != PyFloat_AS_DOUBLE(cell):
@@ -169,20 +217,9 @@ def scan_objects(list column, bint numbers_are_labels, set missing, simplify):
             number = to_double(cell)
             bits[i] = float_bits(<float32_t> number + 0.0)
             continue
-        if cell is previous:
-            places[i] = place
-            continue
-        previous = cell
         # True equals 1, but is another label.
-        key = (cell,) if isinstance(cell, bool) else cell
-        found = PyDict_GetItem(place_of, key)
-        if found == NULL:
-            place = <int32_t> len(distinct)
-            place_of[key] = place
-            distinct.append(cell)
-        else:
-            place = <object> found
-        places[i] = place
+        places[i] = code_of_key((cell,) if isinstance(cell, bool) else cell, place_of)
+    distinct = [key[0] if isinstance(key, tuple) else key for key in place_of]
     return bits_array, places_array, distinct
 
 
@@ -193,51 +230,118 @@ cdef double to_double(object number) except? -1.0:
         return float("inf") if number > 0 else -float("inf")
 
 
-def encode_texts(list cells):
+cdef PyObject** objects_of(cells):
+    """The cells of a contiguous array of objects; NULL stands for None."""
+    return <PyObject**> <uintptr_t> cells.__array_interface__["data"][0]
+
+
+cdef inline bint is_text(PyObject* cell) noexcept nogil:
+    return cell != NULL and is_str(cell)
+
+
+def are_texts(cells):
+    """Return whether every cell of an array of objects is a str."""
+    cells = np.ascontiguousarray(cells)
+    cdef Py_ssize_t i, n = cells.size
+    cdef PyObject** objects = objects_of(cells)
+    for i in range(n):
+        if not is_text(objects[i]):
+            return False
+    return True
+
+
+def encode_texts(cells, float64_t[:] codes):
     """Codes of texts in their order, by hashing.
 
     Parameters
     ----------
-    cells : list
+    cells : ndarray of shape (n,), dtype=object
         What to encode.
+    codes : ndarray of shape (n,), dtype=float64
+        Where to write the position of each cell among the distinct texts.
 
     Returns
     -------
     distinct : list of str or None
         The distinct texts in ascending order; None if a cell is not a str.
-    codes : ndarray of shape (n,), dtype=intp
-        Position of each cell in `distinct`.
     """
-    cdef Py_ssize_t i, n = len(cells)
-    cdef intp_t code
+    cells = np.ascontiguousarray(cells)
+    cdef Py_ssize_t i, n = cells.size
+    cdef PyObject** objects = objects_of(cells)
     cdef dict code_of = {}
-    cdef object cell
-    cdef PyObject* found
-    # Equal texts are often one object: where it was met last is found by its address.
-    cdef PyObject* met[64]
-    cdef intp_t met_code[64]
-    cdef size_t slot
-    for slot in range(64):
-        met[slot] = NULL
-    codes_array = np.empty(n, dtype=np.intp)
-    cdef intp_t[::1] codes = codes_array
+    cdef Met met[MET]
+    cdef vector[int32_t] appeared
+    cdef vector[float64_t] rank
+    clear_met(met)
+    appeared.resize(n)
     for i in range(n):
-        cell = cells[i]
-        slot = (<size_t> <PyObject*> cell) // 64 % 64
-        if met[slot] != <PyObject*> cell:
-            if not PyUnicode_CheckExact(cell):
-                return None, codes_array
-            found = PyDict_GetItem(code_of, cell)
-            if found == NULL:
-                code = len(code_of)
-                code_of[cell] = code
-            else:
-                code = <object> found
-            met[slot] = <PyObject*> cell
-            met_code[slot] = code
-        codes[i] = met_code[slot]
+        if not is_text(objects[i]):
+            return None
+        appeared[i] = code_of_text(objects[i], code_of, met)
     distinct = sorted(code_of)
-    rank = np.empty(len(distinct), dtype=np.intp)
+    rank.resize(len(distinct))
     for i in range(len(distinct)):
-        rank[code_of[distinct[i]]] = i
-    return distinct, rank[codes_array]
+        rank[<int32_t> code_of[distinct[i]]] = i
+    for i in range(n):
+        codes[i] = rank[appeared[i]]
+    return distinct
+
+
+def encode_utf8(list chunks):
+    """Codes of the distinct texts of a column that Arrow holds, by hashing.
+
+    Parameters
+    ----------
+    chunks : list of pyarrow.StringArray or of pyarrow.LargeStringArray
+        The column.
+
+    Returns
+    -------
+    codes : ndarray of shape (n,), dtype=int32
+        Position of each text in `distinct`, -1 where one is missing.
+    distinct : list of str
+        The distinct texts in order of appearance.
+    """
+    cdef DistinctTexts seen
+    cdef DistinctTexts.Text text
+    cdef size_t first, n, start = 0
+    cdef const uint8_t* valid
+    cdef const char* chars
+    codes_array = np.empty(sum(map(len, chunks)), dtype=np.int32)
+    cdef int32_t[::1] codes = codes_array
+    for chunk in chunks:
+        first, n = chunk.offset, len(chunk)
+        if n == 0:
+            continue
+        valid_buffer, offsets, chars_buffer = chunk.buffers()
+        valid = <const uint8_t*> address_of(valid_buffer)
+        chars = <const char*> address_of(chars_buffer)
+        if str(chunk.type) == "large_string":
+            seen.encode[int64_t](<const int64_t*> address_of(offsets), chars, valid, first, n,
+                                 &codes[start])
+        else:
+            seen.encode[int32_t](<const int32_t*> address_of(offsets), chars, valid, first, n,
+                                 &codes[start])
+        start += n
+    return codes_array, [PyUnicode_DecodeUTF8(text.chars, text.size, NULL) for text in seen.texts]
+
+
+cdef uintptr_t address_of(buffer) except? 0:
+    """Where an Arrow buffer starts; 0 if there is none."""
+    return 0 if buffer is None else buffer.address
+
+
+def mark_codes(const code_t[:] codes, uint8_t[::1] present):
+    """Set present[code] to 1 for the codes that occur; -1 is the last place."""
+    cdef Py_ssize_t i
+    cdef Py_ssize_t last = present.shape[0] - 1
+    for i in range(codes.shape[0]):
+        present[codes[i] if codes[i] >= 0 else last] = 1
+
+
+def take_bits(const uint32_t[::1] bits, const code_t[:] codes, uint32_t[::1] out):
+    """Set out to bits[codes]; -1 is the last place."""
+    cdef Py_ssize_t i
+    cdef Py_ssize_t last = bits.shape[0] - 1
+    for i in range(codes.shape[0]):
+        out[i] = bits[codes[i] if codes[i] >= 0 else last]

@@ -17,6 +17,8 @@ import numpy as np
 from narwhals.dependencies import is_pandas_dataframe, is_pandas_series
 from scipy.sparse import issparse
 
+from fasttree.tree._cells import encode_utf8
+
 __all__ = ["Coded", "Numbers", "Objects", "open_table", "target_array"]
 
 
@@ -212,6 +214,8 @@ def _pandas_column(series, dtype, name):
             return Coded(series.to_numpy().view(np.int8), [False, True])
         return Coded(series.to_numpy(dtype=np.int8, na_value=-1), [False, True])
     if dtype.type is str:
+        if getattr(dtype, "storage", "pyarrow") == "pyarrow":
+            return _distinct_arrow_text(series.array.__arrow_array__())
         codes, distinct = series.factorize()
         return Coded(codes, distinct.tolist())
     if dtype.kind != "O":
@@ -228,8 +232,15 @@ def _distinct_text(series):
         codes = codes.cast(narwhals.get_native_namespace(native).Int64).fill_null(-1)
         return Coded(codes.to_numpy(), distinct.to_list())
     if series.implementation.is_pyarrow():
-        encoded = native.dictionary_encode().combine_chunks()
-        if hasattr(encoded, "chunks"):  # combine_chunks keeps a chunked array without chunks
-            return Coded(np.empty(0, dtype=np.int64), [])
-        return Coded(encoded.indices.fill_null(-1).to_numpy(), encoded.dictionary.to_pylist())
+        return _distinct_arrow_text(native)
     return Objects(series.to_list())
+
+
+def _distinct_arrow_text(column):
+    """Codes of a pyarrow.ChunkedArray of text."""
+    if str(column.type) in ("string", "large_string"):
+        return Coded(*encode_utf8(column.chunks))
+    encoded = column.dictionary_encode().combine_chunks()
+    if hasattr(encoded, "chunks"):  # combine_chunks keeps a chunked array without chunks
+        return Coded(np.empty(0, dtype=np.int64), [])
+    return Coded(encoded.indices.fill_null(-1).to_numpy(), encoded.dictionary.to_pylist())

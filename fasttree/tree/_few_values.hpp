@@ -1,12 +1,12 @@
 // Codes of a column that has few distinct values, in order of appearance.
 //
 // A hash table of cells as they are, bit by bit: -0 and +0, or two kinds of NaN, have slots of
-// their own but share a code. O(1) per cell.
+// their own but share a code. O(1) per cell. Invariant: an empty slot holds bits that belong
+// elsewhere, so that one comparison tells whether a cell is in its place.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "../utils/_sorting.hpp"
@@ -19,26 +19,33 @@ class FewValues {
     struct Slot {
         uint32_t bits, code;
     };
+    static uint32_t place(uint32_t bits) { return bits * 0x9e3779b1u >> (32 - LOG_SLOTS); }
+
     std::vector<Slot> slots_ = std::vector<Slot>(SLOTS, Slot{0, NONE});
     uint32_t n_used_ = 0;
 
 public:
     std::vector<uint32_t> keys;  // of the codes
 
+    FewValues() { slots_[place(0)].bits = 1; }
+
     // Codes of n cells, `stride` apart or at the given rows; false: more than `most` values.
     bool encode(const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
                 bool with_labels, uint32_t most, uint8_t* codes) {
         const Slot* slots = slots_.data();
         for (size_t i = 0; i < n; ++i) {
-            const float cell = column[static_cast<ptrdiff_t>(rows[i]) * stride];
-            uint32_t bits;
-            std::memcpy(&bits, &cell, sizeof bits);
-            uint32_t at = bits * 0x9e3779b1u >> (32 - LOG_SLOTS);
-            while (slots[at].bits != bits || slots[at].code == NONE) {
-                if (slots[at].code != NONE) at = (at + 1) % SLOTS;
-                else if (!insert(at, bits, cell_key(cell, with_labels), most)) return false;
+            // A loop without a call keeps its variables in registers.
+            uint32_t bits = 0;
+            for (; i < n; ++i) {
+                bits = float_bits(column[static_cast<ptrdiff_t>(rows[i]) * stride]);
+                const Slot slot = slots[place(bits)];
+                if (slot.bits != bits) break;
+                codes[i] = static_cast<uint8_t>(slot.code);
             }
-            codes[i] = static_cast<uint8_t>(slots[at].code);
+            if (i == n) break;
+            const Slot* slot = find_or_insert(bits, with_labels, most);
+            if (slot == nullptr) return false;
+            codes[i] = static_cast<uint8_t>(slot->code);
         }
         return true;
     }
@@ -57,19 +64,24 @@ private:
     static bool comes_in_guises(uint32_t key) {
         return key == MISSING_KEY || key == float_key(0.0f);
     }
-
-    bool insert(uint32_t at, uint32_t bits, uint32_t key, uint32_t most) {
-        if (++n_used_ > SLOTS / 2) return false;
+    // The slot of a cell that is not in its place; null: more than `most` values.
+    const Slot* find_or_insert(uint32_t bits, bool with_labels, uint32_t most) {
+        uint32_t at = place(bits);
+        for (; slots_[at].code != NONE; at = (at + 1) % SLOTS) {
+            if (slots_[at].bits == bits) return &slots_[at];
+        }
+        if (++n_used_ > SLOTS / 2) return nullptr;
+        const uint32_t key = cell_key(float_of_bits(bits), with_labels);
         size_t code = keys.size();
         if (comes_in_guises(key)) {
             code = std::find(keys.begin(), keys.end(), key) - keys.begin();
         }
         if (code == keys.size()) {
-            if (code == most) return false;
+            if (code == most) return nullptr;
             keys.push_back(key);
         }
         slots_[at] = {bits, static_cast<uint32_t>(code)};
-        return true;
+        return &slots_[at];
     }
 };
 

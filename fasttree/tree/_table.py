@@ -14,7 +14,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from fasttree.tree._cells import parse_texts, scan_objects
+from fasttree.tree._cells import mark_codes, parse_texts, scan_objects, take_bits
 from fasttree.tree._columns import Coded, Numbers, Objects
 from fasttree.tree._label_splits import MAX_LABELS
 from fasttree.utils._finite import SOME_INFINITE, SOME_MISSING, value_kind
@@ -104,16 +104,19 @@ class ColumnEncoder:
 
     def fit(self, column, out):
         """Learn the labels of a column view; write its cells to `out`, float32."""
-        kind = self.encode(column, out)
+        written = self._write(column, out)
         # Without labels every NaN is a missing value, whatever its payload.
-        self.has_missing = kind == SOME_MISSING and (
-            not self.labels or bool(label_codes(out)[1].any())
+        self.has_missing = self._check(written) == SOME_MISSING and (
+            not self.labels or bool(label_codes(written)[1].any())
         )
 
     def encode(self, column, out):
-        """Write the cells of a column view to `out`; return their `value_kind`."""
-        self._write(column, out)
-        kind = value_kind(out[:, None])
+        """Write the cells of a column view to `out`."""
+        self._check(self._write(column, out))
+
+    def _check(self, written):
+        """Return the `value_kind` of cells; raise if some are infinite."""
+        kind = value_kind(written[:, None])
         if kind == SOME_INFINITE:
             raise ValueError(
                 "Input X contains infinity or a value too large for dtype('float32') in column "
@@ -122,16 +125,15 @@ class ColumnEncoder:
         return kind
 
     def _write(self, column, out):
-        """Write the cells of a column view to `out`; without labels learned, learn them."""
+        """Write the cells of a column view to `out`; without labels learned, learn them.
+
+        Returns
+        -------
+        written : ndarray, dtype=float32
+            Cells among which is every one that is not a finite number.
+        """
         if isinstance(column, Numbers) and not self.is_label:
-            with np.errstate(over="ignore"):
-                out[:] = column.values
-                self.missing.mask_numbers(column.values, out)
-            if self.labels is None:
-                self.labels = []
-            elif self.labels:
-                out[np.isnan(out)] = np.nan  # whatever their payloads
-            return
+            return self._write_column_of_numbers(column.values, out)
         if isinstance(column, Numbers):
             distinct, codes = np.unique(column.values, return_inverse=True, equal_nan=True)
             column = Coded(codes, distinct.tolist())
@@ -143,22 +145,36 @@ class ColumnEncoder:
             except TypeError as error:
                 raise TypeError(f"Column {self.name!r}: {error}") from None
             out.view(np.uint32)[:] = bits
-            bits = self._bits_of(distinct, codes)
+            bits, _ = self._bits_of(distinct, codes)
             if distinct:
                 np.copyto(out.view(np.uint32), bits[codes], where=codes >= 0)
-            return
-        out.view(np.uint32)[:] = self._bits_of(column.distinct, column.codes)[column.codes]
+            return out
+        bits, is_present = self._bits_of(column.distinct, column.codes)
+        take_bits(bits, column.codes, out.view(np.uint32))
+        return bits[is_present].view(np.float32)
+
+    def _write_column_of_numbers(self, values, out):
+        with np.errstate(over="ignore"):
+            out[:] = values
+            self.missing.mask_numbers(values, out)
+        if self.labels is None:
+            self.labels = []
+        elif self.labels:
+            out[np.isnan(out)] = np.nan  # whatever their payloads
+        is_finite = values.dtype.kind in "iu" and not self.missing.numbers
+        return out[:0] if is_finite else out
 
     def _bits_of(self, distinct, codes):
-        """The cells that distinct values stand for, as bits; one more at the end, for -1."""
+        """The cells that distinct values stand for, as bits, and which of them the codes name;
+        one more at the end, for -1."""
+        is_present = np.zeros(len(distinct) + 1, dtype=bool)
+        mark_codes(codes, is_present.view(np.uint8))
         bits = np.full(len(distinct) + 1, MISSING_BITS)
         labels = [self._label(value) for value in distinct]
         if not self.is_label:
             self._write_numbers(distinct, labels, bits.view(np.float32))
         if self.labels is None:
-            present = np.zeros(len(distinct) + 1, dtype=bool)
-            present[codes] = True
-            found = {label_key(v): v for v, p in zip(labels, present) if p and v is not None}
+            found = {label_key(v): v for v, p in zip(labels, is_present) if p and v is not None}
             self.labels = [found[key] for key in sorted(found)]
             if len(found) > MAX_LABELS:
                 raise ValueError(
@@ -173,7 +189,7 @@ class ColumnEncoder:
         is_label = np.array([v is not None for v in labels], dtype=bool)
         codes[codes == unseen] = MAX_LABELS
         bits[:-1][is_label] = MISSING_BITS + 1 + codes[is_label]
-        return bits
+        return bits, is_present
 
     def _label(self, value):
         """The label that a distinct value is, or None if it is missing."""

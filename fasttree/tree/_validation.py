@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
-from fasttree.tree._cells import encode_texts
+from fasttree.tree._cells import are_texts, encode_texts
 from fasttree.tree._columns import open_table, target_array
 from fasttree.tree._table import TableEncoder, table_encoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
@@ -34,10 +34,13 @@ def _is_plain_matrix(X):
 
 
 def _is_plain_target(y):
-    """A non-empty array of finite numbers (booleans included) with one or two dimensions."""
+    """A non-empty array of finite numbers (booleans included) or of text with one or two
+    dimensions."""
     if type(y) is not np.ndarray or y.ndim not in (1, 2) or y.size == 0:
         return False
     kind = y.dtype.kind
+    if kind == "O":
+        return are_texts(y)
     return kind in "iub" or (y.dtype.char in "fd" and bool(np.isfinite(y).all()))
 
 
@@ -250,15 +253,15 @@ def encode_classes(y):
     classes : list of ndarray
         Distinct labels of each output in ascending order.
     """
+    codes = np.empty(y.shape, dtype=np.float64)
     if y.dtype.kind in "OU":
-        encoded = [encode_texts(y[:, k].tolist()) for k in range(y.shape[1])]
-        if all(distinct is not None for distinct, _ in encoded):
-            classes = [np.array(distinct, dtype=y.dtype) for distinct, _ in encoded]
-            return np.column_stack([codes for _, codes in encoded]).astype(np.float64), classes
+        columns = [y[:, k].astype(object, copy=False) for k in range(y.shape[1])]
+        texts = [encode_texts(column, codes[:, k]) for k, column in enumerate(columns)]
+        if None not in texts:
+            return codes, [np.array(distinct, dtype=y.dtype) for distinct in texts]
     has_integers = y.dtype.kind in "iub"
     if not has_integers:
         check_classification_targets(y)
-    codes = np.empty(y.shape, dtype=np.float64)
     classes = [_encode_column(y[:, k], codes[:, k]) for k in range(y.shape[1])]
     if has_integers and 2 * sum(map(len, classes)) > y.shape[0]:
         # Integers are always classes; what remains is the warning that they may be quantities.
