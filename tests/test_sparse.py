@@ -93,6 +93,29 @@ def test_stretches_without_a_candidate_are_skipped_safely(seed, n_classes):
     assert_same(DecisionTreeClassifier(max_depth=4).fit(X, y).tree_, fitted.tree_)
 
 
+def beside_one_another(X, rng, n_rivals):
+    """X with rivals of each column: the same rows and other values, so other best thresholds."""
+    rivals = [X]
+    for _ in range(n_rivals):
+        rivals.append(X * rng.uniform(0.5, 2.0, X.shape).astype(np.float32))
+    return np.hstack(rivals)[:, rng.permutation(X.shape[1] * (n_rivals + 1))]
+
+
+@pytest.mark.cases(100)
+@pytest.mark.parametrize("problem", ["2", "5", "weights", "regression"])
+def test_columns_are_left_unsorted_safely(seed, problem):
+    """Columns of the same rows in other orders: that of the best is among those sorted."""
+    rng = np.random.default_rng(seed)
+    X, y = text_like(rng, int(rng.integers(20, 200)), 6, 5 if problem == "5" else 2)
+    X = beside_one_another(X[:, 1:], rng, 5)
+    sample_weight = rng.uniform(0.1, 1.0, len(y)) if problem == "weights" else None
+    Tree = DecisionTreeRegressor if problem == "regression" else DecisionTreeClassifier
+    if problem == "regression":
+        y = y + rng.exponential(size=len(y))
+    fitted = Tree(max_depth=3).fit(sp.csc_matrix(X), y, sample_weight)
+    assert_same(Tree(max_depth=3).fit(X, y, sample_weight).tree_, fitted.tree_)
+
+
 # ---- forms
 
 
