@@ -93,27 +93,44 @@ def test_stretches_without_a_candidate_are_skipped_safely(seed, n_classes):
     assert_same(DecisionTreeClassifier(max_depth=4).fit(X, y).tree_, fitted.tree_)
 
 
-def beside_one_another(X, rng, n_rivals):
-    """X with rivals of each column: the same rows and other values, so other best thresholds."""
-    rivals = [X]
-    for _ in range(n_rivals):
-        rivals.append(X * rng.uniform(0.5, 2.0, X.shape).astype(np.float32))
-    return np.hstack(rivals)[:, rng.permutation(X.shape[1] * (n_rivals + 1))]
+def near_ties(rng, n_rows, n_classes):
+    """Columns that part about as many rows, nearly all of one class: bounds on their scores are
+    tight, and the scores next to each other."""
+    y = rng.integers(0, n_classes, n_rows)
+    X = np.zeros((n_rows, 60), dtype=np.float32)
+    for column in X.T:
+        own = np.flatnonzero(y == rng.integers(n_classes))
+        rows = rng.permutation(own)[: len(own) // 2 + rng.integers(4)]
+        column[np.append(rows, rng.integers(0, n_rows, rng.integers(3)))] = 1.0
+    return X, y
 
 
 @pytest.mark.cases(100)
-@pytest.mark.parametrize("problem", ["2", "5", "weights", "regression"])
-def test_columns_are_left_unsorted_safely(seed, problem):
-    """Columns of the same rows in other orders: that of the best is among those sorted."""
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_columns_are_left_unsorted_safely(seed, n_classes, weighted):
     rng = np.random.default_rng(seed)
-    X, y = text_like(rng, int(rng.integers(20, 200)), 6, 5 if problem == "5" else 2)
-    X = beside_one_another(X[:, 1:], rng, 5)
-    sample_weight = rng.uniform(0.1, 1.0, len(y)) if problem == "weights" else None
-    Tree = DecisionTreeRegressor if problem == "regression" else DecisionTreeClassifier
-    if problem == "regression":
-        y = y + rng.exponential(size=len(y))
-    fitted = Tree(max_depth=3).fit(sp.csc_matrix(X), y, sample_weight)
-    assert_same(Tree(max_depth=3).fit(X, y, sample_weight).tree_, fitted.tree_)
+    X, y = near_ties(rng, int(rng.integers(40, 200)), n_classes)
+    sample_weight = rng.uniform(0.9, 1.1, len(y)) if weighted else None
+    fitted = DecisionTreeClassifier(max_depth=3).fit(sp.csc_matrix(X), y, sample_weight)
+    dense = DecisionTreeClassifier(max_depth=3).fit(X, y, sample_weight)
+    assert_same(dense.tree_, fitted.tree_)
+
+
+@pytest.mark.cases(100)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_columns_are_left_unsorted_safely_in_regression(seed, weighted):
+    """Columns of one or two outliers."""
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(40, 200))
+    y = np.where(np.arange(n_rows) < 20, 10.0, 0.0) + rng.uniform(size=n_rows)
+    X = np.zeros((n_rows, 60), dtype=np.float32)
+    for column in X.T:
+        column[rng.integers(0, 20, rng.integers(1, 3))] = rng.uniform(0.5, 1.0)
+    sample_weight = rng.uniform(0.9, 1.1, len(y)) if weighted else None
+    fitted = DecisionTreeRegressor(max_depth=3).fit(sp.csc_matrix(X), y, sample_weight)
+    dense = DecisionTreeRegressor(max_depth=3).fit(X, y, sample_weight)
+    assert_same(dense.tree_, fitted.tree_)
 
 
 # ---- forms
