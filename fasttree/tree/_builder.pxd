@@ -2,7 +2,7 @@
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport GrowthRules, Node, NodeStore, Open, Split
+from fasttree.tree._engine cimport Deferred, GrowthRules, Node, NodeStore, Open, Split
 from fasttree.tree._splitter cimport Splitter
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
 
@@ -39,10 +39,8 @@ cdef class TreeBuilder:
 
 cdef class DepthFirstTreeBuilder(TreeBuilder):
     cdef int grow_subtree(self, Splitter splitter, NodeStore& store, Node root,
-                          uint32_t defer_below, vector[Node]& deferred,
-                          vector[vector[uint32_t]]& known) except -1 nogil
-    cdef int grow_deferred(self, int thread, Node node, const vector[uint32_t]& known,
-                           int subtree) except -1 nogil
+                          uint32_t defer_below, vector[Deferred]& deferred) except -1 nogil
+    cdef int grow_deferred(self, int thread, Deferred& deferred, int subtree) except -1 nogil
 
 
 cdef class BestFirstTreeBuilder(TreeBuilder):

@@ -260,8 +260,7 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
 
     cdef int grow(self) except -1:
         cdef Node root
-        cdef vector[Node] deferred
-        cdef vector[vector[uint32_t]] known
+        cdef vector[Deferred] deferred
         cdef vector[pair[uint32_t, int]] order
         cdef uint32_t defer_below = 0
         cdef int i, n_subtrees
@@ -270,33 +269,31 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
             if self.n_threads > 1:
                 defer_below = subtree_size(root.size(), self.n_threads)
             if not self.rules.is_terminal(root):
-                self.grow_subtree(self.splitter, self.store, root, defer_below, deferred, known)
+                self.grow_subtree(self.splitter, self.store, root, defer_below, deferred)
             n_subtrees = <int> deferred.size()
             self.subtrees.resize(n_subtrees)
             for i in range(n_subtrees):
-                self.store.set_subtree(deferred[i].record, i)
-                order.push_back(pair[uint32_t, int](~deferred[i].size(), i))
+                self.store.set_subtree(deferred[i].node.record, i)
+                order.push_back(pair[uint32_t, int](~deferred[i].node.size(), i))
             sort(order.begin(), order.end())  # largest first
             for i in prange(n_subtrees, num_threads=self.n_threads, schedule="dynamic"):
-                self.grow_deferred(threadid(), deferred[order[i].second],
-                                   known[order[i].second], order[i].second)
+                self.grow_deferred(threadid(), deferred[order[i].second], order[i].second)
         return 0
 
-    cdef int grow_deferred(self, int thread, Node node, const vector[uint32_t]& known,
-                           int subtree) except -1 nogil:
+    cdef int grow_deferred(self, int thread, Deferred& deferred, int subtree) except -1 nogil:
         """Grow a subtree on one thread."""
         cdef void* worker = self.workers[thread]
-        cdef vector[Node] none
-        cdef vector[vector[uint32_t]] nothing
+        cdef Node node = deferred.node
+        cdef vector[Deferred] none
         (<Splitter> worker).share_tables((<Splitter> worker).tables.get())
-        (<Splitter> worker).sampler.get().assume_known(known)
+        (<Splitter> worker).sampler.get().assume_known(deferred.known)
         self.subtrees[subtree].begin_subtree(self.store, node.record)
         node.record = 0
-        return self.grow_subtree(<Splitter> worker, self.subtrees[subtree], node, 0, none, nothing)
+        node.table = (<Splitter> worker).tables.get().take(deferred.table)
+        return self.grow_subtree(<Splitter> worker, self.subtrees[subtree], node, 0, none)
 
     cdef int grow_subtree(self, Splitter splitter, NodeStore& store, Node root,
-                          uint32_t defer_below, vector[Node]& deferred,
-                          vector[vector[uint32_t]]& known) except -1 nogil:
+                          uint32_t defer_below, vector[Deferred]& deferred) except -1 nogil:
         """Grow what is below `root`; nodes of few rows are deferred instead."""
         cdef vector[Node] stack
         cdef Node node, left, right
@@ -309,10 +306,10 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
             node = stack.back()
             stack.pop_back()
             if node.size() <= defer_below:
-                splitter.tables.get().release(node.table)
-                node.table = NO_TABLE
-                deferred.push_back(node)
-                known.push_back(splitter.sampler.get().known(node.n_known))
+                deferred.emplace_back()
+                deferred.back().node = node
+                deferred.back().known = splitter.sampler.get().known(node.n_known)
+                deferred.back().table = splitter.tables.get().give(node.table)
                 continue
             if splitter.grow_block(store, node) or not self.search(splitter, node, split, left,
                                                                    right, &improvement):

@@ -326,12 +326,22 @@ cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "_tables.hpp" namespace "fasttree" nogil:
+    cdef cppclass TableCells:
+        pass
+
+    cdef cppclass Deferred:
+        Node node
+        vector[uint32_t] known
+        TableCells table
+
     cdef cppclass CountTables:
         CountTables(const DenseData& data, const Scanner& scanner, cbool forced) except +
         cbool counts(uint32_t feature, uint32_t n)
         cbool any(uint32_t n)
         int acquire() except +
         void release(int table)
+        TableCells give(int table)
+        int take(TableCells& cells) except +
         void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
                   uint32_t n_chosen, uint32_t share, uint32_t n_shares) except +
         void fill_one(int table, uint32_t feature, uint32_t start, uint32_t end)

@@ -7,14 +7,25 @@
 #pragma once
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "_cost_model.hpp"
 #include "_dense.hpp"
 #include "_sampler.hpp"
 #include "_scanner.hpp"
+#include "_split.hpp"
 
 namespace fasttree {
+
+using TableCells = std::unique_ptr<char[]>;
+
+// A node below which another thread may grow the tree.
+struct Deferred {
+    Node node;
+    std::vector<uint32_t> known;  // constant features
+    TableCells table;
+};
 
 class CountTables {
     const DenseData& data_;
@@ -22,7 +33,7 @@ class CountTables {
     const bool forced_;
     std::vector<size_t> offsets_;                 // of a feature's cells in a table
     size_t bytes_ = 0, cell_ = 0;
-    std::vector<std::unique_ptr<char[]>> pool_;
+    std::vector<TableCells> pool_;
     std::vector<int> free_;
     std::vector<uint32_t> narrow_, wide_;         // counted features
 
@@ -55,10 +66,7 @@ public:
     }
 
     int acquire() {
-        if (free_.empty()) {
-            pool_.push_back(std::unique_ptr<char[]>(new char[bytes_]));
-            free_.push_back(static_cast<int>(pool_.size()) - 1);
-        }
+        if (free_.empty()) return add(TableCells(new char[bytes_]));
         const int table = free_.back();
         free_.pop_back();
         return table;
@@ -66,6 +74,11 @@ public:
     void release(int table) {
         if (table != NO_TABLE) free_.push_back(table);
     }
+    // Tables may change hands between threads. A table given away is not acquired again.
+    TableCells give(int table) {
+        return table == NO_TABLE ? nullptr : std::move(pool_[table]);
+    }
+    int take(TableCells& cells) { return cells == nullptr ? NO_TABLE : add(std::move(cells)); }
 
     // Counts the node's rows for the features that `counts` chooses for n_chosen rows: the node's
     // size, or its larger sibling's. Threads take shares of the features.
@@ -131,6 +144,11 @@ public:
     }
 
 private:
+    int add(TableCells cells) {
+        pool_.push_back(std::move(cells));
+        return static_cast<int>(pool_.size()) - 1;
+    }
+
     static size_t share_begin(const std::vector<uint32_t>& features, uint32_t share,
                               uint32_t n_shares) {
         return features.size() * share / n_shares;
