@@ -15,7 +15,7 @@ from fasttree.tree._engine cimport NO_FEATURE, SORTED, SortBuffers
 
 cdef int tile_size(int n_columns, int most, int n_threads) noexcept:
     """Columns that a thread encodes together: rows are read once per tile."""
-    cdef int n_tiles = n_threads if n_threads == 1 else 5 * n_threads  # some are quick
+    cdef int n_tiles = n_threads if n_threads == 1 else 3 * n_threads  # some are quick
     return max(1, min(most, n_columns // n_tiles))
 
 
