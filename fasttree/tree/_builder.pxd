@@ -2,7 +2,7 @@
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport Deferred, GrowthRules, Node, NodeStore, Open, Split
+from fasttree.tree._engine cimport Deferred, GrowthRules, Node, NodeStore, NodeWriter, Open, Split
 from fasttree.tree._splitter cimport Splitter
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
 
@@ -22,6 +22,7 @@ cdef class TreeBuilder:
     cdef NodeStore store
     cdef vector[NodeStore] subtrees
 
+    cdef int write_subtree(self, NodeWriter& writer, int i) except -1 nogil
     cdef int make_root(self, Node& root) except -1 nogil
     cdef int search(self, Splitter splitter, Node& node, Split& split, Node& left,
                     Node& right, double* improvement) except -1 nogil

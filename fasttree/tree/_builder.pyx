@@ -10,11 +10,12 @@ from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY
 from libcpp.algorithm cimport sort
+from libcpp.memory cimport unique_ptr
 from libcpp.pair cimport pair
 
 from fasttree.tree._engine cimport (
-    NO_FEATURE, NO_TABLE, Frontier, LabelLists, NodeRecord, count_nodes, mix,
-    subtree_size, write_nodes
+    NO_FEATURE, NO_TABLE, Frontier, LabelLists, NodeRecord, NodeWriter, count_nodes, mix,
+    subtree_size
 )
 from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
 from fasttree.utils._typedefs cimport int8_t
@@ -75,7 +76,8 @@ cdef class TreeBuilder:
         cdef size_t n_nodes
         cdef int8_t[::1] buffer
         cdef double[::1] values
-        cdef LabelLists labels
+        cdef unique_ptr[NodeWriter] writer
+        cdef int i
         if sklearn_stream:
             n_threads = 1
         self.n_threads = n_threads
@@ -96,12 +98,21 @@ cdef class TreeBuilder:
         values_array = np.empty(shape, dtype=np.float64)
         buffer = nodes.view(np.int8)
         values = values_array.reshape(-1)
-        max_depth = write_nodes(self.store, self.subtrees, self.as_grown(),
-                                <NodeRecord*> &buffer[0], &values[0], labels)
-        tree.set_nodes(nodes, values_array, max_depth, side_arrays(labels, n_categories))
+        writer.reset(new NodeWriter(self.store, self.subtrees, <NodeRecord*> &buffer[0],
+                                    &values[0]))
+        writer.get().write_main(self.as_grown())
+        for i in prange(<int> self.subtrees.size(), nogil=True, num_threads=n_threads,
+                        schedule="dynamic"):
+            self.write_subtree(deref(writer), i)
+        tree.set_nodes(nodes, values_array, writer.get().max_depth(),
+                       side_arrays(writer.get().label_lists(), n_categories))
         self.store = NodeStore()
         self.subtrees.clear()
         self.crew = []
+
+    cdef int write_subtree(self, NodeWriter& writer, int i) except -1 nogil:
+        writer.write_subtree(i)
+        return 0
 
     cdef int grow(self) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")

@@ -296,8 +296,13 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
         vector[uint32_t] codes
         vector[uint8_t] listed_left
 
-    int write_nodes(const NodeStore& main, const vector[NodeStore]& subtrees, cbool as_grown,
-                    NodeRecord* nodes, double* values, LabelLists& label_lists) except +
+    cdef cppclass NodeWriter:
+        NodeWriter(const NodeStore& main, const vector[NodeStore]& subtrees, NodeRecord* nodes,
+                   double* values) except +
+        void write_main(cbool as_grown) except +
+        void write_subtree(int i) except +
+        int max_depth()
+        LabelLists label_lists() except +
 
 
 cdef extern from "_scanner.hpp" namespace "fasttree" nogil:

@@ -1,7 +1,7 @@
 // The nodes of a tree while it grows, and the frontier of best-first growth.
 //
 // Nodes are recorded in the order they are made; subtrees grown by other threads have stores of
-// their own. `write_nodes` numbers them all in depth-first order, left first.
+// their own. `NodeWriter` numbers them all in depth-first order, left first.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -106,6 +106,7 @@ public:
     void begin_subtree(const NodeStore& main, uint32_t record) {
         *this = NodeStore(main.value_size);
         *records.append() = main.records[record];
+        records[0].subtree = -1;
         std::copy_n(main.values.at(record), value_size, values.append());
     }
     // scikit-learn leaves this mark on nodes that the budget of leaves kept from splitting.
@@ -177,58 +178,117 @@ struct LabelLists {
     std::vector<uint32_t> codes;
     std::vector<uint8_t> listed_left;
 
-    void append(int64_t node, const LabelSet& labels) {
+    void append(int64_t node, const uint32_t* first, const uint32_t* last,
+                uint8_t is_listed_left) {
         nodes.push_back(node);
-        codes.insert(codes.end(), labels.codes.begin(), labels.codes.end());
+        codes.insert(codes.end(), first, last);
         offsets.push_back(static_cast<int64_t>(codes.size()));
-        listed_left.push_back(labels.listed_left);
+        listed_left.push_back(is_listed_left);
     }
 };
 
-// Writes the nodes depth-first, or in the order they were grown; returns the largest depth.
-inline int write_nodes(const NodeStore& main, const std::vector<NodeStore>& subtrees,
-                       bool as_grown, NodeRecord* nodes, double* values,
-                       LabelLists& label_lists) {
-    uint32_t depth = 0;
-    const auto write = [&](const NodeStore& store, uint32_t record, int64_t id, int64_t left,
-                           int64_t right) {
+// Writes the nodes of a tree depth-first, or in the order they were grown. The main store's nodes
+// come first, which gives the subtrees their places; threads may share the subtrees.
+class NodeWriter {
+    struct Part {  // what is left to be put together, of a store
+        uint32_t depth = 0;
+        LabelLists labels;
+    };
+    const NodeStore& main_;
+    const std::vector<NodeStore>& subtrees_;
+    NodeRecord* nodes_;
+    double* values_;
+    std::vector<int64_t> first_;  // node of each subtree
+    std::vector<Part> parts_;     // of the subtrees and of the main store
+
+    // Returns whether the node is split.
+    bool write(const NodeStore& store, uint32_t record, int64_t id, int64_t left, int64_t right,
+               Part& part) {
         const NodeStore::Record& r = store.records[record];
         const bool is_leaf = r.feature == NO_FEATURE;
-        nodes[id] = is_leaf ? r.leaf() : r.with_children(left, right);
-        std::copy_n(store.values.at(record), store.value_size, values + id * store.value_size);
-        depth = std::max(depth, r.depth);
-        if (r.labels >= 0) label_lists.append(id, store.label_sets[r.labels]);
-        return !is_leaf;
-    };
-    if (as_grown) {
-        for (uint32_t i = 0; i < main.records.size(); ++i) {
-            write(main, i, i, main.records[i].left, main.records[i].left + 1);
+        nodes_[id] = is_leaf ? r.leaf() : r.with_children(left, right);
+        std::copy_n(store.values.at(record), store.value_size, values_ + id * store.value_size);
+        part.depth = std::max(part.depth, r.depth);
+        if (r.labels >= 0) {
+            const LabelSet& labels = store.label_sets[r.labels];
+            const uint32_t* codes = labels.codes.data();
+            part.labels.append(id, codes, codes + labels.codes.size(), labels.listed_left);
         }
+        return !is_leaf;
+    }
+
+    void write_depth_first(const NodeStore& store, int64_t id, Part& part) {
+        struct Task {
+            uint32_t record;
+            int64_t parent;  // whose right child it is
+        };
+        std::vector<Task> stack{{0, -1}};
+        while (!stack.empty()) {
+            const Task task = stack.back();
+            stack.pop_back();
+            if (task.parent >= 0) nodes_[task.parent].right_child = id;
+            // Down the left side: a left child's id follows its parent's.
+            uint32_t record = task.record;
+            for (bool is_split = true; is_split; ++id) {
+                const int subtree = store.records[record].subtree;
+                if (subtree >= 0) {
+                    first_[subtree] = id;
+                    id += static_cast<int64_t>(subtrees_[subtree].records.size());
+                    break;
+                }
+                is_split = write(store, record, id, id + 1, -1, part);
+                if (!is_split) continue;
+                const uint32_t left = store.records[record].left;
+                stack.push_back({left + 1, id});
+                record = left;
+            }
+        }
+    }
+
+public:
+    NodeWriter(const NodeStore& main, const std::vector<NodeStore>& subtrees, NodeRecord* nodes,
+               double* values)
+        : main_(main), subtrees_(subtrees), nodes_(nodes), values_(values),
+          first_(subtrees.size()), parts_(subtrees.size() + 1) {}
+
+    void write_main(bool as_grown) {
+        if (!as_grown) return write_depth_first(main_, 0, parts_.back());
+        for (uint32_t i = 0; i < main_.records.size(); ++i) {
+            const uint32_t left = main_.records[i].left;
+            write(main_, i, i, left, left + 1, parts_.back());
+        }
+    }
+    void write_subtree(int i) { write_depth_first(subtrees_[i], first_[i], parts_[i]); }
+
+    int max_depth() const {
+        uint32_t depth = 0;
+        for (const Part& part : parts_) depth = std::max(depth, part.depth);
         return static_cast<int>(depth);
     }
-    struct Task {
-        const NodeStore* store;
-        uint32_t record;
-        int64_t parent;  // whose right child it is
-    };
-    std::vector<Task> stack{{&main, 0, -1}};
-    int64_t id = 0;
-    while (!stack.empty()) {
-        Task task = stack.back();
-        stack.pop_back();
-        if (task.parent >= 0) nodes[task.parent].right_child = id;
-        // Down the left side: a left child's id follows its parent's.
-        for (bool is_split = true; is_split; ++id) {
-            const int subtree = task.store->records[task.record].subtree;
-            if (subtree >= 0) task = {&subtrees[subtree], 0, -1};
-            is_split = write(*task.store, task.record, id, id + 1, -1);
-            if (!is_split) continue;
-            const uint32_t left = task.store->records[task.record].left;
-            stack.push_back({task.store, left + 1, id});
-            task.record = left;
+    // In ascending order of nodes.
+    LabelLists label_lists() const {
+        struct Place {
+            int64_t node;
+            const LabelLists* lists;
+            size_t i;
+        };
+        std::vector<Place> places;
+        for (const Part& part : parts_) {
+            for (size_t i = 0; i < part.labels.nodes.size(); ++i) {
+                places.push_back({part.labels.nodes[i], &part.labels, i});
+            }
         }
+        std::sort(places.begin(), places.end(),
+                  [](const Place& a, const Place& b) { return a.node < b.node; });
+        LabelLists out;
+        for (const Place& place : places) {
+            const uint32_t* codes = place.lists->codes.data();
+            const int64_t* offsets = &place.lists->offsets[place.i];
+            out.append(place.node, codes + offsets[0], codes + offsets[1],
+                       place.lists->listed_left[place.i]);
+        }
+        return out;
     }
-    return static_cast<int>(depth);
-}
+};
 
 }  // namespace fasttree
