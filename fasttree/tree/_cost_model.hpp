@@ -46,7 +46,7 @@ inline bool sparse_lists_pay(uint32_t n_features, uint32_t max_features) {
 // Nodes of more rows are searched and partitioned feature by feature on all threads, smaller
 // ones are whole subtrees of one thread's work.
 inline uint32_t subtree_size(uint32_t n_rows, int n_threads) {
-    constexpr uint32_t SUBTREES_PER_THREAD = 3;
+    constexpr uint32_t SUBTREES_PER_THREAD = 2;
     return n_rows / (SUBTREES_PER_THREAD * static_cast<uint32_t>(n_threads));
 }
 
