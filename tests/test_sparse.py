@@ -105,32 +105,65 @@ def near_ties(rng, n_rows, n_classes):
     return X, y
 
 
+def assert_like_dense(Tree, X, y, sample_weight, n_jobs=None):
+    with fasttree.config_context(strategy="presort"):
+        fitted = Tree(max_depth=3, n_jobs=n_jobs).fit(sp.csc_matrix(X), y, sample_weight)
+    assert_same(Tree(max_depth=3).fit(X, y, sample_weight).tree_, fitted.tree_)
+
+
+WEIGHTS = {
+    "none": lambda rng, n_rows: None,
+    "alike": lambda rng, n_rows: rng.uniform(0.9, 1.1, n_rows),
+    "far apart": lambda rng, n_rows: 10.0 ** rng.uniform(-20, 0, n_rows),
+}
+
+
 @pytest.mark.cases(100)
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_columns_are_left_unsorted_safely(seed, n_classes, weighted):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_columns_are_left_unsorted_safely(seed, n_classes, weights, n_jobs):
     rng = np.random.default_rng(seed)
     X, y = near_ties(rng, int(rng.integers(40, 200)), n_classes)
-    sample_weight = rng.uniform(0.9, 1.1, len(y)) if weighted else None
-    fitted = DecisionTreeClassifier(max_depth=3).fit(sp.csc_matrix(X), y, sample_weight)
-    dense = DecisionTreeClassifier(max_depth=3).fit(X, y, sample_weight)
-    assert_same(dense.tree_, fitted.tree_)
+    X[:, 50:55] = 1.0  # all rows but one or two, and the same rows twice
+    X[rng.integers(0, len(y), 10), np.repeat(np.arange(50, 55), 2)] = 0.0
+    X[:, 55:] = X[:, :5]
+    assert_like_dense(DecisionTreeClassifier, X, y, WEIGHTS[weights](rng, len(y)), n_jobs)
 
 
 @pytest.mark.cases(100)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_columns_are_left_unsorted_safely_in_regression(seed, weighted):
-    """Columns of one or two outliers."""
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_columns_are_left_unsorted_safely_in_regression(seed, weights):
+    """Columns of one or two outliers, or of all rows but those."""
     rng = np.random.default_rng(seed)
     n_rows = int(rng.integers(40, 200))
     y = np.where(np.arange(n_rows) < 20, 10.0, 0.0) + rng.uniform(size=n_rows)
     X = np.zeros((n_rows, 60), dtype=np.float32)
     for column in X.T:
         column[rng.integers(0, 20, rng.integers(1, 3))] = rng.uniform(0.5, 1.0)
-    sample_weight = rng.uniform(0.9, 1.1, len(y)) if weighted else None
-    fitted = DecisionTreeRegressor(max_depth=3).fit(sp.csc_matrix(X), y, sample_weight)
-    dense = DecisionTreeRegressor(max_depth=3).fit(X, y, sample_weight)
-    assert_same(dense.tree_, fitted.tree_)
+    X[:, 40:] = np.where(X[:, 40:] > 0, 0.0, 1.0)
+    assert_like_dense(DecisionTreeRegressor, X, y, WEIGHTS[weights](rng, n_rows))
+
+
+def test_a_column_of_nearly_all_the_weight():
+    X = sp.csc_matrix([[1.0], [1.0], [0.0], [0.0]])
+    fitted = DecisionTreeClassifier().fit(X, [0, 0, 1, 2], [1.0, 1.0, 1e-20, 1e-20])
+    assert fitted.tree_.feature[0] == 0
+
+
+def test_indices_that_only_claim_to_be_sorted():
+    X = sp.random(500, 3, 0.9, format="csc", dtype=np.float32, rng=np.random.default_rng(0))
+    assert X.has_canonical_format
+    X.indices[: X.indptr[1]] = X.indices[: X.indptr[1]][::-1].copy()
+    with pytest.raises(ValueError, match="ascending"):
+        DecisionTreeClassifier().fit(X, np.arange(500) % 3)
+
+
+@pytest.mark.parametrize("make", [sp.csc_matrix, np.asarray])
+def test_no_rows(make):
+    X = make(np.zeros((0, 3), dtype=np.float32))
+    with pytest.raises(ValueError, match="rows"):
+        DecisionTreeRegressor().fit(X, np.zeros(0), check_input=False)
 
 
 # ---- forms

@@ -2,8 +2,9 @@
 //
 // A threshold on a sparse feature parts some of its nonzeros from all other rows of the node. With
 // an upper bound on the score of parting k rows, columns of too few nonzeros need not be looked
-// at: in text nearly all. Bounds grow with k, up to half the node; they only screen, with slack
-// for rounding, so they cannot change a tree.
+// at: in text nearly all. Bounds grow with k, up to half the node. Of a column that is looked at, a
+// bound on parting any subset of its rows may tell that their order does not matter. Bounds only
+// screen, with slack for rounding, so they cannot change a tree.
 //
 // Notation: W weight of the node, v <= k w_max <= W / 2 weight of the rows parted.
 #pragma once
@@ -192,6 +193,8 @@ template <class Weights, class Class>
 struct SubsetBound<Gini<Weights, Class, true>> {
     using Acc = Gini<Weights, Class, true>;
     static constexpr bool exists = true, has_peak = !Weights::weighted;
+    // The rounding of R - v b counts for more the less the others weigh.
+    static constexpr double LEAST_REST = 1e-3;
     std::vector<int64_t> weights;  // by class, all 0 between calls
 
     double operator()(const Acc& acc, const uint32_t* entries, uint32_t n, uint32_t& peak) {
@@ -215,15 +218,15 @@ struct SubsetBound<Gini<Weights, Class, true>> {
             for (int c = 0; c < acc.stride; ++c) take(c);
         }
         if constexpr (has_peak) peak = static_cast<uint32_t>(largest);
-        if (all >= acc.w_total) return INFINITE;
         const double w = to_double(acc.w_total), squares = to_double(acc.squares_total[0]);
         const double m = to_double(largest), per_row = to_double(b), fall = per_row * w - squares;
         const double v = fall < 0.0 ? to_double(all) : fall <= (w - m) * (w - m) ? m : 0.0;
+        if (w - v < LEAST_REST * w) return INFINITE;
         return (m + (squares - v * per_row) / (w - v)) * (1 + SLACK);
     }
 };
 
-// As above, D^2 <= W^2 v sum e^2 / w over the rows.
+// As in PartingBound, D^2 <= W^2 v sum e^2 / w over the rows; the slack covers the sum's rounding.
 template <class Weights>
 struct SubsetBound<SquaredError<Weights, true>> {
     using Acc = SquaredError<Weights, true>;
@@ -231,16 +234,19 @@ struct SubsetBound<SquaredError<Weights, true>> {
 
     double operator()(const Acc& acc, const uint32_t* entries, uint32_t n, uint32_t&) {
         const double w = to_double(acc.w_total), mean = to_double(acc.total(0)) / w;
-        double v = 0.0, sum = 0.0;
+        constexpr double ROUNDING = 2.3e-16;
+        int64_t rest = acc.w_total;
+        double sum = 0.0;
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t row = entries[i] & ROW;
             const double s = to_double(acc.t.sums[row]);
             const double weight = to_double(acc.w[row]), part = mean * weight;
             const double e = std::fabs(s - part) + SLACK * (std::fabs(s) + std::fabs(part));
             sum += e * e / weight;
-            v += weight;
+            rest -= acc.w[row];
         }
-        return v < w ? sum * w * w / (w - v) * (1 + SLACK) : INFINITE;
+        if (rest <= 0) return INFINITE;
+        return sum * w * w / to_double(rest) * (1 + SLACK + n * ROUNDING);
     }
 };
 
@@ -268,8 +274,9 @@ public:
         out.least = least(acc, rows, n, score);
         if constexpr (SubsetBound<Acc>::has_peak) {
             out.score = score;
-            out.squares = to_double(acc.squares_total[0]) * (1 + SLACK);
             out.rows = to_double(acc.w_total);
+            out.squares = to_double(acc.squares_total[0]) * (1 + SLACK)
+                          + SLACK * std::max(score, 0.0) * out.rows;
         }
         return out;
     }

@@ -14,8 +14,8 @@ from libcpp.memory cimport unique_ptr
 from libcpp.pair cimport pair
 
 from fasttree.tree._engine cimport (
-    NO_FEATURE, NO_TABLE, Frontier, LabelLists, NodeRecord, NodeWriter, count_nodes, mix,
-    subtree_size
+    NO_FEATURE, NO_TABLE, Frontier, LabelLists, NodeRecord, NodeWriter, count_nodes,
+    handing_over_pays, mix, subtree_size
 )
 from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
 from fasttree.utils._typedefs cimport int8_t
@@ -78,12 +78,16 @@ cdef class TreeBuilder:
         cdef double[::1] values
         cdef unique_ptr[NodeWriter] writer
         cdef int i
+        if X.shape[0] == 0:
+            raise ValueError("A tree needs rows to grow on.")
         if sklearn_stream:
             n_threads = 1
         self.n_threads = n_threads
         splitter.init(X, y, sample_weight, strategy, sklearn_stream,
                       isinstance(self, DepthFirstTreeBuilder), n_threads,
                       SIMD_PORTABLE if simd == "portable" else best_simd(), n_categories)
+        if splitter.partitioner.n_rows == 0:
+            raise ValueError("All rows have zero weight.")
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
         for worker in self.crew:
@@ -320,7 +324,11 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
                 deferred.emplace_back()
                 deferred.back().node = node
                 deferred.back().known = splitter.sampler.get().known(node.n_known)
-                deferred.back().table = splitter.tables.get().give(node.table)
+                if handing_over_pays(node.size(), defer_below):
+                    deferred.back().table = splitter.tables.get().give(node.table)
+                else:
+                    splitter.tables.get().release(node.table)
+                deferred.back().node.table = NO_TABLE
                 continue
             if splitter.grow_block(store, node) or not self.search(splitter, node, split, left,
                                                                    right, &improvement):

@@ -7,7 +7,8 @@ not numeric, arrays of objects or text. Each column then comes as one of three v
 * `Coded`: an integer per row, and what it stands for (text, categories, booleans);
 * `Objects`: Python objects of any type.
 
-Text is told apart by its own library, which knows how it is stored.
+Text in Arrow's layout is told apart where it is stored (`_cells.encode_utf8`), other text by its
+own library.
 """
 
 from dataclasses import dataclass

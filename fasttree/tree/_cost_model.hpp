@@ -50,4 +50,11 @@ inline uint32_t subtree_size(uint32_t n_rows, int n_threads) {
     return n_rows / (SUBTREES_PER_THREAD * static_cast<uint32_t>(n_threads));
 }
 
+// The table of a subtree's root goes to the thread that grows it; one of few rows is soon counted
+// again. Hence few tables exist at a time, however many subtrees there are.
+inline bool handing_over_pays(uint32_t n_rows, uint32_t largest) {
+    constexpr uint32_t SHARE = 4;
+    return n_rows > largest / SHARE;
+}
+
 }  // namespace fasttree

@@ -55,7 +55,7 @@ private:
     static uint64_t first_bytes(Text text, const char* end) {
         uint64_t word = 0;
         if (end - text.chars < 8) {
-            std::memcpy(&word, text.chars, text.size);
+            if (text.size > 0) std::memcpy(&word, text.chars, text.size);
             return word;
         }
         const int half = 4 * (8 - static_cast<int>(text.size));  // 64 bits cannot be shifted out

@@ -360,3 +360,4 @@ cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
     cbool sparse_lists_pay(uint32_t n_features, uint32_t max_features)
     cbool lists_pay(uint32_t n_features, uint32_t max_features)
     uint32_t subtree_size(uint32_t n_rows, int n_threads)
+    cbool handing_over_pays(uint32_t n_rows, uint32_t largest)

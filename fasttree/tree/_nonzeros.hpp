@@ -39,7 +39,8 @@ struct SparseView {
 };
 
 // Which sparse features of a node may beat a score, told by numbers of rows alone: of the nonzeros,
-// and of those of one class, at most `peak`. Of few classes only the former tell something.
+// and of those of one class, at most `peak`. The latter tell something with gini of three classes
+// or more, one output and no weights.
 //
 // Parting e_c of the t_c rows of each class, v in all, scores at most
 //     sum e_c^2 / v + sum (t_c - e_c)^2 / (W - v) <= peak + sum t_c^2 / (W - v).

@@ -32,17 +32,22 @@ public:
     }
     float value(uint32_t row, uint32_t feature) const { return column(feature).value(row); }
 
-    // Whether the pointers ascend to at most n_nonzero and the indices are rows.
+    // Whether the pointers ascend to at most n_nonzero and the indices of each column are rows in
+    // ascending order.
     bool is_valid(size_t n_nonzero) const {
         bool ascends = indptr[0] == 0;
         for (uint32_t f = 0; f < n_features; ++f) ascends &= indptr[f] <= indptr[f + 1];
         if (!ascends || indptr[n_features] > static_cast<int64_t>(n_nonzero)) return false;
-        const int32_t last = static_cast<int32_t>(std::min<uint32_t>(n_rows - 1, INT32_MAX));
-        int32_t outside = 0;
-        for (int64_t i = 0; i < indptr[n_features]; ++i) {
-            outside |= (indices[i] < 0) | (indices[i] > last);
+        for (uint32_t f = 0; f < n_features; ++f) {
+            const SparseView view = column(f);
+            if (view.n == 0) continue;
+            int32_t n_falling = view.rows[0] < 0;
+            for (uint32_t i = 1; i < view.n; ++i) n_falling += view.rows[i] <= view.rows[i - 1];
+            if (n_falling > 0 || static_cast<uint32_t>(view.rows[view.n - 1]) >= n_rows) {
+                return false;
+            }
         }
-        return outside == 0;
+        return true;
     }
 };
 
@@ -91,7 +96,6 @@ public:
     // Puts a row of a value in place i.
     void put(uint32_t i, float value, uint32_t row) { items_[i] = pack(outer_key(value), row); }
     // Puts the rows of a column that `here` has a bit of, but for zeros; returns their number.
-    // Room for one more is needed.
     uint32_t put_present(const SparseView& column, bool positive, const uint32_t* here) {
 #if FASTTREE_X86
         if (simd_ == SIMD_AVX512 && positive) return put_positive_avx512(column, here);
@@ -122,6 +126,7 @@ private:
 #if FASTTREE_X86
     FASTTREE_AVX512 uint32_t put_positive_avx512(const SparseView& column, const uint32_t* here) {
         constexpr uint32_t LANES = 16, HALF = 8;
+        static_assert(HALF <= RANK_SORT_PADDING, "a vector is written behind the last item");
         const __m512i low5 = _mm512_set1_epi32(31), one = _mm512_set1_epi32(1);
         const __m512i top = _mm512_set1_epi32(static_cast<int>(MISSING_OUTER_KEY));
         uint64_t* out = items_.data();

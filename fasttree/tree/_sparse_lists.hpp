@@ -32,7 +32,7 @@ constexpr uint32_t UNSORTED = 0x40000000u;
 struct ListPart {
     size_t start = 0;  // of its entries
     std::vector<ListedColumn> columns;
-    uint32_t promising = NO_FEATURE;  // to look at first: the parent's last best but one
+    uint32_t promising = NO_FEATURE;  // one of them to look at first: the parent's last best but one
 
     uint32_t n_entries() const { return columns.empty() ? 0 : columns.back().end(); }
 };
@@ -360,7 +360,7 @@ private:
                 if (with_moved && column.n - kept >= data.least) {
                     columns_.push_back(column.part(n_moved, column.n - kept));
                 }
-                n_moved += column.n - kept;
+                if (with_moved) n_moved += column.n - kept;
             }
         }
         part.columns.resize(n_columns);

@@ -213,13 +213,15 @@ cdef class Splitter:
         """Better splits of the features listed in a part of the node."""
         cdef uint32_t feature, n_rows, peak
         cdef const uint32_t* rows
-        cdef uint32_t first = self.partitioner.promising(node, part), leader
+        cdef uint32_t first = self.partitioner.promising(node, part)
+        cdef uint32_t leader = NO_FEATURE  # the best feature, if it is of this part
         cdef double score
         cdef Reach reach
         cdef bint in_reach
         if first != NO_FEATURE:
             self.evaluate(node, first, best)
-        leader = best.feature
+            if best.feature == first:
+                leader = first
         score = best.score
         reach = self.scanner.reach(score)
         self.partitioner.begin_part(node, part)
@@ -241,7 +243,8 @@ cdef class Splitter:
             if self.evaluate(node, feature, best):
                 self.partitioner.found_constant()
             elif best.score != score:
-                self.partitioner.found_promising(node, part, leader)
+                if leader != NO_FEATURE:
+                    self.partitioner.found_promising(node, part, leader)
                 leader = best.feature
                 score = best.score
                 reach = self.scanner.reach(score)
