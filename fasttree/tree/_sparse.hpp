@@ -38,16 +38,21 @@ public:
         bool ascends = indptr[0] == 0;
         for (uint32_t f = 0; f < n_features; ++f) ascends &= indptr[f] <= indptr[f + 1];
         if (!ascends || indptr[n_features] > static_cast<int64_t>(n_nonzero)) return false;
-        for (uint32_t f = 0; f < n_features; ++f) {
-            const SparseView view = column(f);
-            if (view.n == 0) continue;
-            int32_t n_falling = view.rows[0] < 0;
-            for (uint32_t i = 1; i < view.n; ++i) n_falling += view.rows[i] <= view.rows[i - 1];
-            if (n_falling > 0 || static_cast<uint32_t>(view.rows[view.n - 1]) >= n_rows) {
-                return false;
-            }
+        // One pass in vectors over all indices; they may fall where a column begins.
+        const int64_t n = indptr[n_features];
+        const int32_t last = static_cast<int32_t>(std::min<uint32_t>(n_rows, INT32_MAX)) - 1;
+        int32_t outside = n > 0 && (indices[0] < 0 || indices[0] > last);
+        int64_t n_falling = 0;
+        for (int64_t i = 1; i < n; ++i) {
+            outside |= (indices[i] < 0) | (indices[i] > last);
+            n_falling += indices[i] <= indices[i - 1];
         }
-        return true;
+        for (uint32_t f = 1; f < n_features; ++f) {
+            const int64_t first = indptr[f];
+            if (first == indptr[f + 1] || first == 0) continue;
+            n_falling -= indices[first] <= indices[first - 1];
+        }
+        return outside == 0 && n_falling == 0;
     }
 };
 

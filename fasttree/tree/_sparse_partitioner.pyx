@@ -48,8 +48,8 @@ cdef class SparsePartitioner(Partitioner):
         """Check X; the rows of the fit are those of positive weight."""
         cdef uint32_t i
         if not matrix.is_valid(len(X.data)):
-            raise ValueError("The indices or column pointers of the CSC matrix are out of range, or "
-                             "its indices are not in ascending order.")
+            raise ValueError("The indices or column pointers of the CSC matrix are out of range, "
+                             "or its indices are not in ascending order.")
         self.matrix = matrix
         for i in range(<uint32_t> X.shape[0]):
             if sample_weight is None or sample_weight[i] != 0.0:
