@@ -32,7 +32,7 @@ constexpr uint32_t UNSORTED = 0x40000000u;
 struct ListPart {
     size_t start = 0;  // of its entries
     std::vector<ListedColumn> columns;
-    uint32_t promising = NO_FEATURE;  // one of them to look at first: the parent's last best but one
+    uint32_t promising = NO_FEATURE;  // one to look at first: the last best but one of the parent
 
     uint32_t n_entries() const { return columns.empty() ? 0 : columns.back().end(); }
 };
