@@ -31,7 +31,7 @@ def bar1_text(options):
 def bar2_threads(options):
     """n_jobs=2 against n_jobs=1 on the full tree (needs --text)"""
     X, y = data.read_text(options.text)
-    yield compare.compare_threads("text, two threads", X, y, 1.6, max(options.repeats, 10))
+    yield compare.compare_threads("text, two threads", X, y, 1.6, options.repeats)
 
 
 def bar3_criteria(options):
