@@ -19,7 +19,6 @@ memory    peak memory by cache_size; growth over a thousand fits
 The optima themselves are a test: ``pytest --full tests/test_optimal.py -k proven_optima``.
 """
 
-import argparse
 import csv
 import multiprocessing
 import sys
@@ -27,7 +26,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from optimal_paper import fit, fit_best, fit_pystreed, load_sets, table
+from optimal_paper import fit, fit_best, fit_pystreed, load_sets, make_parser, table
 
 from fasttree.optimal import OptimalDecisionTreeClassifier
 from fasttree.optimal._engine import has_instruction_set
@@ -211,12 +210,7 @@ EXPERIMENTS = {f.__name__: f for f in (pystreed, threads, hard, anytime, memory)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("experiments", nargs="+", choices=sorted(EXPERIMENTS))
-    parser.add_argument("--sets", nargs="*", help="names of sets; all without it")
+    parser = make_parser(__doc__, EXPERIMENTS)
     parser.add_argument(
         "--least", type=float, default=1.0, help="seconds on one thread that `threads` asks for"
     )

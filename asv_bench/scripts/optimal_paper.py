@@ -223,13 +223,19 @@ def kernels(sets, args):
 EXPERIMENTS = {f.__name__: f for f in (runtime, sharing, threads, order, kernels)}
 
 
-def main():
+def make_parser(description, experiments):
+    """The arguments that scripts of experiments on the folder of sets have in common."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("experiments", nargs="+", choices=sorted(EXPERIMENTS))
+    parser.add_argument("experiments", nargs="+", choices=sorted(experiments))
     parser.add_argument("--sets", nargs="*", help="names of sets; all without it")
+    return parser
+
+
+def main():
+    parser = make_parser(__doc__, EXPERIMENTS)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--time-limit", type=float, default=600)
     parser.add_argument("--repeats", type=int, default=2)
