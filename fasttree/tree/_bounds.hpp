@@ -165,8 +165,8 @@ template <class Weights>
 struct SubsetBound<BinaryGini<Weights>> {
     static constexpr bool exists = true, has_peak = false;
 
-    double operator()(const BinaryGini<Weights>& acc, const uint32_t* entries, uint32_t n,
-                      uint32_t&) {
+    bool may_beat(const BinaryGini<Weights>& acc, const uint32_t* entries, uint32_t n,
+                  double wanted, uint32_t&) {
         int64_t ones = 0, all = 0;
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t row = entries[i] & ROW;
@@ -179,37 +179,42 @@ struct SubsetBound<BinaryGini<Weights>> {
             return separation(class_1, w, acc.total, acc.w_total);
         };
         const double pure = std::max(score(ones, ones), score(0, all - ones));
-        return std::max(pure, score(ones, all)) * (1 + SLACK);
+        return !(std::max(pure, score(ones, all)) * (1 + SLACK) <= wanted);
     }
 };
 
-// Let d be the class weights of the rows, V their sum, t the node's; e <= d is parted, v in all.
-//     sum e_c^2 / v <= min(v, m),   m = max d_c,
-//     sum (t_c - e_c)^2 = R - sum e_c (2 t_c - e_c) <= R - v b,   R = sum t_c^2,
-//     b = min 2 t_c - d_c over the classes among the rows.
-// (R - v b) / (W - v) grows with v if b W < R, then the bound is largest at V. Else it falls, and
-// the bound is largest at m, unless v + (R - v b) / (W - v) falls before: then v = 0 in the latter.
+// Let d be the class weights of the rows, V their sum, t the node's, g = sum t_c^2 / W. The score
+//     sum e_c^2 / v + sum (t_c - e_c)^2 / (W - v)
+// of parting e, v in all, is convex in e, so it is largest where each class is parted as a whole
+// or not at all. Less g it is the mean, weighted by e, of
+//     e_c + q_c v / (W - v),   q_c = g - 2 t_c + e_c,
+// so no more than the largest of these: at v = V if q_c > 0, else at the least v there is, d_c.
 template <class Weights, class Class>
 struct SubsetBound<Gini<Weights, Class, true>> {
     using Acc = Gini<Weights, Class, true>;
     static constexpr bool exists = true, has_peak = !Weights::weighted;
-    // The rounding of R - v b counts for more the less the others weigh.
-    static constexpr double LEAST_REST = 1e-3;
     std::vector<int64_t> weights;  // by class, all 0 between calls
 
-    double operator()(const Acc& acc, const uint32_t* entries, uint32_t n, uint32_t& peak) {
+    bool may_beat(const Acc& acc, const uint32_t* entries, uint32_t n, double score,
+                  uint32_t& peak) {
         weights.resize(acc.stride);
-        int64_t all = 0, largest = 0, b = INT64_MAX;
+        int64_t all = 0, largest = 0;
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t row = entries[i] & ROW;
             const int64_t weight = acc.w[row];
             weights[acc.y[row]] += weight;
             all += weight;
         }
+        const double w = to_double(acc.w_total), v = to_double(all);
+        const double mean = to_double(acc.squares_total[0]) / w, gain = score - mean;
+        const double slack = SLACK * (std::fabs(score) + w) * w;
+        bool may = false;
         const auto take = [&](size_t c) {
-            if (weights[c] == 0) return;
+            const double d = to_double(weights[c]);
+            const double q = mean - 2.0 * to_double(acc.total[c]) + d;
+            const double parted = q > 0.0 ? v : d;
+            may |= d > 0.0 && !((d - gain) * (w - parted) + q * parted <= -slack);
             largest = std::max(largest, weights[c]);
-            b = std::min(b, 2 * acc.total[c] - weights[c]);
             weights[c] = 0;
         };
         if (n < static_cast<uint32_t>(acc.stride)) {
@@ -218,11 +223,7 @@ struct SubsetBound<Gini<Weights, Class, true>> {
             for (int c = 0; c < acc.stride; ++c) take(c);
         }
         if constexpr (has_peak) peak = static_cast<uint32_t>(largest);
-        const double w = to_double(acc.w_total), squares = to_double(acc.squares_total[0]);
-        const double m = to_double(largest), per_row = to_double(b), fall = per_row * w - squares;
-        const double v = fall < 0.0 ? to_double(all) : fall <= (w - m) * (w - m) ? m : 0.0;
-        if (w - v < LEAST_REST * w) return INFINITE;
-        return (m + (squares - v * per_row) / (w - v)) * (1 + SLACK);
+        return may;
     }
 };
 
@@ -232,7 +233,8 @@ struct SubsetBound<SquaredError<Weights, true>> {
     using Acc = SquaredError<Weights, true>;
     static constexpr bool exists = true, has_peak = false;
 
-    double operator()(const Acc& acc, const uint32_t* entries, uint32_t n, uint32_t&) {
+    bool may_beat(const Acc& acc, const uint32_t* entries, uint32_t n, double score,
+                  uint32_t&) {
         const double w = to_double(acc.w_total), mean = to_double(acc.total(0)) / w;
         constexpr double ROUNDING = 2.3e-16;
         int64_t rest = acc.w_total;
@@ -245,8 +247,7 @@ struct SubsetBound<SquaredError<Weights, true>> {
             sum += e * e / weight;
             rest -= acc.w[row];
         }
-        if (rest <= 0) return INFINITE;
-        return sum * w * w / to_double(rest) * (1 + SLACK + n * ROUNDING);
+        return !(sum * w * w * (1 + SLACK + n * ROUNDING) <= score * to_double(rest));
     }
 };
 
@@ -273,10 +274,9 @@ public:
         Reach out;
         out.least = least(acc, rows, n, score);
         if constexpr (SubsetBound<Acc>::has_peak) {
-            out.score = score;
             out.rows = to_double(acc.w_total);
-            out.squares = to_double(acc.squares_total[0]) * (1 + SLACK)
-                          + SLACK * std::max(score, 0.0) * out.rows;
+            out.mean = to_double(acc.squares_total[0]) / out.rows;
+            out.gain = score - out.mean - SLACK * (std::fabs(score) + out.rows);
         }
         return out;
     }

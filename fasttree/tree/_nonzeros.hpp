@@ -38,19 +38,18 @@ struct SparseView {
     }
 };
 
-// Which sparse features of a node may beat a score, told by numbers of rows alone: of the nonzeros,
-// and of those of one class, at most `peak`. The latter tell something with gini of three classes
-// or more, one output and no weights.
-//
-// Parting e_c of the t_c rows of each class, v in all, scores at most
-//     sum e_c^2 / v + sum (t_c - e_c)^2 / (W - v) <= peak + sum t_c^2 / (W - v).
+// Which sparse features of a node may beat a score, told by numbers of rows alone: of the n
+// nonzeros, and of those of one class, at most `peak`. The latter tell something with gini of three
+// classes or more, one output and no weights: see SubsetBound. There q_c <= g - d_c, so a score
+// gains on g = sum t_c^2 / W at most
+//     max(peak, d + (g - d) n / (W - n)),   d = 0 or peak.
 struct Reach {
-    uint32_t least = 1;                // fewest rows to part
-    double score = 0.0;                // to beat
-    double rows = 0.0, squares = std::numeric_limits<double>::infinity();  // W, sum t_c^2
+    uint32_t least = 1;  // fewest rows to part
+    double rows = 0.0, mean = 0.0, gain = -std::numeric_limits<double>::infinity();  // W, g
 
     bool holds(uint32_t n, uint32_t peak) const {
-        return n >= least && !((score - peak) * (rows - n) > squares);
+        const double others = rows - n, level = mean * n + peak * std::max(others - n, 0.0);
+        return n >= least && !(gain * others > std::max(peak * others, level));
     }
 };
 

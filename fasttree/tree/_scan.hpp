@@ -43,7 +43,7 @@ public:
     Reach reach(double score) override { return parting_.reach(acc_, rows_, n_rows_, score); }
     bool may_beat(const uint32_t* rows, uint32_t n, double score, uint32_t& peak) override {
         if constexpr (SubsetBound<Acc>::exists) {
-            return !parting_.holds() || !(subset_bound_(acc_, rows, n, peak) <= score);
+            return !parting_.holds() || subset_bound_.may_beat(acc_, rows, n, score, peak);
         }
         return true;
     }
