@@ -82,7 +82,7 @@ inline uint32_t advance(Gini<UnitWeights, Class, true>& acc, const uint32_t* ent
                         uint32_t last, double best) {
     if (!(best > 0.0)) return advance_portable(acc, entries, p, last, best);
     const uint32_t shortest = 8 + static_cast<uint32_t>(acc.stride);
-    double ease = 2.0;  // halved when a stretch was too long
+    double ease = 0.7;  // halved when a stretch was too long
     while (p < last) {
         const double w_left = to_double(acc.w_left), w_right = to_double(acc.w_total) - w_left;
         const double left = w_left > 0.0 ? to_double(acc.squares_left[0]) / w_left : 0.0;
