@@ -45,7 +45,7 @@ struct SparseView {
 //     max(peak, d + (g - d) n / (W - n)),   d = 0 or peak.
 struct Reach {
     uint32_t least = 1;  // fewest rows to part
-    double rows = 0.0, mean = 0.0, gain = -std::numeric_limits<double>::infinity();  // W, g
+    double rows = std::numeric_limits<double>::infinity(), mean = 0.0, gain = -rows;  // W, g
 
     bool holds(uint32_t n, uint32_t peak) const {
         const double others = rows - n, level = mean * n + peak * std::max(others - n, 0.0);
