@@ -13,10 +13,10 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "../utils/_bits.hpp"
+#include "../utils/_room.hpp"
 #include "../utils/_simd.hpp"
 #include "../utils/_sorting.hpp"
 #include "_block.hpp"
@@ -38,9 +38,9 @@ struct Column {
     std::vector<float> values;  // COUNTED, WIDE: distinct, ascending; missing has the code after
     uint32_t n_labels = 0;           // of them labels, at the end
     bool has_missing = false;        // COUNTED, WIDE, SORTED
-    std::vector<uint32_t> list;      // SORTED
-    std::unique_ptr<uint8_t[]> narrow;  // codes of data.rows, until they are interleaved
-    std::vector<uint8_t> rank;          // of a code in `narrow` among the values
+    Room<uint32_t> list;             // SORTED
+    Room<uint8_t> narrow;            // codes of data.rows, until they are interleaved
+    std::vector<uint8_t> rank;       // of a code in `narrow` among the values
     std::vector<uint32_t> wide;
 
     bool with_labels() const { return n_categories > 0; }
@@ -54,8 +54,8 @@ public:
     uint32_t n_rows;                      // of X
     std::vector<uint32_t> rows;           // of positive weight
     std::vector<Column> columns;
-    std::unique_ptr<uint8_t[]> codes;        // [n_rows, n_counted], of `rows` only
-    std::unique_ptr<uint32_t[]> wide_codes;  // [n_rows, n_wide]
+    Room<uint8_t> codes;                  // [n_rows, n_counted], of `rows` only
+    Room<uint32_t> wide_codes;            // [n_rows, n_wide]
     uint32_t n_counted = 0, n_wide = 0;
 
     DenseData(const float* X_, ptrdiff_t row_stride_, ptrdiff_t column_stride_, uint32_t n_rows_,
@@ -92,7 +92,7 @@ public:
     void gather_keys(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
                      SortBuffers& buffers) const {
         const size_t n = rows.size(), block = row_stride > column_stride ? 64 : n;
-        buffers.keys.reset(new uint32_t[(last - first) * n]);
+        buffers.keys.reserve((last - first) * n);
         for (size_t start = 0; start < n; start += block) {
             const size_t end = std::min(start + block, n);
             for (uint32_t k = first; k < last; ++k) {
@@ -114,8 +114,7 @@ public:
         const uint32_t* keys = buffers.keys.get() + static_cast<size_t>(place) * n;
         buffers.reserve(n);
         for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(keys[i], rows[i]);
-        col.list.resize(n);
-        col.has_missing = sort_items(buffers, n, col.list.data()) > 0;
+        col.has_missing = sort_items(buffers, n, col.list.reserve(n)) > 0;
         col.storage = SORTED;
         if (widened) widen(col, feature);
     }
@@ -126,8 +125,8 @@ public:
             if (col.storage == COUNTED) col.slot = n_counted++;
             if (col.storage == WIDE) col.slot = n_wide++;
         }
-        codes.reset(new uint8_t[static_cast<size_t>(n_rows) * n_counted]);
-        wide_codes.reset(new uint32_t[static_cast<size_t>(n_rows) * n_wide]);
+        codes.reserve(static_cast<size_t>(n_rows) * n_counted);
+        wide_codes.reserve(static_cast<size_t>(n_rows) * n_wide);
     }
     // Moves the codes of rows[first:last] there.
     void interleave(size_t first, size_t last) {
@@ -149,7 +148,7 @@ public:
         }
     }
     void end_interleaving() {
-        for (Column& col : columns) col.narrow = {}, col.rank = {}, col.wide = {};
+        for (Column& col : columns) col.narrow.release(), col.rank = {}, col.wide = {};
     }
 
     // Entries of the given rows in ascending order of the feature; returns how many are not
@@ -181,9 +180,9 @@ private:
                 const float cell = x[static_cast<ptrdiff_t>(rows[i]) * row_stride];
                 buffers.items[i] = pack(cell_key(cell, col.with_labels()), i);
             }
-            const uint64_t* sorted = sort_by_key(buffers.items.data(), buffers.scratch.data(), n);
+            const uint64_t* sorted = sort_by_key(buffers.items.get(), buffers.scratch.get(), n);
             col.storage = COUNTED;
-            col.narrow.reset(new uint8_t[n]);
+            col.narrow.reserve(n);
             uint32_t code = 0;
             for (uint32_t i = 0; i < n; ++i) {  // no branch: it would be a coin toss
                 code += i > 0 && key_of(sorted[i]) != key_of(sorted[i - 1]);
@@ -206,7 +205,7 @@ private:
         const size_t n = rows.size(), block = row_stride > column_stride ? 256 : n;
         std::vector<FewValues> found(last - first);
         for (uint32_t f = first; f < last; ++f) {
-            columns[f].narrow.reset(new uint8_t[n]);
+            columns[f].narrow.reserve(n);
             columns[f].storage = COUNTED;  // until there are too many
         }
         for (size_t start = 0; start < n; start += block) {
@@ -218,7 +217,7 @@ private:
                                                 col.with_labels(), MAX_COUNTED,
                                                 col.narrow.get() + start)) {
                     col.storage = RAW;
-                    col.narrow.reset();
+                    col.narrow.release();
                 }
             }
         }
@@ -246,7 +245,7 @@ private:
     void widen(Column& col, uint32_t feature) const {
         std::vector<uint32_t> code_of_row(n_rows);
         uint32_t code = 0;
-        for (size_t i = 0; i < col.list.size(); ++i) {
+        for (size_t i = 0; i < rows.size(); ++i) {
             const uint32_t row = col.list[i] & ROW;
             code += i > 0 && (col.list[i] & BOUNDARY);
             code_of_row[row] = code;
@@ -255,7 +254,7 @@ private:
             if (key != MISSING_KEY) append_value(col, key);
         }
         for (uint32_t row : rows) col.wide.push_back(code_of_row[row]);
-        col.list = {};
+        col.list.release();
         col.storage = WIDE;
     }
 
@@ -269,7 +268,7 @@ private:
     }
 
     static uint32_t sort_items(SortBuffers& buffers, uint32_t n, uint32_t* entries) {
-        const uint64_t* sorted = sort_by_key(buffers.items.data(), buffers.scratch.data(), n);
+        const uint64_t* sorted = sort_by_key(buffers.items.get(), buffers.scratch.get(), n);
         uint32_t previous = key_of(sorted[0]), n_missing = 0;
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t key = key_of(sorted[i]);
@@ -287,7 +286,7 @@ public:
     DenseData& data;
     const Simd simd;
     std::vector<uint32_t> go_left;       // bits, of the node split last
-    std::vector<uint32_t> scratch;       // entries
+    Room<uint32_t> scratch;              // entries
     std::vector<uint8_t> listed;         // by label, all 0 between splits
     SortBuffers buffers;                 // for sorting in the node
 
@@ -300,15 +299,15 @@ public:
         const Column& col = data.columns[feature];
         Runs out = values_of(feature);
         out.n = end - start;
-        out.entries = scratch.data();
+        out.entries = scratch.get();
         if (col.storage == SORTED) {
-            out.entries = col.list.data() + start;
+            out.entries = col.list.get() + start;
             out.n_missing = col.has_missing ? count_missing(out) : 0;
         } else if (col.storage == COUNTED) {
             out.n_missing = counting_sort(col, start, end);
         } else {
             out.n_missing = data.sort_rows(feature, data.rows.data() + start, out.n, buffers,
-                                           scratch.data());
+                                           scratch.get());
         }
         return out;
     }
@@ -318,13 +317,13 @@ public:
     uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) {
         mark(split, start, end);
         uint32_t* node_rows = data.rows.data() + start;
-        return start + partition(simd, node_rows, end - start, go_left.data(), scratch.data());
+        return start + partition(simd, node_rows, end - start, go_left.data(), scratch.get());
     }
     // Partitions the feature's list by the given sides, for the children that will be searched.
     void split_list(uint32_t feature, uint32_t start, uint32_t end, bool with_left,
                     bool with_right, const uint32_t* sides) {
-        partition(simd, data.columns[feature].list.data() + start, end - start, sides,
-                  scratch.data(), with_left, with_right);
+        partition(simd, data.columns[feature].list.get() + start, end - start, sides,
+                  scratch.get(), with_left, with_right);
     }
     // Restores go_left of a node whose rows have been partitioned at `middle`.
     void mark_halves(uint32_t start, uint32_t middle, uint32_t end) {
@@ -347,8 +346,8 @@ public:
             block.take_entries(list.entries, list.n_missing, out);
         } else {
             const uint32_t n_missing =
-                data.sort_rows(feature, block.rows, n, buffers, scratch.data());
-            block.take_entries(scratch.data(), n_missing, out);
+                data.sort_rows(feature, block.rows, n, buffers, scratch.get());
+            block.take_entries(scratch.get(), n_missing, out);
         }
     }
 
@@ -420,7 +419,7 @@ private:
         } else if (split.question != THRESHOLD) {
             mark_labels(split, col, start, end);
         } else if (col.storage == SORTED) {
-            const uint32_t* entries = col.list.data() + start;
+            const uint32_t* entries = col.list.get() + start;
             const uint32_t n_missing = split.has_missing && split.missing_left
                                            ? split.n_left - split.n_values_left : 0;
             for (uint32_t i = start; i < end; ++i) {

@@ -105,6 +105,11 @@ cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
     uint64_t mix(uint64_t key, uint64_t value)
 
 
+cdef extern from "../utils/_room.hpp" namespace "fasttree" nogil:
+    cdef cppclass Room[T]:
+        T* get()
+
+
 cdef extern from "../utils/_sorting.hpp" namespace "fasttree" nogil:
     cdef cppclass SortBuffers:
         pass
@@ -250,7 +255,7 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
 
     cdef cppclass DenseWorkspace(BlockSource):
         vector[uint32_t] go_left
-        vector[uint32_t] scratch
+        Room[uint32_t] scratch
         DenseWorkspace(DenseData& data, Simd simd) except +
         Runs runs(uint32_t feature, uint32_t start, uint32_t end) except +
         uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) except +

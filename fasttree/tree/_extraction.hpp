@@ -80,7 +80,7 @@ public:
 
 private:
     NonzeroSorter sorter_;
-    RowBuffer entries_;
+    Room<uint32_t> entries_;
     std::vector<uint32_t> sorted_;
     std::vector<uint64_t> bitmap_;
 

@@ -216,7 +216,7 @@ cdef class DensePartitioner(Partitioner):
         return self.data.get().columns[feature].with_labels()
 
     cdef uint32_t* scratch(self) noexcept nogil:
-        return self.workspace.get().scratch.data()
+        return self.workspace.get().scratch.get()
 
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
         out[0] = self.workspace.get().runs(feature, start, end)

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "../utils/_rank_sort.hpp"
+#include "../utils/_room.hpp"
 #include "../utils/_simd.hpp"
 #include "../utils/_sorting.hpp"
 #include "_nonzeros.hpp"
@@ -70,33 +70,17 @@ inline float outer_value(uint32_t key) {
     return x;
 }
 
-// Room for rows, left as it is.
-class RowBuffer {
-    std::unique_ptr<uint32_t[]> rows_;
-    size_t size_ = 0;
-
-public:
-    uint32_t* reserve(size_t n) {
-        if (n > size_) {
-            rows_.reset(new uint32_t[n]);
-            size_ = n;
-        }
-        return rows_.get();
-    }
-};
-
 // Nonzeros of a column gathered to be sorted, and scratch for it.
 class NonzeroSorter {
     const Simd simd_;
-    std::vector<uint64_t> items_, scratch_;
+    Room<uint64_t> items_, scratch_;
 
 public:
     explicit NonzeroSorter(Simd simd) : simd_(simd) {}
 
     void reserve(size_t n) {
-        if (n + RANK_SORT_PADDING <= items_.size()) return;
-        items_.resize(n + RANK_SORT_PADDING);
-        scratch_.resize(n + RANK_SORT_PADDING);
+        items_.reserve(n + RANK_SORT_PADDING);
+        scratch_.reserve(n + RANK_SORT_PADDING);
     }
     // Puts a row of a value in place i.
     void put(uint32_t i, float value, uint32_t row) { items_[i] = pack(outer_key(value), row); }
@@ -118,7 +102,7 @@ public:
 
     // Writes the rows of the first n places in the order of their values.
     void write_sorted(uint32_t n, uint32_t* entries) {
-        const uint64_t* sorted = sort_by_key(simd_, items_.data(), scratch_.data(), n);
+        const uint64_t* sorted = sort_by_key(simd_, items_.get(), scratch_.get(), n);
         uint32_t previous = n > 0 ? ~key_of(sorted[0]) : 0;
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t key = key_of(sorted[i]);
@@ -134,7 +118,7 @@ private:
         static_assert(HALF <= RANK_SORT_PADDING, "a vector is written behind the last item");
         const __m512i low5 = _mm512_set1_epi32(31), one = _mm512_set1_epi32(1);
         const __m512i top = _mm512_set1_epi32(static_cast<int>(MISSING_OUTER_KEY));
-        uint64_t* out = items_.data();
+        uint64_t* out = items_.get();
         for (uint32_t i = 0; i < column.n; i += LANES) {
             const uint32_t lanes = column.n - i < LANES ? (1u << (column.n - i)) - 1 : 0xffffu;
             const __mmask16 k = static_cast<__mmask16>(lanes);
@@ -159,7 +143,7 @@ private:
                 out += __builtin_popcount(mask);
             }
         }
-        return static_cast<uint32_t>(out - items_.data());
+        return static_cast<uint32_t>(out - items_.get());
     }
 #endif
 };

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../utils/_bits.hpp"
+#include "../utils/_room.hpp"
 #include "../utils/_simd.hpp"
 #include "_divide.hpp"
 #include "_partition.hpp"
@@ -46,7 +47,7 @@ class ListData : public SparseData {
 public:
     enum Kind : uint8_t { NEGATIVE = 1, MISSING = 2 };
 
-    std::unique_ptr<uint32_t[]> entries;
+    Room<uint32_t> entries;
     std::vector<std::unique_ptr<NodeLists>> lists;  // of the nodes that have them, by their start
     std::vector<uint32_t> part_first;   // first feature of every part, and n_features
     std::vector<uint32_t> part_listed;  // first feature of every part that is not listed yet
@@ -67,7 +68,7 @@ public:
         }
         part_listed = part_first;
         part_first.push_back(n_features);
-        entries.reset(new uint32_t[n_nonzero + 1]);
+        entries.reserve(n_nonzero + 1);
         kinds.resize(n_features);
         lists.resize(rows.size() + 1);
         lists[0] = std::make_unique<NodeLists>(n_parts_);
@@ -234,7 +235,7 @@ private:
     std::vector<uint32_t> go_left_;      // bits, of the node split last
     NonzeroSorter sorter_;
     ListDivider divider_;
-    RowBuffer scratch_;
+    Room<uint32_t> scratch_;
     std::vector<uint32_t> in_node_, marked_;  // bits of the rows of a node, and the rows,
     uint32_t marked_start_ = 0, marked_end_ = 0;  // its place
     std::vector<ListedColumn> columns_;  // of the child that is moved

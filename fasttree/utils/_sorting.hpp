@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "_labels.hpp"
+#include "_room.hpp"
 
 namespace fasttree {
 
@@ -58,10 +59,11 @@ inline bool insertion_sort(uint64_t* items, size_t n, size_t budget) {
 
 // Scratch of one thread's sorts.
 struct SortBuffers {
-    std::vector<uint64_t> items, scratch;
-    std::unique_ptr<uint32_t[]> keys;  // of several columns
+    Room<uint64_t> items, scratch;
+    Room<uint32_t> keys;  // of several columns
     void reserve(size_t n) {
-        if (items.size() < n) items.resize(n), scratch.resize(n);
+        items.reserve(n);
+        scratch.reserve(n);
     }
 };
 
