@@ -40,7 +40,7 @@ struct Column {
     bool has_missing = false;        // COUNTED, WIDE, SORTED
     Room<uint32_t> list;             // SORTED
     Room<uint8_t> narrow;            // codes of data.rows, until they are interleaved
-    std::vector<uint8_t> rank;       // of a code in `narrow` among the values
+    std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values
     std::vector<uint32_t> wide;
 
     bool with_labels() const { return n_categories > 0; }
@@ -73,10 +73,83 @@ public:
         return codes.get() + static_cast<size_t>(row) * n_counted + slot;
     }
 
-    // Makes features of [first, last) COUNTED if their values are few.
-    void count(uint32_t first, uint32_t last) {
-        if (rows.size() <= MAX_COUNTED) sort_values(first, last);
-        else hash_values(first, last);
+    // Rows are encoded in parts, ranges of them, that threads share; X is read in its order.
+    size_t part_begin(uint32_t part) const { return rows.size() * part / n_parts_; }
+
+    void begin_encoding(uint32_t n_parts) { n_parts_ = n_parts; }
+
+    // Telling the values of all features apart, as long as they are few: in every part on its own,
+    // codes in order of appearance; then, of each feature, all together.
+    void begin_counting() {
+        found_.assign(n_parts_, std::vector<FewValues>(columns.size()));
+        for (Column& col : columns) col.narrow.reserve(rows.size());
+    }
+    // Rows [first, last) of a part.
+    void count(uint32_t part, size_t first, size_t last) {
+        const size_t block = row_stride > column_stride ? 256 : last - first;
+        for (size_t start = first; start < last; start += block) {
+            const size_t size = std::min(block, last - start);
+            for (uint32_t f = 0; f < columns.size(); ++f) {
+                Column& col = columns[f];
+                found_[part][f].encode(column(f), row_stride, rows.data() + start, size,
+                                       col.with_labels(), MAX_COUNTED, col.narrow.get() + start);
+            }
+        }
+    }
+    // Makes a feature COUNTED if its values are few.
+    void settle_codes(uint32_t feature) {
+        Column& col = columns[feature];
+        std::vector<uint32_t> keys;
+        bool too_many = false;
+        for (const auto& part : found_) {
+            too_many |= part[feature].too_many;
+            keys.insert(keys.end(), part[feature].keys.begin(), part[feature].keys.end());
+        }
+        std::sort(keys.begin(), keys.end());
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+        if (too_many || keys.size() > MAX_COUNTED) return col.narrow.release();
+        col.storage = COUNTED;
+        for (uint32_t key : keys) append_key(col, key);
+        col.rank.resize(n_parts_ * MAX_COUNTED);
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
+            for (uint32_t key : found_[part][feature].keys) {
+                const auto place = std::lower_bound(keys.begin(), keys.end(), key);
+                *rank++ = static_cast<uint8_t>(place - keys.begin());
+            }
+        }
+    }
+    void end_counting() { found_ = {}; }
+    // All that for few rows, in one part: sorting tells their values apart.
+    void count_few() {
+        const uint32_t n = static_cast<uint32_t>(rows.size());
+        SortBuffers buffers;
+        buffers.reserve(n);
+        uint32_t keys[MAX_COUNTED];  // distinct
+        for (uint32_t f = 0; f < columns.size(); ++f) {
+            Column& col = columns[f];
+            const float* x = column(f);
+            for (uint32_t i = 0; i < n; ++i) {
+                const float cell = x[static_cast<ptrdiff_t>(rows[i]) * row_stride];
+                buffers.items[i] = pack(cell_key(cell, col.with_labels()), i);
+            }
+            const uint64_t* sorted = sort_by_key(buffers.items.get(), buffers.scratch.get(), n);
+            col.storage = COUNTED;
+            col.narrow.reserve(n);
+            uint32_t code = 0;
+            for (uint32_t i = 0; i < n; ++i) {  // no branch: it would be a coin toss
+                code += i > 0 && key_of(sorted[i]) != key_of(sorted[i - 1]);
+                keys[code] = key_of(sorted[i]);
+                col.narrow[payload_of(sorted[i])] = static_cast<uint8_t>(code);
+            }
+            const uint32_t n_codes = n > 0 ? code + 1 : 0;
+            col.values.reserve(n_codes);
+            col.rank.resize(n_codes);
+            for (uint32_t c = 0; c < n_codes; ++c) {
+                col.rank[c] = static_cast<uint8_t>(c);
+                append_key(col, keys[c]);
+            }
+        }
     }
 
     // Features that are not stored yet.
@@ -88,17 +161,18 @@ public:
         return out;
     }
 
-    // Keys of features[first:last] into the buffers, feature-major; X is read once, in its order.
+    // Keys of features[first:last] in a part of the rows to where they belong in all_keys, which
+    // is [last - first, n_rows].
     void gather_keys(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
-                     SortBuffers& buffers) const {
-        const size_t n = rows.size(), block = row_stride > column_stride ? 64 : n;
-        buffers.keys.reserve((last - first) * n);
-        for (size_t start = 0; start < n; start += block) {
-            const size_t end = std::min(start + block, n);
+                     uint32_t part, uint32_t* all_keys) const {
+        const size_t part_end = part_begin(part + 1);
+        const size_t block = row_stride > column_stride ? 64 : rows.size();
+        for (size_t start = part_begin(part); start < part_end; start += block) {
+            const size_t end = std::min(start + block, part_end);
             for (uint32_t k = first; k < last; ++k) {
                 const float* x = column(features[k]);
                 const bool with_labels = columns[features[k]].with_labels();
-                uint32_t* keys = buffers.keys.get() + (k - first) * n;
+                uint32_t* keys = all_keys + (k - first) * rows.size();
                 for (size_t i = start; i < end; ++i) {
                     keys[i] =
                         cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], with_labels);
@@ -107,11 +181,10 @@ public:
         }
     }
 
-    // Makes a feature SORTED, or WIDE; its keys are the `place`-th gathered.
-    void sort(uint32_t feature, uint32_t place, bool widened, SortBuffers& buffers) {
+    // Makes a feature of which the keys are given SORTED, or WIDE.
+    void sort(uint32_t feature, const uint32_t* keys, bool widened, SortBuffers& buffers) {
         Column& col = columns[feature];
         const uint32_t n = static_cast<uint32_t>(rows.size());
-        const uint32_t* keys = buffers.keys.get() + static_cast<size_t>(place) * n;
         buffers.reserve(n);
         for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(keys[i], rows[i]);
         col.has_missing = sort_items(buffers, n, col.list.reserve(n)) > 0;
@@ -128,14 +201,15 @@ public:
         codes.reserve(static_cast<size_t>(n_rows) * n_counted);
         wide_codes.reserve(static_cast<size_t>(n_rows) * n_wide);
     }
-    // Moves the codes of rows[first:last] there.
-    void interleave(size_t first, size_t last) {
+    // Moves the codes of a part there.
+    void interleave(uint32_t part) {
         constexpr size_t BLOCK = 256;
-        for (size_t start = first; start < last; start += BLOCK) {
-            const size_t end = std::min(start + BLOCK, last);
+        const size_t part_end = part_begin(part + 1);
+        for (size_t start = part_begin(part); start < part_end; start += BLOCK) {
+            const size_t end = std::min(start + BLOCK, part_end);
             for (const Column& col : columns) {
                 if (col.storage == COUNTED) {
-                    const uint8_t* rank = col.rank.data();
+                    const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
                     const uint8_t* from = col.narrow.get();
                     scatter(start, end, codes.get() + col.slot, n_counted,
                             [=](size_t i) { return rank[from[i]]; });
@@ -167,78 +241,13 @@ public:
     }
 
 private:
-    // Few rows hold few values, which are told apart by sorting them.
-    void sort_values(uint32_t first, uint32_t last) {
-        const uint32_t n = static_cast<uint32_t>(rows.size());
-        SortBuffers buffers;
-        buffers.reserve(n);
-        uint32_t keys[MAX_COUNTED];  // distinct
-        for (uint32_t f = first; f < last; ++f) {
-            Column& col = columns[f];
-            const float* x = column(f);
-            for (uint32_t i = 0; i < n; ++i) {
-                const float cell = x[static_cast<ptrdiff_t>(rows[i]) * row_stride];
-                buffers.items[i] = pack(cell_key(cell, col.with_labels()), i);
-            }
-            const uint64_t* sorted = sort_by_key(buffers.items.get(), buffers.scratch.get(), n);
-            col.storage = COUNTED;
-            col.narrow.reserve(n);
-            uint32_t code = 0;
-            for (uint32_t i = 0; i < n; ++i) {  // no branch: it would be a coin toss
-                code += i > 0 && key_of(sorted[i]) != key_of(sorted[i - 1]);
-                keys[code] = key_of(sorted[i]);
-                col.narrow[payload_of(sorted[i])] = static_cast<uint8_t>(code);
-            }
-            const uint32_t n_codes = n > 0 ? code + 1 : 0;
-            col.values.reserve(n_codes);
-            col.rank.resize(n_codes);
-            for (uint32_t c = 0; c < n_codes; ++c) {
-                col.rank[c] = static_cast<uint8_t>(c);
-                append_key(col, keys[c]);
-            }
-        }
-    }
-
-    // One pass over X, in its own order, gives codes in order of appearance; a table then puts
-    // them in order.
-    void hash_values(uint32_t first, uint32_t last) {
-        const size_t n = rows.size(), block = row_stride > column_stride ? 256 : n;
-        std::vector<FewValues> found(last - first);
-        for (uint32_t f = first; f < last; ++f) {
-            columns[f].narrow.reserve(n);
-            columns[f].storage = COUNTED;  // until there are too many
-        }
-        for (size_t start = 0; start < n; start += block) {
-            const size_t size = std::min(block, n - start);
-            for (uint32_t f = first; f < last; ++f) {
-                Column& col = columns[f];
-                if (col.storage == COUNTED
-                    && !found[f - first].encode(column(f), row_stride, rows.data() + start, size,
-                                                col.with_labels(), MAX_COUNTED,
-                                                col.narrow.get() + start)) {
-                    col.storage = RAW;
-                    col.narrow.release();
-                }
-            }
-        }
-        for (uint32_t f = first; f < last; ++f) {
-            if (columns[f].storage == COUNTED) rank_codes(columns[f], found[f - first]);
-        }
-    }
+    uint32_t n_parts_ = 1;
+    std::vector<std::vector<FewValues>> found_;  // [part, feature]
 
     template <class Code, class From>
     void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {
         const uint32_t* at = rows.data();
         for (size_t i = start; i < end; ++i) to[at[i] * stride] = from(i);
-    }
-
-    static void rank_codes(Column& col, const FewValues& found) {
-        uint8_t rank = 0;
-        col.rank.resize(found.keys.size());
-        for (uint8_t code : found.ascending()) {
-            col.rank[code] = rank++;
-            append_key(col, found.keys[code]);
-        }
     }
 
     // Turns a SORTED column into a WIDE one.

@@ -107,6 +107,7 @@ cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
 
 cdef extern from "../utils/_room.hpp" namespace "fasttree" nogil:
     cdef cppclass Room[T]:
+        T* reserve(size_t n) except +
         T* get()
 
 
@@ -224,6 +225,8 @@ cdef extern from "_block.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "_dense.hpp" namespace "fasttree" nogil:
+    const uint32_t MAX_COUNTED
+
     cdef enum Storage:
         RAW
         SORTED
@@ -244,13 +247,20 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         DenseData(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, uint32_t n_rows,
                   uint32_t n_features) except +
         float value(uint32_t row, uint32_t feature)
-        void count(uint32_t first, uint32_t last) except +
+        void begin_encoding(uint32_t n_parts)
+        size_t part_begin(uint32_t part)
+        void begin_counting() except +
+        void count(uint32_t part, size_t first, size_t last) except +
+        void settle_codes(uint32_t feature) except +
+        void end_counting()
+        void count_few() except +
         vector[uint32_t] raw_features() except +
         void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
-                         SortBuffers& buffers) except +
-        void sort(uint32_t feature, uint32_t place, cbool widened, SortBuffers& buffers) except +
+                         uint32_t part, uint32_t* all_keys)
+        void sort(uint32_t feature, const uint32_t* keys, cbool widened,
+                  SortBuffers& buffers) except +
         void begin_interleaving() except +
-        void interleave(size_t first, size_t last)
+        void interleave(uint32_t part)
         void end_interleaving()
 
     cdef cppclass DenseWorkspace(BlockSource):

@@ -26,12 +26,15 @@ class FewValues {
 
 public:
     std::vector<uint32_t> keys;  // of the codes
+    bool too_many = false;
 
     FewValues() { slots_[place(0)].bits = 1; }
 
-    // Codes of n cells, `stride` apart or at the given rows; false: more than `most` values.
-    bool encode(const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
+    // Codes of n cells, those of the given rows of a column whose cells are `stride` apart.
+    // Nothing is coded once there are more than `most` values.
+    void encode(const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
                 bool with_labels, uint32_t most, uint8_t* codes) {
+        if (too_many) return;
         const Slot* slots = slots_.data();
         for (size_t i = 0; i < n; ++i) {
             // A loop without a call keeps its variables in registers.
@@ -44,19 +47,10 @@ public:
             }
             if (i == n) break;
             const Slot* slot = find_or_insert(bits, with_labels, most);
-            if (slot == nullptr) return false;
+            too_many = slot == nullptr;
+            if (too_many) return;
             codes[i] = static_cast<uint8_t>(slot->code);
         }
-        return true;
-    }
-
-    // The codes in ascending order of their keys.
-    std::vector<uint8_t> ascending() const {
-        std::vector<uint8_t> order(keys.size());
-        for (size_t c = 0; c < order.size(); ++c) order[c] = static_cast<uint8_t>(c);
-        std::sort(order.begin(), order.end(),
-                  [this](uint8_t a, uint8_t b) { return keys[a] < keys[b]; });
-        return order;
     }
 
 private:

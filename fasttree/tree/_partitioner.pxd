@@ -8,7 +8,7 @@ from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
 
 from fasttree.tree._engine cimport (
-    Block, DenseData, DenseWorkspace, Node, Nonzeros, Reach, Runs, SortBuffers, Split
+    Block, DenseData, DenseWorkspace, Node, Nonzeros, Reach, Runs, Split
 )
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float32_t, float64_t, uint8_t, uint32_t
@@ -86,6 +86,7 @@ cdef class DensePartitioner(Partitioner):
     cdef Simd simd
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1
-    cdef int sort_tile(self, const vector[uint32_t]& features, int first, int last, bint widened,
-                       SortBuffers& buffers, bint polls) except -1 nogil
+    cdef int count(self, int n_threads) except -1
+    cdef int count_part(self, int part, bint polls) except -1 nogil
+    cdef int sort(self, bint widened, int n_threads) except -1
     cdef int poll(self) except -1 nogil

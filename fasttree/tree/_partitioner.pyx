@@ -10,13 +10,7 @@ from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
 from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport NO_FEATURE, SORTED, SortBuffers
-
-
-cdef int tile_size(int n_columns, int most, int n_threads) noexcept:
-    """Columns that a thread encodes together: rows are read once per tile."""
-    cdef int n_tiles = n_threads if n_threads == 1 else 3 * n_threads  # some are quick
-    return max(1, min(most, n_columns // n_tiles))
+from fasttree.tree._engine cimport MAX_COUNTED, NO_FEATURE, Room, SORTED, SortBuffers
 
 
 cdef class Partitioner:
@@ -134,45 +128,67 @@ cdef class DensePartitioner(Partitioner):
         return self.make_workspace()
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1:
-        """Store every column in the way its search reads it, a few columns at a time."""
+        """Store every column in the way its search reads it."""
         cdef DenseData* data = self.data.get()
-        cdef bint sorted = strategy == "presort" or (strategy == "auto" and with_lists)
-        cdef bint widened = strategy == "count"
-        cdef vector[SortBuffers] buffers
-        cdef vector[uint32_t] rest
-        cdef int t, n_tiles, tile, n_columns = <int> self.n_features
+        cdef int t
+        if self.n_rows <= MAX_COUNTED:
+            n_threads = 1
+        data.begin_encoding(n_threads)
         if strategy in ("auto", "count"):
-            tile = tile_size(n_columns, 64, n_threads)
-            n_tiles = (n_columns + tile - 1) // tile
-            for t in prange(n_tiles, nogil=True, num_threads=n_threads, schedule="dynamic"):
-                data.count(t * tile, min((t + 1) * tile, n_columns))
-                if threadid() == 0:
-                    self.poll()
-        if sorted or widened:
-            rest = data.raw_features()
-            n_columns = <int> rest.size()
-            tile = tile_size(n_columns, 16, n_threads)
-            n_tiles = (n_columns + tile - 1) // tile
-            buffers.resize(n_threads)
-            for t in prange(n_tiles, nogil=True, num_threads=n_threads, schedule="dynamic"):
-                self.sort_tile(rest, t * tile, min((t + 1) * tile, n_columns), widened,
-                               buffers[threadid()], threadid() == 0)
+            self.count(n_threads)
+        if strategy in ("presort", "count") or (strategy == "auto" and with_lists):
+            self.sort(strategy == "count", n_threads)
         data.begin_interleaving()
         for t in prange(n_threads, nogil=True, num_threads=n_threads, schedule="static"):
-            data.interleave(self.n_rows * <size_t> t // n_threads,
-                            self.n_rows * <size_t> (t + 1) // n_threads)
+            data.interleave(t)
         data.end_interleaving()
         return 0
 
-    cdef int sort_tile(self, const vector[uint32_t]& features, int first, int last, bint widened,
-                       SortBuffers& buffers, bint polls) except -1 nogil:
-        """Sort features[first:last]."""
-        cdef int i
-        self.data.get().gather_keys(features, first, last, buffers)
-        for i in range(first, last):
-            self.data.get().sort(features[i], i - first, widened, buffers)
+    cdef int count(self, int n_threads) except -1:
+        """Code the columns of few values."""
+        cdef DenseData* data = self.data.get()
+        cdef int t, f, n_features = <int> self.n_features
+        if self.n_rows <= MAX_COUNTED:
+            data.count_few()
+            return 0
+        data.begin_counting()
+        for t in prange(n_threads, nogil=True, num_threads=n_threads, schedule="static"):
+            self.count_part(t, t == 0)
+        for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
+            data.settle_codes(f)
+        data.end_counting()
+        return 0
+
+    cdef int count_part(self, int part, bint polls) except -1 nogil:
+        cdef DenseData* data = self.data.get()
+        cdef size_t start = data.part_begin(part), end = data.part_begin(part + 1)
+        cdef size_t step = max(<size_t> 4000000 // self.n_features, <size_t> 1000)
+        while start < end:
+            data.count(part, start, min(start + step, end))
+            start += step
             if polls:
                 self.poll()
+        return 0
+
+    cdef int sort(self, bint widened, int n_threads) except -1:
+        """Sort the other columns, as many at a time as find room."""
+        cdef DenseData* data = self.data.get()
+        cdef vector[SortBuffers] buffers = vector[SortBuffers](n_threads)
+        cdef Room[uint32_t] keys
+        cdef vector[uint32_t] rest = data.raw_features()
+        cdef int t, i, batch, first, last, n_columns = <int> rest.size()
+        cdef int most = max(16, n_threads), n_batches = (n_columns + most - 1) // most
+        for batch in range(n_batches):
+            first = n_columns * batch // n_batches
+            last = n_columns * (batch + 1) // n_batches
+            keys.reserve(<size_t> (last - first) * self.n_rows)
+            for t in prange(n_threads, nogil=True, num_threads=n_threads, schedule="static"):
+                data.gather_keys(rest, first, last, t, keys.get())
+            for i in prange(first, last, nogil=True, num_threads=n_threads, schedule="dynamic"):
+                data.sort(rest[i], keys.get() + <size_t> (i - first) * self.n_rows, widened,
+                          buffers[threadid()])
+                if threadid() == 0:
+                    self.poll()
         return 0
 
     cdef int poll(self) except -1 nogil:

@@ -60,7 +60,6 @@ inline bool insertion_sort(uint64_t* items, size_t n, size_t budget) {
 // Scratch of one thread's sorts.
 struct SortBuffers {
     Room<uint64_t> items, scratch;
-    Room<uint32_t> keys;  // of several columns
     void reserve(size_t n) {
         items.reserve(n);
         scratch.reserve(n);
