@@ -96,30 +96,10 @@ public:
             }
         }
     }
-    // Makes a feature COUNTED if its values are few.
-    void settle_codes(uint32_t feature) {
-        Column& col = columns[feature];
-        std::vector<uint32_t> keys;
-        bool too_many = false;
-        for (const auto& part : found_) {
-            too_many |= part[feature].too_many;
-            keys.insert(keys.end(), part[feature].keys.begin(), part[feature].keys.end());
-        }
-        std::sort(keys.begin(), keys.end());
-        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-        if (too_many || keys.size() > MAX_COUNTED) return col.narrow.release();
-        col.storage = COUNTED;
-        for (uint32_t key : keys) append_key(col, key);
-        col.rank.resize(n_parts_ * MAX_COUNTED);
-        for (uint32_t part = 0; part < n_parts_; ++part) {
-            uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
-            for (uint32_t key : found_[part][feature].keys) {
-                const auto place = std::lower_bound(keys.begin(), keys.end(), key);
-                *rank++ = static_cast<uint8_t>(place - keys.begin());
-            }
-        }
+    void end_counting() {
+        for (uint32_t f = 0; f < columns.size(); ++f) settle_codes(f);
+        found_ = {};
     }
-    void end_counting() { found_ = {}; }
     // All that for few rows, in one part: sorting tells their values apart.
     void count_few() {
         const uint32_t n = static_cast<uint32_t>(rows.size());
@@ -243,6 +223,30 @@ public:
 private:
     uint32_t n_parts_ = 1;
     std::vector<std::vector<FewValues>> found_;  // [part, feature]
+
+    // Makes a feature COUNTED if its values are few.
+    void settle_codes(uint32_t feature) {
+        Column& col = columns[feature];
+        std::vector<uint32_t> keys;
+        bool too_many = false;
+        for (const auto& part : found_) {
+            too_many |= part[feature].too_many;
+            keys.insert(keys.end(), part[feature].keys.begin(), part[feature].keys.end());
+        }
+        std::sort(keys.begin(), keys.end());
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+        if (too_many || keys.size() > MAX_COUNTED) return col.narrow.release();
+        col.storage = COUNTED;
+        for (uint32_t key : keys) append_key(col, key);
+        col.rank.resize(n_parts_ * MAX_COUNTED);
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
+            for (uint32_t key : found_[part][feature].keys) {
+                const auto place = std::lower_bound(keys.begin(), keys.end(), key);
+                *rank++ = static_cast<uint8_t>(place - keys.begin());
+            }
+        }
+    }
 
     template <class Code, class From>
     void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {

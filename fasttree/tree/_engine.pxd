@@ -251,8 +251,7 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         size_t part_begin(uint32_t part)
         void begin_counting() except +
         void count(uint32_t part, size_t first, size_t last) except +
-        void settle_codes(uint32_t feature) except +
-        void end_counting()
+        void end_counting() except +
         void count_few() except +
         vector[uint32_t] raw_features() except +
         void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,

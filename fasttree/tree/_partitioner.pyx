@@ -147,15 +147,13 @@ cdef class DensePartitioner(Partitioner):
     cdef int count(self, int n_threads) except -1:
         """Code the columns of few values."""
         cdef DenseData* data = self.data.get()
-        cdef int t, f, n_features = <int> self.n_features
+        cdef int t
         if self.n_rows <= MAX_COUNTED:
             data.count_few()
             return 0
         data.begin_counting()
         for t in prange(n_threads, nogil=True, num_threads=n_threads, schedule="static"):
             self.count_part(t, t == 0)
-        for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
-            data.settle_codes(f)
         data.end_counting()
         return 0
 
