@@ -3,6 +3,8 @@
 And nothing is lost: the replay of scikit-learn and the naive judge hold under each of them.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 import sklearn.tree
@@ -52,13 +54,17 @@ def test_same_tree_whichever_way_values_are_told_apart(n_rows):
             rng.choice([-0.0, 0.0, np.nan, -np.nan, 1.0, -1e-45], n_rows),
             rng.permutation(n_rows) - n_rows // 2,
             rng.integers(0, 250, n_rows),
+            np.arange(n_rows) // 2,  # few in every part, many in all
+            np.append(np.ones(n_rows), [np.nan, 0.0, -0.0])[-n_rows:],  # rare, and at the end
+            # Far closer to each other than to the last.
+            np.append(1 + rng.permutation(n_rows - 1) * 2.0**-23, 1e30),
         ]
     )
     y = rng.integers(0, 3, n_rows)
     for order in "CF":
         trees = []
-        for strategy in STRATEGIES:
-            with fasttree.config_context(strategy=strategy):
+        for strategy, n_threads in itertools.product(STRATEGIES, THREADS):
+            with fasttree.config_context(strategy=strategy, n_threads=n_threads):
                 fitted = fasttree.tree.DecisionTreeClassifier().fit(np.array(X, order=order), y)
             trees.append(fitted.tree_)
             assert_same(fitted.tree_, trees[0])
