@@ -105,9 +105,9 @@ def near_ties(rng, n_rows, n_classes):
     return X, y
 
 
-def assert_like_dense(Tree, X, y, sample_weight, n_jobs=None):
-    with fasttree.config_context(strategy="presort"):
-        fitted = Tree(max_depth=3, n_jobs=n_jobs).fit(sp.csc_matrix(X), y, sample_weight)
+def assert_like_dense(Tree, X, y, sample_weight, n_threads=1):
+    with fasttree.config_context(strategy="presort", n_threads=n_threads):
+        fitted = Tree(max_depth=3).fit(sp.csc_matrix(X), y, sample_weight)
     assert_same(Tree(max_depth=3).fit(X, y, sample_weight).tree_, fitted.tree_)
 
 
@@ -120,15 +120,15 @@ WEIGHTS = {
 
 @pytest.mark.cases(100)
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("n_classes", [2, 5])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_columns_are_left_unsorted_safely(seed, n_classes, weights, n_jobs):
+@pytest.mark.parametrize("n_classes", [2, 5, 20])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_columns_are_left_unsorted_safely(seed, n_classes, weights, n_threads):
     rng = np.random.default_rng(seed)
     X, y = near_ties(rng, int(rng.integers(40, 200)), n_classes)
     X[:, 50:55] = 1.0  # all rows but one or two, and the same rows twice
     X[rng.integers(0, len(y), 10), np.repeat(np.arange(50, 55), 2)] = 0.0
     X[:, 55:] = X[:, :5]
-    assert_like_dense(DecisionTreeClassifier, X, y, WEIGHTS[weights](rng, len(y)), n_jobs)
+    assert_like_dense(DecisionTreeClassifier, X, y, WEIGHTS[weights](rng, len(y)), n_threads)
 
 
 @pytest.mark.cases(100)

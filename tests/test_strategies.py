@@ -46,7 +46,7 @@ def test_same_tree_on_larger_data(seed):
     same_under_all(random_problem(seed, rows=LARGE, min_samples_leaf=5))
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 255, 256, 257, 600])
+@pytest.mark.parametrize("n_rows", [1, 2, 255, 256, 257, 600, 5000])
 def test_same_tree_whichever_way_values_are_told_apart(n_rows):
     rng = np.random.default_rng(n_rows)
     X = np.column_stack(
@@ -54,7 +54,7 @@ def test_same_tree_whichever_way_values_are_told_apart(n_rows):
             rng.choice([-0.0, 0.0, np.nan, -np.nan, 1.0, -1e-45], n_rows),
             rng.permutation(n_rows) - n_rows // 2,
             rng.integers(0, 250, n_rows),
-            np.arange(n_rows) // 2,  # few in every part, many in all
+            np.arange(n_rows) * 500 // n_rows,  # few in every part of 2,500 rows, many in all
             np.append(np.ones(n_rows), [np.nan, 0.0, -0.0])[-n_rows:],  # rare, and at the end
             # Far closer to each other than to the last.
             np.append(1 + rng.permutation(n_rows - 1) * 2.0**-23, 1e30),
@@ -68,7 +68,25 @@ def test_same_tree_whichever_way_values_are_told_apart(n_rows):
                 fitted = fasttree.tree.DecisionTreeClassifier().fit(np.array(X, order=order), y)
             trees.append(fitted.tree_)
             assert_same(fitted.tree_, trees[0])
-        judge(fitted, X, y, None)
+        if n_rows < 1000:
+            judge(fitted, X, y, None)
+
+
+def test_same_tree_of_many_columns_and_labels():
+    """More columns than are sorted at a time; labels that only some part of the rows has."""
+    n_rows, rng = 5000, np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 40)).astype(object)
+    X[:, 3] = np.where(np.arange(n_rows) < 2500, "early", "late")
+    X[rng.integers(0, n_rows, 900), 3] = "any"
+    X[-5:, 3] = [None, "last", -1.0, 0.0, "last"]
+    y = (X[:, 7].astype(float) > 0.3) + 2 * (X[:, 3] == "late") + (X[:, 39].astype(float) > 1)
+    expected = fasttree.tree.DecisionTreeClassifier().fit(X, y).tree_
+    assert 3 in expected.feature
+    for strategy in STRATEGIES:
+        for n_threads in THREADS:
+            with fasttree.config_context(strategy=strategy, n_threads=n_threads):
+                fitted = fasttree.tree.DecisionTreeClassifier().fit(X, y)
+            assert_same(fitted.tree_, expected)
 
 
 @pytest.mark.cases(500)

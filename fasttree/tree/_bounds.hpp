@@ -152,8 +152,9 @@ struct PartingBound<AbsoluteError<Weights>> {
     }
 };
 
-// What parting any of some rows from the others of the node can score at most, whatever their
-// order: the entries of a column that has not been sorted. `peak`: see Reach; lowered if known.
+// Whether parting any of some rows from the others of the node may score more than `score`,
+// whatever their order: the entries of a column that has not been sorted. `peak`: see Reach;
+// lowered if known.
 template <class Acc>
 struct SubsetBound {
     static constexpr bool exists = false, has_peak = false;
@@ -166,7 +167,7 @@ struct SubsetBound<BinaryGini<Weights>> {
     static constexpr bool exists = true, has_peak = false;
 
     bool may_beat(const BinaryGini<Weights>& acc, const uint32_t* entries, uint32_t n,
-                  double wanted, uint32_t&) {
+                  double score, uint32_t&) {
         int64_t ones = 0, all = 0;
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t row = entries[i] & ROW;
@@ -174,12 +175,12 @@ struct SubsetBound<BinaryGini<Weights>> {
             ones += acc.y[row] ? weight : 0;
             all += weight;
         }
-        const auto score = [&acc](int64_t class_1, int64_t w) {
+        const auto most = [&acc](int64_t class_1, int64_t w) {
             if (w == 0 || w == acc.w_total) return 0.0;
             return separation(class_1, w, acc.total, acc.w_total);
         };
-        const double pure = std::max(score(ones, ones), score(0, all - ones));
-        return !(std::max(pure, score(ones, all)) * (1 + SLACK) <= wanted);
+        const double pure = std::max(most(ones, ones), most(0, all - ones));
+        return !(std::max(pure, most(ones, all)) * (1 + SLACK) <= score);
     }
 };
 
@@ -189,6 +190,7 @@ struct SubsetBound<BinaryGini<Weights>> {
 // or not at all. Less g it is the mean, weighted by e, of
 //     e_c + q_c v / (W - v),   q_c = g - 2 t_c + e_c,
 // so no more than the largest of these: at v = V if q_c > 0, else at the least v there is, d_c.
+// They are not negative, as W + g >= 2 t_c, so parting nothing or all of the node is no exception.
 template <class Weights, class Class>
 struct SubsetBound<Gini<Weights, Class, true>> {
     using Acc = Gini<Weights, Class, true>;

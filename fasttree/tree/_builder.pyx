@@ -80,14 +80,14 @@ cdef class TreeBuilder:
         cdef int i
         if X.shape[0] == 0:
             raise ValueError("A tree needs rows to grow on.")
+        if sample_weight is not None and not np.any(sample_weight):
+            raise ValueError("All rows have zero weight.")
         if sklearn_stream:
             n_threads = 1
         self.n_threads = n_threads
         splitter.init(X, y, sample_weight, strategy, sklearn_stream,
                       isinstance(self, DepthFirstTreeBuilder), n_threads,
                       SIMD_PORTABLE if simd == "portable" else best_simd(), n_categories)
-        if splitter.partitioner.n_rows == 0:
-            raise ValueError("All rows have zero weight.")
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
         for worker in self.crew:

@@ -28,6 +28,7 @@
 namespace fasttree {
 
 constexpr uint32_t MAX_COUNTED = 256;  // codes of a COUNTED column, missing included
+constexpr uint32_t TILE = 64;          // features that a thread counts together
 
 enum Storage : uint8_t { RAW, SORTED, COUNTED, WIDE };
 
@@ -74,39 +75,81 @@ public:
     }
 
     // Rows are encoded in parts, ranges of them, that threads share; X is read in its order.
+    void begin_encoding(uint32_t n_threads) {
+        constexpr size_t LEAST = 2048;  // hash tables are made for every part
+        n_parts_ = static_cast<uint32_t>(
+            std::clamp<size_t>(rows.size() / LEAST, 1, std::max(n_threads, 1u)));
+    }
+    uint32_t n_parts() const { return n_parts_; }
     size_t part_begin(uint32_t part) const { return rows.size() * part / n_parts_; }
 
-    void begin_encoding(uint32_t n_parts) { n_parts_ = n_parts; }
-
-    // Telling the values of all features apart, as long as they are few: in every part on its own,
-    // codes in order of appearance; then, of each feature, all together.
-    void begin_counting() {
-        found_.assign(n_parts_, std::vector<FewValues>(columns.size()));
-        for (Column& col : columns) col.narrow.reserve(rows.size());
+    // Telling the values of features [first, last) apart, as long as they are few: in shares, TILE
+    // features in a part of the rows, codes in order of appearance; then, of each feature, all
+    // together. Returns the number of shares.
+    uint32_t begin_counting(uint32_t first, uint32_t last) {
+        for (uint32_t f = first; f < last; ++f) columns[f].narrow.reserve(rows.size());
+        const uint32_t n_shares = (last - first + TILE - 1) / TILE * n_parts_;
+        counted_begin_ = first;
+        counted_end_ = last;
+        found_.assign(n_shares, {});
+        return n_shares;
     }
-    // Rows [first, last) of a part.
-    void count(uint32_t part, size_t first, size_t last) {
-        const size_t block = row_stride > column_stride ? 256 : last - first;
-        for (size_t start = first; start < last; start += block) {
-            const size_t size = std::min(block, last - start);
-            for (uint32_t f = 0; f < columns.size(); ++f) {
-                Column& col = columns[f];
-                found_[part][f].encode(column(f), row_stride, rows.data() + start, size,
-                                       col.with_labels(), MAX_COUNTED, col.narrow.get() + start);
+    // Steps in which to count, each of a few million cells of every share.
+    uint32_t n_steps() const {
+        constexpr size_t CELLS = 4000000;
+        return 1 + static_cast<uint32_t>(rows.size() / n_parts_ * TILE / CELLS);
+    }
+    void count(uint32_t share, uint32_t step, uint32_t n_steps) {
+        const uint32_t part = share % n_parts_, first = counted_begin_ + share / n_parts_ * TILE;
+        const uint32_t n = std::min(TILE, counted_end_ - first);
+        std::vector<FewValues>& found = found_[share];
+        if (step == 0) found.resize(n);
+        const size_t part_size = part_begin(part + 1) - part_begin(part);
+        const size_t begin = part_begin(part) + part_size * step / n_steps;
+        const size_t end = part_begin(part) + part_size * (step + 1) / n_steps;
+        const size_t block = row_stride > column_stride ? 256 : end - begin;
+        for (size_t start = begin; start < end; start += block) {
+            const size_t size = std::min(block, end - start);
+            for (uint32_t k = 0; k < n; ++k) {
+                Column& col = columns[first + k];
+                found[k].encode(column(first + k), row_stride, rows.data() + start, size,
+                                col.with_labels(), MAX_COUNTED, col.narrow.get() + start);
             }
         }
     }
-    void end_counting() {
-        for (uint32_t f = 0; f < columns.size(); ++f) settle_codes(f);
-        found_ = {};
+    // Makes a feature COUNTED if its values are few.
+    void settle_codes(uint32_t feature) {
+        Column& col = columns[feature];
+        const uint32_t at = feature - counted_begin_;
+        const auto found = [&](uint32_t part) -> const FewValues& {
+            return found_[at / TILE * n_parts_ + part][at % TILE];
+        };
+        std::vector<uint32_t> keys;
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            if (found(part).too_many) return col.narrow.release();
+            keys.insert(keys.end(), found(part).keys.begin(), found(part).keys.end());
+        }
+        std::sort(keys.begin(), keys.end());
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+        if (keys.size() > MAX_COUNTED) return col.narrow.release();
+        col.storage = COUNTED;
+        for (uint32_t key : keys) append_key(col, key);
+        col.rank.resize(n_parts_ * MAX_COUNTED);
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
+            for (uint32_t key : found(part).keys) {
+                const auto place = std::lower_bound(keys.begin(), keys.end(), key);
+                *rank++ = static_cast<uint8_t>(place - keys.begin());
+            }
+        }
     }
-    // All that for few rows, in one part: sorting tells their values apart.
-    void count_few() {
+    // All that for few rows, which are one part: sorting tells their values apart.
+    void count_few(uint32_t first, uint32_t last) {
         const uint32_t n = static_cast<uint32_t>(rows.size());
         SortBuffers buffers;
         buffers.reserve(n);
         uint32_t keys[MAX_COUNTED];  // distinct
-        for (uint32_t f = 0; f < columns.size(); ++f) {
+        for (uint32_t f = first; f < last; ++f) {
             Column& col = columns[f];
             const float* x = column(f);
             for (uint32_t i = 0; i < n; ++i) {
@@ -202,6 +245,7 @@ public:
         }
     }
     void end_interleaving() {
+        found_ = {};
         for (Column& col : columns) col.narrow.release(), col.rank = {}, col.wide = {};
     }
 
@@ -222,31 +266,8 @@ public:
 
 private:
     uint32_t n_parts_ = 1;
-    std::vector<std::vector<FewValues>> found_;  // [part, feature]
-
-    // Makes a feature COUNTED if its values are few.
-    void settle_codes(uint32_t feature) {
-        Column& col = columns[feature];
-        std::vector<uint32_t> keys;
-        bool too_many = false;
-        for (const auto& part : found_) {
-            too_many |= part[feature].too_many;
-            keys.insert(keys.end(), part[feature].keys.begin(), part[feature].keys.end());
-        }
-        std::sort(keys.begin(), keys.end());
-        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-        if (too_many || keys.size() > MAX_COUNTED) return col.narrow.release();
-        col.storage = COUNTED;
-        for (uint32_t key : keys) append_key(col, key);
-        col.rank.resize(n_parts_ * MAX_COUNTED);
-        for (uint32_t part = 0; part < n_parts_; ++part) {
-            uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
-            for (uint32_t key : found_[part][feature].keys) {
-                const auto place = std::lower_bound(keys.begin(), keys.end(), key);
-                *rank++ = static_cast<uint8_t>(place - keys.begin());
-            }
-        }
-    }
+    uint32_t counted_begin_ = 0, counted_end_ = 0;  // features being counted
+    std::vector<std::vector<FewValues>> found_;     // [share, feature of its tile]
 
     template <class Code, class From>
     void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {

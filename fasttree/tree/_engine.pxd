@@ -226,6 +226,7 @@ cdef extern from "_block.hpp" namespace "fasttree" nogil:
 
 cdef extern from "_dense.hpp" namespace "fasttree" nogil:
     const uint32_t MAX_COUNTED
+    const uint32_t TILE
 
     cdef enum Storage:
         RAW
@@ -247,12 +248,13 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         DenseData(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, uint32_t n_rows,
                   uint32_t n_features) except +
         float value(uint32_t row, uint32_t feature)
-        void begin_encoding(uint32_t n_parts)
-        size_t part_begin(uint32_t part)
-        void begin_counting() except +
-        void count(uint32_t part, size_t first, size_t last) except +
-        void end_counting() except +
-        void count_few() except +
+        void begin_encoding(uint32_t n_threads)
+        uint32_t n_parts()
+        uint32_t begin_counting(uint32_t first, uint32_t last) except +
+        uint32_t n_steps()
+        void count(uint32_t share, uint32_t step, uint32_t n_steps) except +
+        void settle_codes(uint32_t feature) except +
+        void count_few(uint32_t first, uint32_t last) except +
         vector[uint32_t] raw_features() except +
         void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
                          uint32_t part, uint32_t* all_keys)

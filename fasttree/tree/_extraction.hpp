@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../utils/_room.hpp"
 #include "_cost_model.hpp"
 #include "_sparse.hpp"
 #include "_split.hpp"

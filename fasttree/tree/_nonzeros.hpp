@@ -45,7 +45,9 @@ struct SparseView {
 //     max(peak, d + (g - d) n / (W - n)),   d = 0 or peak.
 struct Reach {
     uint32_t least = 1;  // fewest rows to part
-    double rows = std::numeric_limits<double>::infinity(), mean = 0.0, gain = -rows;  // W, g
+    double rows = std::numeric_limits<double>::infinity();  // W
+    double mean = 0.0;                                      // g
+    double gain = -rows;                                    // wanted
 
     bool holds(uint32_t n, uint32_t peak) const {
         const double others = rows - n, level = mean * n + peak * std::max(others - n, 0.0);

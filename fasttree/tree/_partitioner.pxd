@@ -87,6 +87,6 @@ cdef class DensePartitioner(Partitioner):
 
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1
     cdef int count(self, int n_threads) except -1
-    cdef int count_part(self, int part, bint polls) except -1 nogil
+    cdef int count_few(self, int n_threads) except -1
     cdef int sort(self, bint widened, int n_threads) except -1
     cdef int poll(self) except -1 nogil

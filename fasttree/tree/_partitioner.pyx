@@ -10,7 +10,7 @@ from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
 from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport MAX_COUNTED, NO_FEATURE, Room, SORTED, SortBuffers
+from fasttree.tree._engine cimport MAX_COUNTED, NO_FEATURE, Room, SORTED, SortBuffers, TILE
 
 
 cdef class Partitioner:
@@ -130,41 +130,50 @@ cdef class DensePartitioner(Partitioner):
     cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1:
         """Store every column in the way its search reads it."""
         cdef DenseData* data = self.data.get()
-        cdef int t
-        if self.n_rows <= MAX_COUNTED:
-            n_threads = 1
+        cdef int part, n_parts
         data.begin_encoding(n_threads)
+        n_parts = data.n_parts()
         if strategy in ("auto", "count"):
-            self.count(n_threads)
+            if self.n_rows <= MAX_COUNTED:
+                self.count_few(n_threads)
+            else:
+                self.count(n_threads)
         if strategy in ("presort", "count") or (strategy == "auto" and with_lists):
             self.sort(strategy == "count", n_threads)
         data.begin_interleaving()
-        for t in prange(n_threads, nogil=True, num_threads=n_threads, schedule="static"):
-            data.interleave(t)
+        for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
+            data.interleave(part)
         data.end_interleaving()
         return 0
 
     cdef int count(self, int n_threads) except -1:
-        """Code the columns of few values."""
+        """Code the columns of few values, as many at a time as threads have shares in."""
         cdef DenseData* data = self.data.get()
-        cdef int t
-        if self.n_rows <= MAX_COUNTED:
-            data.count_few()
-            return 0
-        data.begin_counting()
-        for t in prange(n_threads, nogil=True, num_threads=n_threads, schedule="static"):
-            self.count_part(t, t == 0)
-        data.end_counting()
+        cdef int n_features = <int> self.n_features
+        cdef int first = 0, last, share, f, n_shares
+        cdef uint32_t step, n_steps = data.n_steps()
+        while first < n_features:
+            last = min(first + <int> TILE * max(1, n_threads // <int> data.n_parts()), n_features)
+            n_shares = data.begin_counting(first, last)
+            for step in range(n_steps):
+                for share in prange(n_shares, nogil=True, num_threads=n_threads,
+                                    schedule="dynamic"):
+                    data.count(share, step, n_steps)
+                self.poll()
+            for f in prange(first, last, nogil=True, num_threads=n_threads, schedule="static"):
+                data.settle_codes(f)
+            first = last
         return 0
 
-    cdef int count_part(self, int part, bint polls) except -1 nogil:
+    cdef int count_few(self, int n_threads) except -1:
+        """The same for few rows."""
         cdef DenseData* data = self.data.get()
-        cdef size_t start = data.part_begin(part), end = data.part_begin(part + 1)
-        cdef size_t step = max(<size_t> 4000000 // self.n_features, <size_t> 1000)
-        while start < end:
-            data.count(part, start, min(start + step, end))
-            start += step
-            if polls:
+        cdef int n_features = <int> self.n_features, tile = <int> TILE
+        cdef int first
+        for first in prange(0, n_features, tile, nogil=True, num_threads=n_threads,
+                            schedule="dynamic"):
+            data.count_few(first, min(first + tile, n_features))
+            if threadid() == 0:
                 self.poll()
         return 0
 
@@ -174,19 +183,22 @@ cdef class DensePartitioner(Partitioner):
         cdef vector[SortBuffers] buffers = vector[SortBuffers](n_threads)
         cdef Room[uint32_t] keys
         cdef vector[uint32_t] rest = data.raw_features()
-        cdef int t, i, batch, first, last, n_columns = <int> rest.size()
-        cdef int most = max(16, n_threads), n_batches = (n_columns + most - 1) // most
-        for batch in range(n_batches):
-            first = n_columns * batch // n_batches
-            last = n_columns * (batch + 1) // n_batches
-            keys.reserve(<size_t> (last - first) * self.n_rows)
-            for t in prange(n_threads, nogil=True, num_threads=n_threads, schedule="static"):
-                data.gather_keys(rest, first, last, t, keys.get())
-            for i in prange(first, last, nogil=True, num_threads=n_threads, schedule="dynamic"):
-                data.sort(rest[i], keys.get() + <size_t> (i - first) * self.n_rows, widened,
+        cdef int part, i, n_parts = data.n_parts()
+        cdef size_t first = 0, last, n_columns = rest.size()
+        cdef size_t n_batches = (n_columns + max(16, n_threads) - 1) // max(16, n_threads)
+        cdef size_t batch_size = 0 if n_batches == 0 else (n_columns + n_batches - 1) // n_batches
+        keys.reserve(batch_size * self.n_rows)
+        while first < n_columns:
+            last = min(first + batch_size, n_columns)
+            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
+                data.gather_keys(rest, first, last, part, keys.get())
+            for i in prange(<int> (last - first), nogil=True, num_threads=n_threads,
+                            schedule="dynamic"):
+                data.sort(rest[first + i], keys.get() + <size_t> i * self.n_rows, widened,
                           buffers[threadid()])
                 if threadid() == 0:
                     self.poll()
+            first = last
         return 0
 
     cdef int poll(self) except -1 nogil:

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -25,6 +26,8 @@ class Room {
 public:
     Room() = default;
     explicit Room(size_t n) { reserve(n); }
+    Room(Room&& other) noexcept
+        : items_(std::move(other.items_)), size_(std::exchange(other.size_, 0)) {}
 
     // Room for n items; those there were are lost if it has to grow.
     T* reserve(size_t n) {
@@ -33,12 +36,12 @@ public:
         const size_t n_bytes = n * sizeof(T);
         const size_t alignment = n_bytes < HUGE_PAGE ? CACHE_LINE : HUGE_PAGE;
         release();
-        items_.reset(static_cast<T*>(
-            std::aligned_alloc(alignment, (n_bytes + alignment - 1) / alignment * alignment)));
-        if (items_ == nullptr) throw std::bad_alloc();
+        void* items = nullptr;
+        if (posix_memalign(&items, alignment, n_bytes) != 0) throw std::bad_alloc();
+        items_.reset(static_cast<T*>(items));
         size_ = n;
 #if defined(MADV_HUGEPAGE)
-        if (alignment == HUGE_PAGE) madvise(items_.get(), n_bytes, MADV_HUGEPAGE);
+        if (alignment == HUGE_PAGE) madvise(items, n_bytes, MADV_HUGEPAGE);
 #endif
         return get();
     }
@@ -48,7 +51,6 @@ public:
     }
     T* get() const { return items_.get(); }
     T& operator[](size_t i) const { return items_[i]; }
-    size_t size() const { return size_; }
 };
 
 }  // namespace fasttree

@@ -9,8 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <vector>
+#include <utility>
 
 #include "_labels.hpp"
 #include "_room.hpp"
@@ -111,7 +110,7 @@ inline uint64_t* sort_few_by_key(uint64_t* items, uint64_t* scratch, size_t n) {
 inline uint64_t* sort_by_key(uint64_t* items, uint64_t* scratch, size_t n) {
     constexpr size_t FEW = 24, MANY = 1000;  // beyond, fewer passes are worth more buckets
     if (n <= FEW) {
-        insertion_sort(items, n, n * n);
+        insertion_sort(items, n, n * n);  // enough for any order
         return items;
     }
     return n <= MANY ? sort_few_by_key(items, scratch, n)
