@@ -49,8 +49,7 @@ FASTTREE_AVX512 inline uint32_t beating(__m512d l, __m512d w_left, double w, dou
 FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
                                                const uint32_t* entries, uint32_t p, uint32_t last,
                                                double best) {
-    const __m512i row_mask = _mm512_set1_epi32(ROW), low5 = _mm512_set1_epi32(31);
-    const __m512i one = _mm512_set1_epi32(1);
+    const __m512i row_mask = _mm512_set1_epi32(ROW), one = _mm512_set1_epi32(1);
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i up_to = _mm512_sub_epi32(_mm512_sllv_epi32(_mm512_set1_epi32(2), lane), one);
     const double w = to_double(acc.w_total), t = to_double(acc.total), bar = best * SCREEN;
@@ -58,10 +57,7 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
         const uint32_t lanes = last - p < 16 ? (1u << (last - p)) - 1 : 0xffffu;
         const __mmask16 k = static_cast<__mmask16>(lanes);
         const __m512i row = _mm512_and_si512(_mm512_maskz_loadu_epi32(k, entries + p), row_mask);
-        const __m512i word = _mm512_mask_i32gather_epi32(
-            one, k, _mm512_srli_epi32(row, 5), reinterpret_cast<const int*>(acc.t.class_bits), 4);
-        const uint32_t ones = _mm512_mask_test_epi32_mask(
-            k, _mm512_srlv_epi32(word, _mm512_and_si512(row, low5)), one);
+        const uint32_t ones = get_bits_avx512(acc.t.class_bits, row, lanes);
         const uint32_t boundary =
             _mm512_movepi32_mask(_mm512_maskz_loadu_epi32(k, entries + p + 1));
         const __m512i prefix =

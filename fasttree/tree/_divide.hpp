@@ -95,8 +95,6 @@ private:
     FASTTREE_AVX512 void stream_avx512(const uint32_t* entries, uint32_t n, const uint32_t* sides,
                                        uint32_t kept_side, uint32_t* kept, uint32_t* moved) {
         const __m512i row_mask = _mm512_set1_epi32(ROW), top = _mm512_set1_epi32(BOUNDARY);
-        const __m512i low5 = _mm512_set1_epi32(31);
-        const __m512i side = _mm512_set1_epi32(static_cast<int>(kept_side));
         uint32_t n_kept_ = 0, n_moved = 0, pending_kept = 0, pending_moved = 0;
         Block* block = blocks_.data();
         for (uint32_t i = 0; i < n; i += BLOCK, ++block) {
@@ -104,12 +102,8 @@ private:
             const __mmask16 k = static_cast<__mmask16>(lanes);
             const __m512i entry = _mm512_maskz_loadu_epi32(k, entries + i);
             const __m512i row = _mm512_and_si512(entry, row_mask);
-            const __m512i word =
-                _mm512_i32gather_epi32(_mm512_srli_epi32(row, 5), sides, sizeof(uint32_t));
-            const __m512i bit = _mm512_srlv_epi32(word, _mm512_and_si512(row, low5));
-            const __m512i away = _mm512_xor_si512(bit, side);
-            const uint32_t keep =
-                lanes & _mm512_testn_epi32_mask(away, _mm512_set1_epi32(1));
+            const uint32_t ones = get_bits_avx512(sides, row, lanes);
+            const uint32_t keep = kept_side ? ones : lanes & ~ones;
             const uint32_t move = lanes & ~keep;
             const uint32_t boundary = _mm512_movepi32_mask(entry);
             *block = {n_kept_, keep};

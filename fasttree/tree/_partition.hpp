@@ -55,17 +55,13 @@ template <bool with_left, bool with_right>
 FASTTREE_AVX512 inline uint32_t partition_avx512(uint32_t* entries, uint32_t n,
                                                  const uint32_t* go_left, uint32_t* scratch) {
     const __m512i row_mask = _mm512_set1_epi32(ROW), top = _mm512_set1_epi32(BOUNDARY);
-    const __m512i low5 = _mm512_set1_epi32(31), one = _mm512_set1_epi32(1);
     uint32_t l = 0, r = 0, pending_left = 0, pending_right = 0;
     for (uint32_t i = 0; i < n; i += 16) {
         const uint32_t lanes = n - i < 16 ? (1u << (n - i)) - 1 : 0xffffu;
         const __mmask16 k = static_cast<__mmask16>(lanes);
         const __m512i entry = _mm512_maskz_loadu_epi32(k, entries + i);
         const __m512i row = _mm512_and_si512(entry, row_mask);
-        const __m512i word = _mm512_mask_i32gather_epi32(
-            one, k, _mm512_srli_epi32(row, 5), reinterpret_cast<const int*>(go_left), 4);
-        const __m512i bit = _mm512_srlv_epi32(word, _mm512_and_si512(row, low5));
-        const uint32_t left = _mm512_mask_test_epi32_mask(k, bit, one);
+        const uint32_t left = get_bits_avx512(go_left, row, lanes);
         const uint32_t right = lanes & ~left;
         const uint32_t boundary = _mm512_movepi32_mask(entry);
         if constexpr (with_left) {

@@ -116,7 +116,6 @@ private:
     FASTTREE_AVX512 uint32_t put_positive_avx512(const SparseView& column, const uint32_t* here) {
         constexpr uint32_t LANES = 16, HALF = 8;
         static_assert(HALF <= RANK_SORT_PADDING, "a vector is written behind the last item");
-        const __m512i low5 = _mm512_set1_epi32(31), one = _mm512_set1_epi32(1);
         const __m512i top = _mm512_set1_epi32(static_cast<int>(MISSING_OUTER_KEY));
         uint64_t* out = items_.get();
         for (uint32_t i = 0; i < column.n; i += LANES) {
@@ -124,11 +123,9 @@ private:
             const __mmask16 k = static_cast<__mmask16>(lanes);
             const __m512i row = _mm512_maskz_loadu_epi32(k, column.rows + i);
             const __m512i bits = _mm512_maskz_loadu_epi32(k, column.values + i);
-            const __m512i word = _mm512_i32gather_epi32(_mm512_srli_epi32(row, 5), here, 4);
-            const __m512i bit = _mm512_srlv_epi32(word, _mm512_and_si512(row, low5));
             const uint32_t present =  // and not zero, of either sign
-                _mm512_test_epi32_mask(bit, one)
-                & _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x7fffffff)) & lanes;
+                get_bits_avx512(here, row, lanes)
+                & _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x7fffffff));
             const __m512i key = _mm512_or_si512(_mm512_xor_si512(bits, _mm512_set1_epi32(-1)), top);
             for (uint32_t half = 0; half < 2; ++half) {
                 const __m256i rows = half == 0 ? _mm512_castsi512_si256(row)
