@@ -20,6 +20,7 @@ from fasttree._config import get_config
 from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
 from fasttree.tree import _criterion, _splitter
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
+from fasttree.tree._encoding import encoding_of
 from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
 from fasttree.tree._settings import n_rows_of
@@ -181,11 +182,9 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         tree = Tree(X.shape[1], n_classes, self.n_outputs_)
         builder.build(
             tree,
-            X,
+            encoding_of(X, n_categories),
             y,
             sample_weight,
-            missing_values_in_feature_mask,
-            n_categories,
             n_threads=effective_n_threads(self.n_jobs, X.size),
             strategy=config["strategy"],
             simd=config["simd"],

@@ -17,11 +17,16 @@ from fasttree.tree._engine cimport (
     NO_FEATURE, NO_TABLE, Frontier, LabelLists, NodeRecord, NodeWriter, count_nodes,
     handing_over_pays, mix, subtree_size
 )
+from fasttree.tree._encoding cimport Encoding
+from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
 from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
 from fasttree.utils._typedefs cimport int8_t
 
 from fasttree.tree._label_splits import LabelSplits
 from fasttree.tree._tree import NODE_DTYPE
+
+
+STRATEGIES = {"auto": AUTO, "presort": PRESORT, "count": COUNT, "sort": SORT}
 
 
 cdef object as_array(const void* items, size_t n_items, dtype):
@@ -45,26 +50,22 @@ cdef object side_arrays(const LabelLists& lists, const uint32_t[::1] n_categorie
 cdef class TreeBuilder:
     """Grows a tree (abstract)."""
 
-    def build(self, tree, X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight=None,
-              missing_values_in_feature_mask=None, const uint32_t[::1] n_categories=None, *,
-              int n_threads=1, str strategy="auto",
-              bint sklearn_stream=False, str simd="auto"):
-        """Grow `tree` on the training data.
+    def build(self, tree, data, const float64_t[:, ::1] y,
+              const float64_t[::1] sample_weight=None, const uint32_t[::1] rows=None, *,
+              int n_threads=1, str strategy="auto", bint sklearn_stream=False, str simd="auto"):
+        """Grow `tree` on a sample of the data.
 
         Parameters
         ----------
         tree : Tree
             Empty; gets the nodes.
-        X : ndarray or CSC matrix of shape (n_rows, n_features), float32
-            A sparse matrix has sorted indices and no duplicates.
-        y : ndarray of shape (n_rows, n_outputs), float64
-            Targets, or class codes.
-        sample_weight : ndarray of shape (n_rows,), float64, or None
-        missing_values_in_feature_mask : ignored
-            Missing values are found while columns are encoded.
-        n_categories : ndarray of shape (n_features,), uint32, or None
-            Number of labels that each column may hold, as cells of `_labels.hpp`; 0 for columns
-            of numbers. None if there are numbers only.
+        data : Encoding
+            The columns, of all n_rows rows; see `encoding_of`.
+        y : ndarray of shape (n_samples, n_outputs), float64
+            Targets of the sample, or class codes.
+        sample_weight : ndarray of shape (n_samples,), float64, or None
+        rows : ndarray of shape (n_samples,), uint32, or None
+            The sample, in ascending order; None: all rows.
         n_threads : int
             At most; fewer where more would not pay.
         strategy : {"auto", "presort", "count", "sort"}
@@ -73,21 +74,24 @@ cdef class TreeBuilder:
         simd : {"auto", "portable"}
         """
         cdef Splitter splitter = self.splitter
+        cdef Encoding encoding = data
+        cdef FitOptions options
         cdef size_t n_nodes
         cdef int8_t[::1] buffer
         cdef double[::1] values
         cdef unique_ptr[NodeWriter] writer
         cdef int i
-        if X.shape[0] == 0:
+        if y.shape[0] == 0:
             raise ValueError("A tree needs rows to grow on.")
         if sample_weight is not None and not np.any(sample_weight):
             raise ValueError("All rows have zero weight.")
-        if sklearn_stream:
-            n_threads = 1
-        self.n_threads = n_threads
-        splitter.init(X, y, sample_weight, strategy, sklearn_stream,
-                      isinstance(self, DepthFirstTreeBuilder), n_threads,
-                      SIMD_PORTABLE if simd == "portable" else best_simd(), n_categories)
+        options.strategy = STRATEGIES[strategy]
+        options.sklearn_rules = sklearn_stream
+        options.depth_first = isinstance(self, DepthFirstTreeBuilder)
+        options.n_threads = 1 if sklearn_stream else n_threads
+        options.simd = SIMD_PORTABLE if simd == "portable" else best_simd()
+        n_threads = self.n_threads = options.n_threads
+        splitter.init(encoding, y, sample_weight, rows, options)
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
         for worker in self.crew:
@@ -109,7 +113,7 @@ cdef class TreeBuilder:
                         schedule="dynamic"):
             self.write_subtree(deref(writer), i)
         tree.set_nodes(nodes, values_array, writer.get().max_depth(),
-                       side_arrays(writer.get().label_lists(), n_categories))
+                       side_arrays(writer.get().label_lists(), encoding.n_categories))
         self.store = NodeStore()
         self.subtrees.clear()
         self.crew = []

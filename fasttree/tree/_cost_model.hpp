@@ -28,6 +28,12 @@ inline bool lists_pay(uint32_t n_features, uint32_t max_features) {
     return PARTITION * n_features < SORT * max_features;
 }
 
+// The list of a sample of n_kept rows: filtered from the list of all n_rows, or sorted anew.
+inline bool filtering_pays(size_t n_rows, size_t n_kept) {
+    constexpr double FILTER = 1.5, SORT = 10.0;
+    return FILTER * static_cast<double>(n_rows) < SORT * static_cast<double>(n_kept);
+}
+
 // Looking up n rows of a node in a sparse column of m nonzeros against walking the column: the
 // rule and the ratio of the sparse trees' paper (its equation 8). One nonzero is walked: its
 // logarithm would let any number of look-ups pass for free.

@@ -34,6 +34,13 @@ cdef extern from "_scanners.hpp" namespace "fasttree":
     unique_ptr[Scanner] make_target_split(const Targets&) except +
 
 
+cdef void* address(array) except? NULL:
+    """Where an array begins; NULL for None."""
+    if array is None:
+        return NULL
+    return <void*> <size_t> array.ctypes.data
+
+
 cdef class Criterion:
     """Impurity criterion (abstract).
 
@@ -41,28 +48,51 @@ cdef class Criterion:
     """
 
     cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  bint sklearn_formulas, Simd simd) except -1:
-        """Take the targets, shape (n_rows, n_outputs), and weights, shape (n_rows,) or None."""
+                  const uint32_t[::1] rows, uint32_t n_rows, FitOptions options) except -1:
+        """Take the targets, shape (n, n_outputs), and weights, shape (n,) or None."""
         cdef int64_t[::1] weights
         cdef double unit
-        self.arrays = [y, sample_weight]
+        self.arrays = {"y": y, "w": sample_weight}
         self.targets = Targets()
-        self.targets.n_rows = <uint32_t> y.shape[0]
+        self.targets.n_rows = n_rows
         self.targets.n_outputs = <int> self.n_outputs
         self.targets.max_n_classes = 1
         self.targets.weight_unit = 1.0
-        self.targets.sklearn_formulas = sklearn_formulas
-        self.targets.simd = simd
+        self.targets.sklearn_formulas = options.sklearn_rules
+        self.targets.simd = options.simd
         self.targets.y = &y[0, 0]
         if sample_weight is not None:
             weights = np.empty(y.shape[0], dtype=np.int64)
             unit = weight_grid(&sample_weight[0], sample_weight.shape[0], &weights[0])
-            self.arrays.append(weights)
+            self.arrays["weights"] = weights
             self.targets.w = &sample_weight[0]
             self.targets.weights = &weights[0]
             self.targets.weight_unit = unit
         self.init_targets(y, sample_weight)
+        if rows is not None:
+            self.place(np.asarray(rows), n_rows)
         self.make_scanner()
+        return 0
+
+    cdef int place(self, rows, uint32_t n_rows) except -1:
+        """Move the targets of a sample to the places of its rows among all n_rows."""
+        for name in ("y", "w", "weights", "classes", "sums", "order_rank", "levels"):
+            array = self.arrays.get(name)
+            if array is None:
+                continue
+            array = np.asarray(array)
+            by_output = name in ("order_rank", "levels")
+            placed = np.zeros(
+                (len(array), n_rows) if by_output else (n_rows, *array.shape[1:]), array.dtype)
+            placed[(slice(None), rows) if by_output else rows] = array
+            self.arrays[name] = placed
+        self.targets.y = <const double*> address(self.arrays["y"])
+        self.targets.w = <const double*> address(self.arrays["w"])
+        self.targets.weights = <const int64_t*> address(self.arrays.get("weights"))
+        self.targets.classes = address(self.arrays.get("classes"))
+        self.targets.sums = <const int64_t*> address(self.arrays.get("sums"))
+        self.targets.order_rank = <const uint32_t*> address(self.arrays.get("order_rank"))
+        self.targets.levels = <const int64_t*> address(self.arrays.get("levels"))
         return 0
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
@@ -112,32 +142,47 @@ cdef class ClassificationCriterion(Criterion):
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         cdef int64_t[::1] n_classes = self.n_classes
         cdef int64_t max_n_classes = self.value_size // self.n_outputs
-        cdef uint8_t[::1] narrow
-        cdef uint32_t[::1] wide
+        cdef uint8_t[:, ::1] narrow
+        cdef uint32_t[:, ::1] wide
         cdef const double* labels = &y[0, 0]
+        cdef uint8_t* narrow_codes
+        cdef uint32_t* wide_codes
         cdef size_t i, size = y.shape[0] * y.shape[1]
-        cdef uint32_t[::1] bits
+        shape = (y.shape[0], y.shape[1])
         self.targets.n_classes = &n_classes[0]
         self.targets.max_n_classes = <int> max_n_classes
         if self.n_outputs == 1 and max_n_classes <= 256:
-            narrow = np.empty(size, dtype=np.uint8)
+            narrow = np.empty(shape, dtype=np.uint8)
+            narrow_codes = &narrow[0, 0]
             for i in range(size):
-                narrow[i] = <uint8_t> labels[i]
-            self.targets.classes = &narrow[0]
-            self.arrays.append(narrow)
+                narrow_codes[i] = <uint8_t> labels[i]
+            self.targets.classes = narrow_codes
+            self.arrays["classes"] = narrow
             if max_n_classes == 2:
-                bits = np.zeros(size // 32 + 1, dtype=np.uint32)
-                for i in range(size):
-                    bits[i >> 5] |= <uint32_t> narrow[i] << (i & 31)
-                self.targets.class_bits = &bits[0]
-                self.arrays.append(bits)
+                self.init_bits()
         else:
-            wide = np.empty(size, dtype=np.uint32)
+            wide = np.empty(shape, dtype=np.uint32)
+            wide_codes = &wide[0, 0]
             for i in range(size):
-                wide[i] = <uint32_t> labels[i]
-            self.targets.classes = &wide[0]
-            self.arrays.append(wide)
+                wide_codes[i] = <uint32_t> labels[i]
+            self.targets.classes = wide_codes
+            self.arrays["classes"] = wide
         return 0
+
+    cdef int init_bits(self) except -1:
+        """A bit per row that says whether it is of class 1."""
+        cdef const uint8_t[:, :] classes = self.arrays["classes"]
+        cdef size_t i, n = classes.shape[0]
+        cdef uint32_t[::1] bits = np.zeros(n // 32 + 1, dtype=np.uint32)
+        for i in range(n):
+            bits[i >> 5] |= <uint32_t> classes[i, 0] << (i & 31)
+        self.targets.class_bits = &bits[0]
+        self.arrays["class_bits"] = bits
+        return 0
+
+    cdef int place(self, rows, uint32_t n_rows) except -1:
+        Criterion.place(self, rows, n_rows)
+        return self.init_bits() if self.targets.class_bits != NULL else 0
 
 
 cdef class Gini(ClassificationCriterion):
@@ -203,7 +248,7 @@ cdef class RegressionCriterion(Criterion):
         self.targets.sums = &sums[0, 0]
         self.targets.centre = &grids[0, 0]
         self.targets.sum_unit = &grids[1, 0]
-        self.arrays += [sums, grids]
+        self.arrays |= {"sums": sums, "grids": grids}
         return 0
 
     cdef int init_ranks(self, const float64_t[:, ::1] y) except -1:
@@ -214,7 +259,7 @@ cdef class RegressionCriterion(Criterion):
             order = np.argsort(np.asarray(y)[:, k], kind="stable")
             np.asarray(rank)[k, order] = np.arange(y.shape[0], dtype=np.uint32)
         self.targets.order_rank = &rank[0, 0]
-        self.arrays.append(rank)
+        self.arrays["order_rank"] = rank
         return 0
 
 
@@ -242,7 +287,7 @@ cdef class Poisson(RegressionCriterion):
             counts = np.arange(-LOG_PADDING, y.shape[0] + LOG_PADDING + 1)
             log_counts = np.log(np.maximum(counts, 1))
             self.targets.log_counts = &log_counts[LOG_PADDING]
-            self.arrays.append(log_counts)
+            self.arrays["log_counts"] = log_counts
         return 0
 
     cdef void make_scanner(self) except *:
@@ -258,9 +303,9 @@ cdef class MAE(RegressionCriterion):
         self.targets.weights = NULL  # levels are unweighted
         self.init_sums(y, None, True)
         self.targets.weights = weights
-        levels = np.ascontiguousarray(np.asarray(self.arrays[len(self.arrays) - 2]).T)
+        levels = np.ascontiguousarray(np.asarray(self.arrays["sums"]).T)
         self.targets.levels = &levels[0, 0]
-        self.arrays.append(levels)
+        self.arrays["levels"] = levels
         return self.init_ranks(y)
 
     cdef void make_scanner(self) except *:

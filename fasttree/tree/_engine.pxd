@@ -228,25 +228,18 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
     const uint32_t MAX_COUNTED
     const uint32_t TILE
 
-    cdef enum Storage:
-        RAW
-        SORTED
-        COUNTED
-        WIDE
-
     cdef cppclass Column:
-        Storage storage
         cbool has_missing
         uint32_t n_categories
         vector[float] values
         cbool with_labels()
 
-    cdef cppclass DenseData:
+    cdef cppclass DenseColumns:
         uint32_t n_rows
         vector[uint32_t] rows
         vector[Column] columns
-        DenseData(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, uint32_t n_rows,
-                  uint32_t n_features) except +
+        DenseColumns(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride,
+                     uint32_t n_rows, uint32_t n_features) except +
         float value(uint32_t row, uint32_t feature)
         void begin_encoding(uint32_t n_threads)
         uint32_t n_parts()
@@ -255,7 +248,7 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void count(uint32_t share, uint32_t step, uint32_t n_steps) except +
         void settle_codes(uint32_t feature) except +
         void count_few(uint32_t first, uint32_t last) except +
-        vector[uint32_t] raw_features() except +
+        vector[uint32_t] unlisted() except +
         void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
                          uint32_t part, uint32_t* all_keys)
         void sort(uint32_t feature, const uint32_t* keys, cbool widened,
@@ -264,10 +257,22 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void interleave(uint32_t part)
         void end_interleaving()
 
+
+cdef extern from "_sample.hpp" namespace "fasttree" nogil:
+    cdef cppclass DenseSample:
+        const DenseColumns& data
+        vector[uint32_t] rows
+        DenseSample(const DenseColumns& data, vector[uint32_t] rows) except +
+        cbool has_list(uint32_t feature)
+        void take_lists(DenseColumns& columns)
+        vector[uint32_t] bits() except +
+        void filter_list(uint32_t feature, const uint32_t* is_in) except +
+        void sort_list(uint32_t feature, SortBuffers& buffers) except +
+
     cdef cppclass DenseWorkspace(BlockSource):
         vector[uint32_t] go_left
         Room[uint32_t] scratch
-        DenseWorkspace(DenseData& data, Simd simd) except +
+        DenseWorkspace(DenseSample& sample, Simd simd) except +
         Runs runs(uint32_t feature, uint32_t start, uint32_t end) except +
         uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) except +
         void split_list(uint32_t feature, uint32_t start, uint32_t end, cbool with_left,
@@ -356,7 +361,7 @@ cdef extern from "_tables.hpp" namespace "fasttree" nogil:
         TableCells table
 
     cdef cppclass CountTables:
-        CountTables(const DenseData& data, const Scanner& scanner, cbool forced) except +
+        CountTables(const DenseSample& sample, const Scanner& scanner, cbool forced) except +
         cbool counts(uint32_t feature, uint32_t n)
         cbool any(uint32_t n)
         int acquire() except +
@@ -373,6 +378,7 @@ cdef extern from "_tables.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
+    cbool filtering_pays(size_t n_rows, size_t n_kept)
     cbool sparse_lists_pay(uint32_t n_features, uint32_t max_features)
     cbool lists_pay(uint32_t n_features, uint32_t max_features)
     uint32_t subtree_size(uint32_t n_rows, int n_threads)

@@ -8,11 +8,12 @@ from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from fasttree.tree._criterion cimport Criterion
+from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._engine cimport (
     Candidate, CountTables, FeatureSampler, GrowthRules, Limits, Node, NodeStore, Scanner, Split
 )
+from fasttree.tree._options cimport FitOptions
 from fasttree.tree._partitioner cimport Partitioner
-from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport float64_t, int8_t, intp_t, uint8_t, uint32_t, uint64_t
 
 
@@ -45,12 +46,12 @@ cdef class Splitter:
     cdef bint polls_signals
     cdef vector[double] left_value, right_value  # of the children of the node split last
 
-    cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, bint depth_first, int n_threads,
-                  Simd simd, const uint32_t[::1] n_categories) except -1
-    cdef Partitioner make_partitioner(self, object X, const float64_t[::1] sample_weight,
-                                      str strategy, uint32_t max_features, int n_threads,
-                                      Simd simd, const uint32_t[::1] n_categories)
+    # The sample is `rows` of the encoding, or all of them, and y and weights are theirs.
+    cdef int init(self, Encoding encoding, const float64_t[:, ::1] y,
+                  const float64_t[::1] sample_weight, const uint32_t[::1] rows,
+                  FitOptions options) except -1
+    cdef Partitioner make_partitioner(self, Encoding encoding, const vector[uint32_t]& rows,
+                                      FitOptions options)
     cdef int attach(self) except -1
     cdef Splitter clone(self)
     cdef void share_tables(self, CountTables* tables) noexcept nogil

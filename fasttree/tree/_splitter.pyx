@@ -10,14 +10,16 @@ from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange
 from libc.math cimport INFINITY, isnan
+from libc.stddef cimport size_t
 from libcpp.utility cimport move
-from scipy.sparse import issparse
 
 from fasttree.tree._engine cimport (
     BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, THRESHOLD, Block, Counts, KeyedSampler,
     LabelDraw, Nonzeros, Reach, Runs, SklearnSampler, lists_pay, midpoint, mix, score_to_beat,
     sparse_lists_pay, take_candidate, take_counted, take_nonzeros
 )
+from fasttree.tree._encoding cimport SparseEncoding
+from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, Strategy
 from fasttree.tree._partitioner cimport DensePartitioner
 from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartitioner
 
@@ -26,6 +28,18 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
 
 
 cdef uint64_t POLL_WORK = 4_000_000
+
+
+cdef vector[uint32_t] weighted_rows(size_t n, const float64_t[::1] weights,
+                                    const uint32_t[::1] rows) except *:
+    """The rows of a sample whose weight is not zero; `rows` are all n if they are not given."""
+    cdef vector[uint32_t] out
+    cdef size_t i
+    out.reserve(n)
+    for i in range(n):
+        if weights is None or weights[i] != 0.0:
+            out.push_back(<uint32_t> i if rows is None else rows[i])
+    return out
 
 
 cdef class Splitter:
@@ -63,11 +77,11 @@ cdef class Splitter:
         return type(self), (self.criterion, self.max_features, self.min_samples_leaf,
                             self.min_weight_leaf, self.random_state, cst, self.label_sets)
 
-    cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, bint depth_first, int n_threads,
-                  Simd simd, const uint32_t[::1] n_categories) except -1:
-        cdef uint32_t n_features = <uint32_t> X.shape[1]
-        cdef uint32_t max_features = <uint32_t> min(self.max_features, X.shape[1])
+    cdef int init(self, Encoding encoding, const float64_t[:, ::1] y,
+                  const float64_t[::1] sample_weight, const uint32_t[::1] rows,
+                  FitOptions options) except -1:
+        cdef uint32_t n_features = encoding.n_features
+        cdef uint32_t max_features = <uint32_t> min(self.max_features, n_features)
         if hasattr(self.random_state, "randint"):
             self.seed = self.random_state.randint(0, 2147483647)
         else:
@@ -75,33 +89,35 @@ cdef class Splitter:
         self.rules.min_samples_leaf = self.min_samples_leaf
         self.rules.min_weight_leaf = self.min_weight_leaf
         self.rules.monotonic_cst = &self.monotonic_cst[0] if self.with_monotonic_cst else NULL
-        self.rules.sklearn_rules = sklearn_rules
+        self.rules.sklearn_rules = options.sklearn_rules
         self.rules.label_sets = self.label_sets
         self.draws = max_features < n_features
         self.stop = &self.stop_flag
         self.stop_flag = 0
         self.polls_signals = True
-        self.count_forced = strategy == "count"
-        self.with_blocks = strategy == "auto" and depth_first and self.searches_lists()
-        self.criterion.init(y, sample_weight, sklearn_rules, simd)
-        self.partitioner = self.make_partitioner(X, sample_weight, strategy, max_features,
-                                                 n_threads, simd, n_categories)
-        if sklearn_rules:
+        self.count_forced = options.strategy == COUNT
+        self.with_blocks = (options.strategy == AUTO and options.depth_first
+                            and self.searches_lists())
+        self.criterion.init(y, sample_weight, rows, encoding.n_rows, options)
+        self.partitioner = self.make_partitioner(
+            encoding, weighted_rows(y.shape[0], sample_weight, rows), options)
+        if options.sklearn_rules:
             self.sampler.reset(new SklearnSampler(n_features, max_features, <uint32_t> self.seed))
         else:
             self.sampler.reset(new KeyedSampler(n_features, max_features))
         return self.attach()
 
-    cdef Partitioner make_partitioner(self, object X, const float64_t[::1] sample_weight,
-                                      str strategy, uint32_t max_features, int n_threads,
-                                      Simd simd, const uint32_t[::1] n_categories):
-        """Rows and columns of X, kept as the features that nodes look at demand."""
-        cdef uint32_t n_features = <uint32_t> X.shape[1]
+    cdef Partitioner make_partitioner(self, Encoding encoding, const vector[uint32_t]& rows,
+                                      FitOptions options):
+        """Rows and columns, kept as the features that nodes look at demand."""
+        cdef uint32_t n_features = encoding.n_features
+        cdef uint32_t max_features = <uint32_t> min(self.max_features, n_features)
+        cdef Strategy strategy = options.strategy
         cdef Partitioner partitioner
         cdef bint with_lists
-        if issparse(X):
-            with_lists = strategy in ("presort", "count") or (
-                strategy == "auto" and sparse_lists_pay(n_features, max_features))
+        if isinstance(encoding, SparseEncoding):
+            with_lists = strategy == PRESORT or strategy == COUNT or (
+                strategy == AUTO and sparse_lists_pay(n_features, max_features))
             partitioner = ListPartitioner() if with_lists else ExtractionPartitioner()
             # A threshold parts nonzeros from the rest, and no fewer than a leaf has rows; but
             # which features are constant matters to draws.
@@ -109,10 +125,11 @@ cdef class Splitter:
                 partitioner.least = <uint32_t> self.min_samples_leaf
         else:
             partitioner = DensePartitioner()
-            with_lists = lists_pay(n_features, max_features)
             if not self.searches_lists():
-                strategy = "sort"
-        partitioner.init(X, sample_weight, strategy, with_lists, n_threads, simd, n_categories)
+                options.strategy = strategy = SORT
+            with_lists = strategy == PRESORT or (
+                strategy == AUTO and lists_pay(n_features, max_features))
+        partitioner.init(encoding, rows, with_lists, options)
         return partitioner
 
     cdef bint searches_lists(self):
@@ -127,7 +144,7 @@ cdef class Splitter:
         self.right_value.resize(self.criterion.value_size)
         self.scratch_table = NO_TABLE
         self.tables.reset(new CountTables(
-            deref(self.partitioner.dense_columns()), deref(self.scanner), self.count_forced))
+            deref(self.partitioner.dense_sample()), deref(self.scanner), self.count_forced))
         self.node_tables = self.tables.get()
         return 0
 

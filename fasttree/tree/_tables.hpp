@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "_cost_model.hpp"
-#include "_dense.hpp"
+#include "_sample.hpp"
 #include "_sampler.hpp"
 #include "_scanner.hpp"
 #include "_split.hpp"
@@ -28,7 +28,8 @@ struct Deferred {
 };
 
 class CountTables {
-    const DenseData& data_;
+    const DenseSample& sample_;
+    const DenseColumns& data_;
     const Scanner& scanner_;
     const bool forced_;
     std::vector<size_t> offsets_;                 // of a feature's cells in a table
@@ -38,11 +39,11 @@ class CountTables {
     std::vector<uint32_t> narrow_, wide_;         // counted features
 
 public:
-    CountTables(const DenseData& data, const Scanner& scanner, bool forced)
-        : data_(data), scanner_(scanner), forced_(forced), offsets_(data.columns.size()),
-          cell_(scanner.cell_bytes()) {
-        for (uint32_t f = 0; f < data.columns.size() && cell_ > 0; ++f) {
-            const Storage storage = data.columns[f].storage;
+    CountTables(const DenseSample& sample, const Scanner& scanner, bool forced)
+        : sample_(sample), data_(sample.data), scanner_(scanner), forced_(forced),
+          offsets_(data_.columns.size()), cell_(scanner.cell_bytes()) {
+        for (uint32_t f = 0; f < data_.columns.size() && cell_ > 0; ++f) {
+            const Storage storage = data_.columns[f].storage;
             if (storage != COUNTED && storage != WIDE) continue;
             offsets_[f] = bytes_;
             bytes_ += feature_bytes(f);
@@ -94,7 +95,7 @@ public:
         char* cells = pool_[table].get();
         const Column& col = data_.columns[f];
         std::memset(cells + offsets_[f], 0, feature_bytes(f));
-        const uint32_t* rows = data_.rows.data() + start;
+        const uint32_t* rows = sample_.rows.data() + start;
         if (col.storage == WIDE) {
             scanner_.fill(rows, end - start, data_.wide_codes.get(), data_.n_wide, &col.slot,
                           &offsets_[f], 1, cells);
@@ -170,7 +171,7 @@ private:
             offsets.push_back(offsets_[f]);
         }
         if (slots.empty()) return;
-        scanner_.fill(data_.rows.data() + start, end - start, codes, stride, slots.data(),
+        scanner_.fill(sample_.rows.data() + start, end - start, codes, stride, slots.data(),
                       offsets.data(), static_cast<uint32_t>(slots.size()), cells);
     }
 };
