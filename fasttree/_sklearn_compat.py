@@ -30,6 +30,7 @@ from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.validation import (
     _assert_all_finite_element_wise as assert_all_finite_element_wise,
 )
+from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _check_response_method as check_response_method
@@ -49,6 +50,7 @@ __all__ = [
     "StrOptions",
     "align_sparse_interface",
     "assert_all_finite_element_wise",
+    "check_feature_names",
     "check_method_params",
     "check_n_features",
     "check_response_method",

@@ -21,11 +21,14 @@ from fasttree.optimal._options import SearchOptions
 from fasttree.optimal._progress import Reporter
 from fasttree.optimal._weights import integer_weights
 from fasttree.tree import DecisionTreeClassifier
+from fasttree.tree._data import EncodedData
 from fasttree.tree._interop import to_sklearn_tree
 from fasttree.tree._table import table_encoder
 from fasttree.tree._validation import (
+    check_encoded,
     check_fit_data,
     check_fit_table,
+    check_target,
     check_weights,
     encode_classes,
 )
@@ -308,9 +311,12 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
 
     def _checked_data(self, X, y, sample_weight):
         """Return rows of positive weight: float32 X, int32 classes and float64 weights."""
-        vars(self).pop("_table_encoder", None)
-        read = check_fit_table(self, X, y)
-        X, y = check_fit_data(self, X, y) if read is None else read
+        if isinstance(X, EncodedData):
+            check_encoded(self, X)
+            read = X.cells, check_target(self, y), X.table_encoder
+        else:
+            read = check_fit_table(self, X, y)
+        X, y, self._table_encoder = (*check_fit_data(self, X, y), None) if read is None else read
         if issparse(X):
             X = X.toarray()
         if read is None:

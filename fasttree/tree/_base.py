@@ -20,23 +20,26 @@ from fasttree._config import get_config
 from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
 from fasttree.tree import _criterion, _splitter
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
+from fasttree.tree._data import EncodedData, TrainingData
 from fasttree.tree._encoding import encoding_of
 from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
+from fasttree.tree._rows import canonical_sparse
 from fasttree.tree._settings import n_rows_of
 from fasttree.tree._table import table_encoder
 from fasttree.tree._tree import Tree
 from fasttree.tree._tunable import TunableMixin
 from fasttree.tree._validation import (
-    canonical_sparse,
+    check_encoded,
     check_fit_data,
     check_fit_table,
     check_grown,
     check_predict_data,
     check_predict_values,
+    check_target,
+    check_values,
     check_weights,
     encode_classes,
-    missing_mask,
     random_source,
 )
 from fasttree.utils._threads import effective_n_threads
@@ -110,96 +113,101 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         missing_values_in_feature_mask=None,
     ):
         """Grow the tree; the ensembles call this with checked input."""
-        X, y, sample_weight, missing = self._read_data(
-            X, y, sample_weight, check_input, missing_values_in_feature_mask
-        )
-        encoder = table_encoder(self)
-        n_categories = None if encoder is None else encoder.n_categories
-        self.tree_ = self._grow(X, y, sample_weight, missing, n_categories)
+        data = self._read_data(X, y, sample_weight, check_input)
+        self.tree_ = self._grow(data)
+        self._table_encoder = data.table_encoder
+        self._n_fit_rows = data.n_samples  # what fractions of rows refer to
         if isinstance(self, ClassifierMixin) and self.n_outputs_ == 1:
             self.n_classes_ = self.n_classes_[0]
             self.classes_ = self.classes_[0]
         self._prune_tree()
         return self
 
-    def _read_data(
-        self, X, y, sample_weight, check_input=True, missing_values_in_feature_mask=None
-    ):
-        """Return X as float32, y as float64 columns, weights with those of the classes, and the
-        mask of columns with missing values; set what a fit learns of classes and labels."""
-        is_classifier = isinstance(self, ClassifierMixin)
-        vars(self).pop("_table_encoder", None)
-        if check_input:
+    def _read_data(self, X, y, sample_weight, check_input=True):
+        """Return the checked data of a fit; set what it says of features and classes."""
+        encoder = None
+        if isinstance(X, EncodedData):
+            check_encoded(self, X)
+            y, encoder = check_target(self, y), X.table_encoder
+        elif check_input:
             read = check_fit_table(self, X, y)
-            X, y = check_fit_data(self, X, y) if read is None else read
             if read is None:
-                n_threads = effective_n_threads(self.n_jobs, X.size)
-                missing_values_in_feature_mask = missing_mask(self, X, n_threads)
-            if self.criterion == "poisson":
-                _check_poisson_target(y)
+                X, y = check_fit_data(self, X, y)
+                check_values(self, X, effective_n_threads(self.n_jobs, X.size))
+            else:
+                X, y, encoder = read
+        if self.criterion == "poisson" and check_input:
+            _check_poisson_target(y)
+        self.n_features_in_ = X.shape[1]
+        y, sample_weight = self._read_target(y, sample_weight, X)
+        if isinstance(X, EncodedData):
+            encoding, rows, y, sample_weight = X.sample(y, sample_weight)
+            return TrainingData(encoding, y, sample_weight, rows, encoder)
         if issparse(X):
             X = canonical_sparse(X)
         else:
             X = np.asarray(X, dtype=np.float32)
             if not X.flags.aligned:  # a field of packed records
                 X = X.copy()
-        n_samples, self.n_features_in_ = X.shape
-        self._n_fit_rows = n_samples  # what fractions of rows refer to
+        n_categories = None if encoder is None else encoder.n_categories
+        return TrainingData(encoding_of(X, n_categories), y, sample_weight, None, encoder)
 
+    def _read_target(self, y, sample_weight, X):
+        """Return y as float64 columns and weights with those of the classes."""
         y = np.atleast_1d(y)
         if y.ndim == 1:
             y = y.reshape(-1, 1)
         self.n_outputs_ = y.shape[1]
         class_weights = None
-        if is_classifier:
+        if isinstance(self, ClassifierMixin):
             if self.class_weight is not None:
                 class_weights = compute_sample_weight(self.class_weight, y)
             y, self.classes_ = encode_classes(y)
             self.n_classes_ = np.array([len(c) for c in self.classes_], dtype=np.intp)
         y = np.ascontiguousarray(y, dtype=np.float64)
-        if len(y) != n_samples:
+        if len(y) != X.shape[0]:
             raise ValueError(
-                f"Number of labels={len(y)} does not match number of samples={n_samples}"
+                f"Number of labels={len(y)} does not match number of samples={X.shape[0]}"
             )
-
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, X)
         if class_weights is not None:
             sample_weight = (
                 class_weights if sample_weight is None else sample_weight * class_weights
             )
+        return y, sample_weight
 
-        return X, y, sample_weight, missing_values_in_feature_mask
-
-    def _grow(self, X, y, sample_weight, missing_values_in_feature_mask=None, n_categories=None):
+    def _grow(self, data):
         """Return the tree of checked data."""
-        builder = self._make_builder(X, sample_weight)
-        if n_categories is not None:
-            self._check_labels(n_categories)
+        builder = self._make_builder(data)
+        encoding = data.encoding
+        if encoding.category_counts is not None:
+            self._check_labels(encoding.category_counts)
         is_classifier = isinstance(self, ClassifierMixin)
         n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
         config = get_config()
-        tree = Tree(X.shape[1], n_classes, self.n_outputs_)
+        tree = Tree(encoding.n_features, n_classes, self.n_outputs_)
         builder.build(
             tree,
-            encoding_of(X, n_categories),
-            y,
-            sample_weight,
-            n_threads=effective_n_threads(self.n_jobs, X.size),
+            encoding,
+            data.y,
+            data.sample_weight,
+            data.rows,
+            n_threads=effective_n_threads(self.n_jobs, data.n_samples * encoding.n_features),
             strategy=config["strategy"],
             simd=config["simd"],
             sklearn_stream=config["sklearn_random_stream"],
         )
         return tree
 
-    def _make_builder(self, X, sample_weight):
+    def _make_builder(self, data):
         """Put criterion, splitter and builder together; fractions become numbers."""
-        n_samples = X.shape[0]
+        n_samples = data.n_samples
         min_samples_leaf = n_rows_of(self.min_samples_leaf, n_samples)
         min_samples_split = max(
             n_rows_of(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf
         )
-        total_weight = n_samples if sample_weight is None else np.sum(sample_weight)
+        total_weight = n_samples if data.sample_weight is None else np.sum(data.sample_weight)
         min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
 

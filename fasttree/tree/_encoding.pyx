@@ -52,6 +52,11 @@ cdef class Encoding:
         self.n_categories = n_categories
         self.is_shared = is_shared
 
+    @property
+    def category_counts(self):
+        """ndarray of shape (n_features,) or None: categories that each column may hold."""
+        return None if self.n_categories is None else np.asarray(self.n_categories)
+
 
 cdef class DenseColumnsOwner:
 

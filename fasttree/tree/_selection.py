@@ -5,7 +5,7 @@ of n rows and N distinct values costs O(n + N C) where it is counted, else a rad
 values. Both functions grow a tree of one split per column, so they find what a node would.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import narwhals
 import numpy as np
@@ -18,7 +18,7 @@ from fasttree.tree._classes import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
 )
-from fasttree.tree._table import table_encoder
+from fasttree.tree._encoding import encoding_of
 
 __all__ = ["ColumnSplit", "best_split", "feature_scores"]
 
@@ -95,14 +95,14 @@ def best_split(
     2.5
     """
     stump = _stump(y, criterion, categorical_split=categorical_split, missing_values=missing_values)
-    X, y, sample_weight, _ = stump._read_data(_as_table(x), y, sample_weight)
-    tree, score = _split_column(stump, X, y, sample_weight, 0)
+    data = stump._read_data(_as_table(x), y, sample_weight)
+    tree, score = _split_column(stump, data, 0)
     if tree.node_count == 1:
         impurity = float(tree.impurity[0])
         return ColumnSplit(score, float("nan"), None, False, impurity, impurity, 0)
     labels = None
     if tree.label_splits is not None:
-        known = table_encoder(stump).categories[0]
+        known = data.table_encoder.categories[0]
         labels = tuple(known[code] for code in tree.label_splits.codes_going_left(0, 0))
     weights = tree.weighted_n_node_samples
     return ColumnSplit(
@@ -168,8 +168,9 @@ def feature_scores(
         categorical_split=categorical_split,
         missing_values=missing_values,
     )
-    X, y, sample_weight, _ = stump._read_data(X, y, sample_weight)
-    return np.array([_split_column(stump, X, y, sample_weight, j)[1] for j in range(X.shape[1])])
+    data = stump._read_data(X, y, sample_weight)
+    n_features = data.encoding.n_features
+    return np.array([_split_column(stump, data, j)[1] for j in range(n_features)])
 
 
 def _stump(y, criterion, **params):
@@ -205,20 +206,19 @@ def _as_table(x):
     return x[:, None]
 
 
-def _split_column(stump, X, y, sample_weight, j):
+def _split_column(stump, data, j):
     """The tree of one split of column j, and its score."""
+    X, counts = data.encoding.X, data.encoding.category_counts
     column = X[:, [j]].toarray() if issparse(X) else X[:, j : j + 1]
-    encoder = table_encoder(stump)
-    n_categories = None if encoder is None else encoder.n_categories
-    if n_categories is not None:
-        n_categories = n_categories[j : j + 1]
-    tree = stump._grow(column, y, sample_weight, None, n_categories)
+    column = column if data.rows is None else column[data.rows]
+    encoding = encoding_of(column, None if counts is None else counts[j : j + 1])
+    tree = stump._grow(replace(data, encoding=encoding, rows=None))
     if tree.node_count == 1:
         return tree, 0.0
     if stump.criterion == "chi2":
         return tree, _chi_square(tree)
     if stump.criterion == "label_split":
-        return tree, _gain_about_halves(tree, column, y[:, 0], sample_weight)
+        return tree, _gain_about_halves(tree, column, data.y[:, 0], data.sample_weight)
     return tree, float(tree.improvement[0])
 
 

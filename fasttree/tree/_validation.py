@@ -15,22 +15,20 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
 from fasttree.tree._cells import are_texts, encode_texts
-from fasttree.tree._columns import open_table, target_array
-from fasttree.tree._table import TableEncoder, table_encoder
+from fasttree.tree._columns import target_array
+from fasttree.tree._data import EncodedData
+from fasttree.tree._rows import (
+    canonical_sparse,
+    is_plain_matrix,
+    is_plain_sparse,
+    open_rows,
+    read_table,
+)
+from fasttree.tree._table import table_encoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 from fasttree.utils._integers import encode_integers
 
 _reseeded = threading.local()
-
-
-def _is_plain_matrix(X):
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype.char in "fdlqiILQ?bBhH"
-        and X.dtype.isnative
-        and X.size > 0
-    )
 
 
 def _is_plain_target(y):
@@ -42,11 +40,6 @@ def _is_plain_target(y):
     if kind == "O":
         return are_texts(y)
     return kind in "iub" or (y.dtype.char in "fd" and bool(np.isfinite(y).all()))
-
-
-def _is_plain_sparse(X):
-    """A CSC or CSR matrix of numbers, canonical, that is not empty."""
-    return X.dtype.char in "fdlqiILQ?bBhH" and X.dtype.isnative and min(X.shape) > 0
 
 
 def _forget_names(estimator, X):
@@ -61,12 +54,12 @@ def check_fit_data(estimator, X, y):
 
     X may hold infinities and NaN: see `missing_mask`.
     """
-    if _is_plain_matrix(X) and _is_plain_target(y):
+    if is_plain_matrix(X) and _is_plain_target(y):
         _forget_names(estimator, X)
         return X.astype(np.float32, copy=False), y
     if issparse(X) and X.ndim == 2:
         X = canonical_sparse(X)
-        if _is_plain_sparse(X) and _is_plain_target(y):
+        if is_plain_sparse(X) and _is_plain_target(y):
             _forget_names(estimator, X)
             return X.tocsc().astype(np.float32, copy=False), y
     return validate_data(
@@ -80,94 +73,80 @@ def check_fit_data(estimator, X, y):
     )
 
 
-def _open_table(estimator, X, with_labels):
-    """`open_table`, also for what only scikit-learn can turn into an array; and X as an array or
-    a frame."""
-    table = open_table(X, with_labels)
-    if table is None and with_labels:
-        X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=estimator)
-        table = open_table(X, with_labels)
-    elif table is not None and isinstance(X, list | tuple):
-        X = table.array
-    return table, X
-
-
 def check_fit_table(estimator, X, y):
     """`check_fit_data` for a table, None for anything else.
 
-    The table is turned into cells by an encoder that the estimator keeps.
+    Returns
+    -------
+    (cells, y, encoder) or None
+        Cells of the table, the target, and the encoder that made the cells.
     """
-    categorical_features, missing_values = estimator.categorical_features, estimator.missing_values
-    names_labels = categorical_features is not None and not isinstance(categorical_features, str)
-    with_labels = names_labels or missing_values is not None
-    if with_labels and issparse(X):
-        raise ValueError(
-            "categorical_features and missing_values are for dense data and tables; a sparse X "
-            "holds numbers."
-        )
-    table, X = _open_table(estimator, X, with_labels)
-    if table is None:
+    read = read_table(estimator, X)
+    if read is None:
         return None
+    cells, encoder, X = read
     validate_data(estimator, X, skip_check_array=True)
-    if table.n_rows == 0 or table.n_columns == 0:
-        what = "sample" if table.n_rows == 0 else "feature"
-        raise ValueError(
-            f"Found array with 0 {what}(s) (shape={(table.n_rows, table.n_columns)}) while a "
-            "minimum of 1 is required."
-        )
+    return cells, check_target(estimator, y), encoder
+
+
+def check_target(estimator, y):
+    """Return y as an array of finite numbers or of text."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
     y = target_array(y)
-    if not _is_plain_target(y):
-        y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
-    encoder = TableEncoder(table, categorical_features, missing_values)
-    cells = encoder.encode(table, is_fit=True)
-    estimator._table_encoder = encoder
-    return cells, y
+    if _is_plain_target(y):
+        return y
+    return check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
+
+
+def check_encoded(estimator, data):
+    """Check an `EncodedData` as the X of a fit; set `n_features_in_` and names."""
+    data.check_fits(estimator)
+    _forget_names(estimator, data)
+    if data.feature_names is not None:
+        estimator.feature_names_in_ = data.feature_names
+    if data.table_encoder is None and not estimator._support_missing_values(data.cells):
+        check_values(estimator, data.cells, 1)
+
+
+def _predicted_cells(estimator, data):
+    """The cells of an `EncodedData`, if the estimator was fitted on data encoded alike."""
+    check_n_features(estimator, data, reset=False)
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None and data.feature_names is not None and (names != data.feature_names).any():
+        raise ValueError(
+            "The feature names should match those that were passed during fit, which were "
+            f"{list(names)}, got {list(data.feature_names)}."
+        )
+    encoder = table_encoder(estimator)
+    categories = None if encoder is None else encoder.categories
+    own = None if data.table_encoder is None else data.table_encoder.categories
+    if categories != own and any(categories or []) | any(own or []):
+        raise ValueError(
+            "X was encoded with other categories than the data of the fit; pass the table itself."
+        )
+    return data.cells.tocsr() if issparse(data.cells) else data.cells
+
+
+def check_values(estimator, X, n_threads):
+    """Raise if X holds infinities, or missing values that the estimator does not take."""
+    if not issparse(X):
+        kind = value_kind(X, n_threads)
+        if kind == ALL_FINITE or (kind == SOME_MISSING and estimator._support_missing_values(X)):
+            return
+        X = np.array(X)  # scikit-learn's check, for its message, wants a writable array
+    estimator._compute_missing_values_in_feature_mask(X)
 
 
 def _check_predict_table(estimator, X, encoder):
     """`check_predict_data` for an estimator that was fitted on a table."""
     if issparse(X):
         raise ValueError("The estimator was fitted on a table; a sparse X holds numbers only.")
-    table, X = _open_table(estimator, X, with_labels=True)
+    table, X = open_rows(estimator, X, with_labels=True)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return encoder.encode(table)
-
-
-def missing_mask(estimator, X, n_threads):
-    """Return which columns of X hold missing values, None if none does.
-
-    Raises
-    ------
-    ValueError
-        If X holds infinities, or missing values that the estimator does not take.
-    """
-    if not issparse(X):
-        kind = value_kind(X, n_threads)
-        if kind == ALL_FINITE:
-            return None
-        if kind == SOME_MISSING and estimator._support_missing_values(X):
-            return np.isnan(X).any(axis=0)
-        X = np.array(X)  # scikit-learn's check, for its message, wants a writable array
-    return estimator._compute_missing_values_in_feature_mask(X)
-
-
-def canonical_sparse(X, to_format="csc"):
-    """Return a sparse X with sorted indices and duplicates summed; the caller's is not changed.
-
-    Duplicates are summed as they are, before any cast, as `X.toarray()` does. What is neither CSC
-    nor CSR becomes `to_format`.
-    """
-    if X.format not in ("csc", "csr"):
-        X = X.asformat(to_format)
-    if X.has_canonical_format:
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X
 
 
 def check_grown(estimator):
@@ -189,11 +168,13 @@ def check_predict_data(estimator, X, check_input=True):
     if not check_input:
         check_n_features(estimator, X, reset=False)
         return X, SOME_INFINITE
+    if isinstance(X, EncodedData):
+        return _predicted_cells(estimator, X), SOME_INFINITE
     encoder = table_encoder(estimator)
     if encoder is not None:
         return _check_predict_table(estimator, X, encoder), SOME_INFINITE
     if (
-        _is_plain_matrix(X)
+        is_plain_matrix(X)
         and X.shape[1] == estimator.n_features_in_
         and not hasattr(estimator, "feature_names_in_")
     ):
