@@ -17,6 +17,7 @@ from sklearn.tree._export import _DOTTreeExporter as DOTTreeExporter
 from sklearn.tree._export import _MPLTreeExporter as MPLTreeExporter
 from sklearn.tree._tree import NODE_DTYPE as SKLEARN_NODE_DTYPE
 from sklearn.tree._tree import Tree as SklearnTree
+from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import (
     Hidden,
     Interval,
@@ -59,6 +60,7 @@ __all__ = [
     "fit_context",
     "insert_error_scores",
     "report_fit_failures",
+    "safe_indexing",
     "safe_split",
     "score_estimator",
     "validate_parameter_constraints",

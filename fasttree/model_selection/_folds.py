@@ -6,6 +6,7 @@ reads its results reads these.
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from numbers import Number
 from traceback import format_exc
 
@@ -18,6 +19,7 @@ from fasttree._sklearn_compat import (
     MultimetricScorer,
     check_method_params,
     fit_and_score,
+    safe_indexing,
     safe_split,
 )
 from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
@@ -53,6 +55,7 @@ class Task:
 
     estimator: object
     X: object
+    encoded: object  # EncodedData of X, or None
     y: object
     candidates: list  # parameters of each setting
     table: object  # SettingTable of the settings
@@ -110,8 +113,9 @@ class Task:
 
     def _evaluate(self, params, members, fold):
         start = time.perf_counter()
-        train = safe_split(self.estimator, self.X, self.y, fold.train)
-        test = safe_split(self.estimator, self.X, self.y, fold.test, fold.train)
+        data = self.X if self.encoded is None else self.encoded
+        train = safe_split(self.estimator, data, self.y, fold.train)
+        test = safe_split(self.estimator, data, self.y, fold.test, fold.train)
         settings = self._settings(members, len(fold.train))
         fit_params = check_method_params(self.X, params=self.fit_params, indices=fold.train)
         estimator = clone(self.estimator).set_params(
@@ -174,8 +178,11 @@ class Task:
 
     def _scores(self, estimator, settings, members, rows, indices):
         """A number, or a dict of them, for each setting."""
+        original = None  # what scorers that are called are given
+        if self.encoded is not None:
+            original = partial(safe_indexing, self.X, indices)
         scores, _ = score_cuts(
-            ValidationRows(estimator, *rows),
+            ValidationRows(estimator, *rows, original),
             settings,
             lambda i: self.candidates[members[i]],
             self.scorer,

@@ -23,6 +23,7 @@ from fasttree._sklearn_compat import (
     report_fit_failures,
 )
 from fasttree.model_selection._folds import Fold, Task, is_cuttable
+from fasttree.tree import EncodedData
 from fasttree.tree._cut_scores import check_scorer
 from fasttree.tree._settings import LIMITS, SettingTable
 
@@ -156,20 +157,37 @@ class TrainOnceSearchCV(GridSearchCV):
         context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
 
-        task = self._make_task(X, y, candidates, scorer, routed)
+        encoded = self._encoded(X)
+        task = self._make_task(X, encoded, y, candidates, scorer, routed)
         folds = self._make_folds(X, y, routed)
         results = self._search(task, folds, candidates, context)
         if callable(self.scoring) and self.multimetric_:
             refit_metric = self.refit
         self._choose(results, refit_metric)
         if self.refit:
-            self._fit_best(X, y, routed.estimator.fit, context, metadata)
+            self._fit_best(X, encoded, y, routed.estimator.fit, context, metadata)
         self.scorer_ = scorer._scorers if isinstance(scorer, MultimetricScorer) else scorer
         self.cv_results_ = results
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
         return self
 
-    def _make_task(self, X, y, candidates, scorer, routed):
+    def _encoded(self, X):
+        """X encoded for all fits, or None where they have to read it for themselves: because
+        settings differ in how, or because it is for each of them to say what is wrong with it."""
+        grids = [self.param_grid] if isinstance(self.param_grid, dict) else self.param_grid
+        reading = {"categorical_features", "missing_values"}
+        if not is_cuttable(self.estimator) or any(reading & set(grid) for grid in grids):
+            return None
+        if isinstance(X, EncodedData):
+            return X
+        try:
+            return EncodedData.borrowed(
+                X, **{name: getattr(self.estimator, name) for name in reading}
+            )
+        except (TypeError, ValueError):
+            return None
+
+    def _make_task(self, X, encoded, y, candidates, scorer, routed):
         config = dict(get_config())
         cut, table = (), None
         if is_cuttable(self.estimator):
@@ -179,6 +197,7 @@ class TrainOnceSearchCV(GridSearchCV):
         return Task(
             estimator=clone(self.estimator),
             X=X,
+            encoded=encoded,
             y=y,
             candidates=list(candidates),
             table=table,
@@ -256,7 +275,8 @@ class TrainOnceSearchCV(GridSearchCV):
             self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
         self.best_params_ = results["params"][self.best_index_]
 
-    def _fit_best(self, X, y, fit_params, context, metadata):
+    def _fit_best(self, X, encoded, y, fit_params, context, metadata):
+        data = X if encoded is None else encoded
         self.best_estimator_ = clone(self.estimator).set_params(
             **clone(self.best_params_, safe=False)
         )
@@ -265,9 +285,9 @@ class TrainOnceSearchCV(GridSearchCV):
             context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
             start = time.time()
             if y is None:
-                self.best_estimator_.fit(X, **fit_params)
+                self.best_estimator_.fit(data, **fit_params)
             else:
-                self.best_estimator_.fit(X, y, **fit_params)
+                self.best_estimator_.fit(data, y, **fit_params)
             self.refit_time_ = time.time() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

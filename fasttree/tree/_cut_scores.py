@@ -150,7 +150,9 @@ def _scores_by_call(rows, settings, with_setting, scorer, score_params, error_sc
         key = np.packbits(mask).tobytes() if looks_at_tree_only else i
         if key not in known:
             cut = rows.estimator._with_tree(prune_tree(rows.tree, mask), with_setting(i))
-            known[key] = score_estimator(cut, rows.X, rows.raw_y, scorer, score_params, error_score)
+            known[key] = score_estimator(
+                cut, rows.original_X, rows.raw_y, scorer, score_params, error_score
+            )
         scores.append(known[key])
     if isinstance(scores[0], dict):
         return {name: np.array([score[name] for score in scores]) for name in scores[0]}
@@ -258,6 +260,8 @@ class ValidationRows:
     ----------
     estimator : estimator
     X, y : array-like
+    original : callable or None, default=None
+        Returns the rows as the user passed them, if X is encoded.
 
     Attributes
     ----------
@@ -268,7 +272,7 @@ class ValidationRows:
         regression, with several outputs, or if the classes cannot be compared.
     """
 
-    def __init__(self, estimator, X, y):
+    def __init__(self, estimator, X, y, original=None):
         inner = estimator._tree_estimator()
         self.estimator, self.X, self.raw_y = estimator, X, y
         self.tree = inner.tree_
@@ -278,6 +282,11 @@ class ValidationRows:
         self.y = np.asarray(y)
         self.is_plain = self._read_targets() and self._find_leaves()
         self._class_weights = {}
+        self._original = original
+
+    @cached_property
+    def original_X(self):
+        return self.X if self._original is None else self._original()
 
     @cached_property
     def cuts(self):
