@@ -4,13 +4,12 @@ Nodes own a slice [start, end) of the rows. A partitioner hands a feature of a n
 runs, and moves the rows of a split node so that its children own contiguous slices.
 """
 from libcpp cimport bool as cbool
-from libcpp.memory cimport shared_ptr, unique_ptr
-from libcpp.vector cimport vector
 
 from fasttree.tree._engine cimport (
     Block, DenseData, DenseWorkspace, Node, Nonzeros, Reach, Runs, Split
 )
 from fasttree.utils._simd cimport Simd
+from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
 from fasttree.utils._typedefs cimport float32_t, float64_t, uint8_t, uint32_t
 
 

@@ -8,9 +8,10 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
-from libcpp.vector cimport vector
+from libc.stddef cimport ptrdiff_t, size_t
 
 from fasttree.tree._engine cimport MAX_COUNTED, NO_FEATURE, Room, SORTED, SortBuffers, TILE
+from fasttree.utils._std cimport make_shared, vector
 
 
 cdef class Partitioner:
@@ -113,9 +114,10 @@ cdef class DensePartitioner(Partitioner):
         self.X = X
         self.simd = simd
         self.n_features = <uint32_t> X.shape[1]
-        data = new DenseData(&self.X[0, 0], X.strides[0] // 4, X.strides[1] // 4,
-                             <uint32_t> X.shape[0], self.n_features)
-        self.data.reset(data)
+        self.data = make_shared[DenseData](
+            &self.X[0, 0], <ptrdiff_t> (X.strides[0] // 4), <ptrdiff_t> (X.strides[1] // 4),
+            <uint32_t> X.shape[0], self.n_features)
+        data = self.data.get()
         data.rows.reserve(X.shape[0])
         for i in range(<uint32_t> X.shape[0]):
             if sample_weight is None or sample_weight[i] != 0.0:

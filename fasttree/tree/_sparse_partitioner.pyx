@@ -10,12 +10,14 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
+from libc.stddef cimport ptrdiff_t
 
 from fasttree.tree._engine cimport NO_FEATURE, ROW
 from fasttree.utils._simd cimport SIMD_PORTABLE
+from fasttree.utils._std cimport make_shared
 
 cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
-    cbool binary_search_pays(uint32_t n, uint32_t m)
+    cbool binary_search_pays(uint32_t n, uint32_t m) noexcept
 
 # Parts of the lists per thread: they may turn out to be of unequal work.
 cdef int PARTS_PER_THREAD = 4
@@ -33,7 +35,8 @@ cdef class SparsePartitioner(Partitioner):
         self.simd = simd
         self.is_sparse = True
         self.n_features = <uint32_t> X.shape[1]
-        self.no_columns.reset(new DenseData(NULL, 0, 0, 0, 0))
+        self.no_columns = make_shared[DenseData](
+            <const float*> NULL, <ptrdiff_t> 0, <ptrdiff_t> 0, <uint32_t> 0, <uint32_t> 0)
         self.indptr = np.ascontiguousarray(X.indptr, dtype=np.int64)
         if len(X.data) > 0:
             self.values = np.ascontiguousarray(X.data, dtype=np.float32)
@@ -93,9 +96,9 @@ cdef class ListPartitioner(SparsePartitioner):
         cdef ListData* data
         self.take_arrays(X, simd)
         self.has_lists = True
-        data = new ListData(&self.values[0], &self.indices[0], &self.indptr[0],
-                            <uint32_t> X.shape[0], self.n_features)
-        self.data.reset(data)
+        self.data = make_shared[ListData](&self.values[0], &self.indices[0], &self.indptr[0],
+                                          <uint32_t> X.shape[0], self.n_features)
+        data = self.data.get()
         self.take_rows(data, X, sample_weight)
         data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, self.least)
         self.workspace.reset(new ListWorkspace(deref(data), simd))
@@ -193,9 +196,10 @@ cdef class ExtractionPartitioner(SparsePartitioner):
                   const uint32_t[::1] n_categories) except -1:
         cdef ExtractionData* data
         self.take_arrays(X, simd)
-        data = new ExtractionData(&self.values[0], &self.indices[0], &self.indptr[0],
-                                  <uint32_t> X.shape[0], self.n_features)
-        self.data.reset(data)
+        self.data = make_shared[ExtractionData](
+            &self.values[0], &self.indices[0], &self.indptr[0], <uint32_t> X.shape[0],
+            self.n_features)
+        data = self.data.get()
         self.take_rows(data, X, sample_weight)
         data.map_rows()
         self.workspace.reset(new Extraction(deref(data), simd))

@@ -429,7 +429,7 @@ cdef class RandomSplitter(Splitter):
         if not drawn.has_missing:
             drawn.missing_left = candidate.n_left > node.size() - candidate.n_left
         drawn.middle = candidate.middle
-        best = drawn
+        best = move(drawn)
         return 0
 
     cdef int draw_threshold(self, const Node& node, uint32_t feature, const Extremes& extremes,
