@@ -143,7 +143,7 @@ inline void take_counted(const Counts& counts, const Candidate& candidate,
     }
 }
 inline void take_candidate(const Nonzeros& nonzeros, const Candidate& candidate, uint32_t feature,
-                           Split& best) {
+                           Split& best) noexcept {
     take_any(candidate, feature, nonzeros.n, nonzeros.n_missing, best);
     best.n_values_left = candidate.left;
     if (candidate.right < nonzeros.n_values()) {

@@ -28,7 +28,7 @@ struct Deferred {
     std::vector<uint32_t> known;  // constant features
     TableCells table;
 };
-static_assert(is_value<Deferred>);
+static_assert(is_value<Deferred> && is_value<TableCells>);
 
 // Places of the subtrees to be grown, those of most rows first.
 inline std::vector<int> largest_first(const std::vector<Deferred>& deferred) {

@@ -3,6 +3,7 @@
 // Sums of ordinary numbers are exact, so they do not depend on how terms are grouped, and a sum
 // from which most is taken away again keeps its digits. Needs strict IEEE arithmetic.
 #pragma once
+#include "../utils/_value.hpp"
 
 namespace fasttree {
 
@@ -51,6 +52,7 @@ struct Wide {
         low = rest - (high - sum);
     }
 };
+static_assert(is_value<Wide>);
 
 // A number whose sums a double holds, with the interface of a wide one.
 struct Count {

@@ -1,4 +1,4 @@
-"""Fails allocations of the engine one by one: ``python -m allocation.sweep [--step N] NAME...``
+"""Fails allocations of the engine: ``python -m allocation.sweep [--sample N] [NAME...]``
 
 A workload is run with its n-th allocation failing, and with all from the n-th on: each must raise
 MemoryError, and the next run must give what a run without failures gives. It is done in processes
@@ -11,16 +11,19 @@ import ctypes
 import faulthandler
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import joblib
 
 HERE = Path(__file__).resolve().parent
-SECONDS_PER_RUN = 120  # far more than any takes: more is a hang
+SECONDS_PER_RUN = 60  # far more than any takes: more is a hang
 ALL_THAT_FOLLOW = 1 << 60
+MOST_PROBLEMS = 20
 
 
 def why_impossible():
@@ -46,53 +49,53 @@ def build_shim(folder):
     return shim
 
 
-def sweep(shim, names, step=1, offset=0):
+def sweep(shim, names, sample=None):
     """Run workloads in processes that the library is preloaded in.
+
+    Parameters
+    ----------
+    shim : path
+    names : list of str
+    sample : int or None
+        How many allocations of each workload to fail; all of them if None.
 
     Returns
     -------
-    counts : dict
-        How often each workload was run with a failure.
+    n_failed : dict
+        Number of allocations that were failed, by name.
     problems : list of str
-        What went otherwise than it should, with the command that shows it.
+        What went otherwise than it should.
     """
-    counts, problems = dict.fromkeys(names, 0), []
-    place = [names[0], offset + 1]
-    while place is not None:
-        place = _run_child(shim, names, step, place, counts, problems)
-    return counts, problems
+    n_failed, problems = dict.fromkeys(names, 0), []
+    place = names[0], 0
+    while place is not None and len(problems) < MOST_PROBLEMS:
+        place = _run_child(shim, names, sample, place, n_failed, problems)
+    return n_failed, problems
 
 
-def _run_child(shim, names, step, place, counts, problems):
-    """Run what is left from `place` on; return where to go on if the process died, else None."""
+def _run_child(shim, names, sample, place, n_failed, problems):
+    """Run what comes after a place; return where the process died, or None."""
     left = names[names.index(place[0]) :]
-    child = subprocess.Popen(
-        [sys.executable, "-m", "allocation.sweep", "--child", str(place[1]), "--step", str(step)]
-        + left,
+    options = ["--after", str(place[1])] + (["--sample", str(sample)] if sample else [])
+    child = subprocess.run(
+        [sys.executable, "-m", "allocation.sweep", *options, "--", *left],
         cwd=HERE.parent,
         env=os.environ | {"LD_PRELOAD": str(shim)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
     )
-    said, errors = child.communicate()
-    for line in said.splitlines():
+    for line in child.stdout.splitlines():
         name, n, problem = json.loads(line)
         if problem is None:
-            place = [name, n]
-            counts[name] += 1
+            place = name, n
+            n_failed[name] += 1
         else:
             problems.append(f"{name!r}, allocation {n}: {problem}")
     if child.returncode == 0:
         return None
-    end = f"died with {child.returncode}: {errors[-2000:]}"
+    end = f"the process ended with {child.returncode}: {child.stderr[-2000:]}"
     problems.append(f"{place[0]!r}, allocation {place[1]}: {end}")
-    if len(problems) > MOST_PROBLEMS:
-        return None
-    return [place[0], place[1] + step]
-
-
-MOST_PROBLEMS = 40
+    return place
 
 
 class Shim:
@@ -118,7 +121,7 @@ class Shim:
         return result, self.library.shim_end()
 
 
-def _sweep_here(names, step, start):
+def _sweep_here(names, sample, after):
     """The work of the process that has the library: say before each run what it will be."""
     from allocation.workloads import WORKLOADS
 
@@ -127,10 +130,12 @@ def _sweep_here(names, step, start):
         function = WORKLOADS[name]
         expected = joblib.hash(function())
         _, n_allocations = shim.run(function, 0, 0)
-        assert n_allocations > 0, f"{name!r} allocates nothing"
-        for n in range(start, n_allocations + 1, step):
+        assert n_allocations > 0, f"{name!r} asks for no memory"
+        for n in _chosen(name, n_allocations, sample):
+            if n <= after:
+                continue
+            _say(name, n, None)
             for last in (n, ALL_THAT_FOLLOW):
-                _say(name, n, None)
                 faulthandler.dump_traceback_later(SECONDS_PER_RUN, exit=True)
                 result, n_seen = shim.run(function, n, last)
                 # On threads the number is not the same every time.
@@ -140,31 +145,44 @@ def _sweep_here(names, step, start):
                     _say(name, n, f"{result!r} without a failure")
                 if joblib.hash(function()) != expected:
                     _say(name, n, "the next run gives something else")
-        start = 1 + (start - 1) % step
+        after = 0
     faulthandler.cancel_dump_traceback_later()
 
 
+def _chosen(name, n_allocations, sample):
+    """Which allocations to fail, from 1 on."""
+    everyone = range(1, n_allocations + 1)
+    if sample is None or sample >= n_allocations:
+        return everyone
+    return sorted(random.Random(name).sample(everyone, sample))
+
+
 def _say(*words):
-    print(json.dumps(words), flush=True)
+    sys.stdout.write(json.dumps(words) + "\n")
+    sys.stdout.flush()
 
 
 def main():
+    """Sweep the workloads named, or do so in the process that has the library."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--step", type=int, default=1, help="take every N-th allocation only")
-    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--sample", type=int, help="fail so many allocations of each, not all")
+    parser.add_argument("--after", type=int, help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
-    if options.child is not None:
-        return _sweep_here(options.names, options.step, options.child)
-    import tempfile
+    if options.after is not None:
+        return _sweep_here(options.names, options.sample, options.after)
 
     from allocation.workloads import WORKLOADS
 
     with tempfile.TemporaryDirectory() as folder:
         shim = build_shim(folder)
         for name in options.names or WORKLOADS:
-            counts, problems = sweep(shim, [name], options.step)
-            print(name, counts[name], *problems, sep="\n  ", flush=True)
+            n_failed, problems = sweep(shim, [name], options.sample)
+            sys.stdout.write(
+                "".join(f"{line}\n" for line in [f"{name}: {n_failed[name]}", *problems])
+            )
+            sys.stdout.flush()
+    return None
 
 
 if __name__ == "__main__":

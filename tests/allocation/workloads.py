@@ -95,8 +95,9 @@ def rows(kind, n_threads):
     return X.tocsr() if kind == "sparse" else X
 
 
-def fit(kind, criterion="gini", *, strategy="auto", n_threads=1, stream=False, weights=False,
-        **params):
+def fit(
+    kind, criterion="gini", *, strategy="auto", n_threads=1, stream=False, weights=False, **params
+):
     X, y = data(kind)
     sample_weight = 0.5 + np.arange(N_ROWS) % 3 if weights else None
     with fasttree.config_context(

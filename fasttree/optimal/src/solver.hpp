@@ -38,7 +38,6 @@ struct Result {
     Result(Result&&) = default;
     Result& operator=(Result&&) = default;
 };
-static_assert(is_value<Input> && is_value<Task> && is_value<SearchOptions> && is_value<Result>);
 
 
 // What callers see while the search runs.
@@ -53,6 +52,9 @@ struct Poll {
     bool (*call)(void* context, const Progress& progress);
     void* context;
 };
+
+static_assert(is_value<Input> && is_value<Task> && is_value<SearchOptions>);
+static_assert(is_value<Poll> && is_value<Result>);
 
 // Best instruction set of this machine, or the named one; null if it cannot run here.
 const Kernels* find_kernels(std::string_view instruction_set);
