@@ -153,7 +153,7 @@ public:
     uint32_t size() const { return end - start; }
     uint64_t all() const { return low_bits(size()); }
 
-    void open(uint32_t first, uint32_t last, const uint32_t* all_rows) {
+    void open(uint32_t first, uint32_t last, const uint32_t* all_rows) noexcept {
         start = first;
         end = last;
         for (uint32_t i = 0; i < size(); ++i) {

@@ -1,9 +1,9 @@
 """TreeBuilder: the order in which nodes are grown, and on which threads."""
 from libcpp cimport bool as cbool
-from libcpp.vector cimport vector
 
 from fasttree.tree._engine cimport Deferred, GrowthRules, Node, NodeStore, NodeWriter, Open, Split
 from fasttree.tree._splitter cimport Splitter
+from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
 
 
@@ -31,7 +31,7 @@ cdef class TreeBuilder:
                       char* is_constant) except -1 nogil
     cdef int search_part(self, int thread, const Node& node, uint32_t part,
                          Split& best) except -1 nogil
-    cdef int take_best(self, const vector[Split]& best_of, Split& best) except -1 nogil
+    cdef int take_best(self, vector[Split]& best_of, Split& best) except -1 nogil
     cdef int split_lists(self, Splitter splitter, const Node& left, const Node& right,
                          int n_threads) except -1 nogil
     cdef int grow(self) except -1

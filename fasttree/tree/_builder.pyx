@@ -9,17 +9,16 @@ import numpy as np
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY
-from libcpp.algorithm cimport sort
-from libcpp.memory cimport unique_ptr
-from libcpp.pair cimport pair
+from libcpp.utility cimport move
 
 from fasttree.tree._engine cimport (
     NO_FEATURE, NO_TABLE, Frontier, LabelLists, NodeRecord, NodeWriter, count_nodes,
-    handing_over_pays, mix, subtree_size
+    handing_over_pays, largest_first, mix, subtree_size
 )
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
 from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
+from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport int8_t
 
 from fasttree.tree._label_splits import LabelSplits
@@ -220,14 +219,14 @@ cdef class TreeBuilder:
         (<Splitter> worker).search_part(node, part, best)
         return 0
 
-    cdef int take_best(self, const vector[Split]& best_of, Split& best) except -1 nogil:
+    cdef int take_best(self, vector[Split]& best_of, Split& best) except -1 nogil:
         """The best of the threads' splits."""
         cdef int t
-        best = best_of[0]
+        best = move(best_of[0])
         for t in range(1, self.n_threads):
             if best_of[t].score > best.score or (
                     best_of[t].score == best.score and best_of[t].feature < best.feature):
-                best = best_of[t]
+                best = move(best_of[t])
         self.splitter.settle_threshold(best)
         return 0
 
@@ -280,7 +279,7 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
     cdef int grow(self) except -1:
         cdef Node root
         cdef vector[Deferred] deferred
-        cdef vector[pair[uint32_t, int]] order
+        cdef vector[int] order
         cdef uint32_t defer_below = 0
         cdef int i, n_subtrees
         with nogil:
@@ -293,10 +292,9 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
             self.subtrees.resize(n_subtrees)
             for i in range(n_subtrees):
                 self.store.set_subtree(deferred[i].node.record, i)
-                order.push_back(pair[uint32_t, int](~deferred[i].node.size(), i))
-            sort(order.begin(), order.end())  # largest first
+            order = largest_first(deferred)
             for i in prange(n_subtrees, num_threads=self.n_threads, schedule="dynamic"):
-                self.grow_deferred(threadid(), deferred[order[i].second], order[i].second)
+                self.grow_deferred(threadid(), deferred[order[i]], order[i])
         return 0
 
     cdef int grow_deferred(self, int thread, Deferred& deferred, int subtree) except -1 nogil:
@@ -393,8 +391,7 @@ cdef class BestFirstTreeBuilder(TreeBuilder):
         if out.is_leaf:
             out.improvement = 0.0
         out.node = node
-        out.left_value = self.splitter.left_value
-        out.right_value = self.splitter.right_value
+        out.take_values(self.splitter.left_value, self.splitter.right_value)
         return 0
 
     cdef int grow(self) except -1:

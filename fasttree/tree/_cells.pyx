@@ -13,8 +13,8 @@ from cpython.ref cimport PyObject
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_DecodeUTF8
 from libc.stdint cimport int16_t, uintptr_t
 from libc.string cimport memcpy, memset
-from libcpp.vector cimport vector
 
+from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport (
     float32_t, float64_t, int8_t, int32_t, int64_t, uint8_t, uint32_t
 )
@@ -22,17 +22,18 @@ from fasttree.utils._typedefs cimport (
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
     double PyOS_string_to_double(const char* text, char** end, PyObject* overflow) except? -1.0
-    bint is_str "PyUnicode_CheckExact"(PyObject* cell) nogil
+    bint is_str "PyUnicode_CheckExact"(PyObject* cell) noexcept nogil
 
 cdef extern from "../utils/_labels.hpp" namespace "fasttree" nogil:
     const uint32_t MISSING_BITS
-    uint32_t float_bits(float x)
+    uint32_t float_bits(float x) noexcept
 
 cdef extern from "_distinct_texts.hpp" namespace "fasttree" nogil:
     cppclass DistinctTexts:
         struct Text:
             const char* chars
             size_t size
+        DistinctTexts() except +
         vector[Text] texts
         void encode[Offset](const Offset* offsets, const char* chars, const uint8_t* valid,
                             size_t first, size_t n, int32_t* codes) except +
@@ -302,13 +303,14 @@ def encode_utf8(list chunks):
     distinct : list of str
         The distinct texts in order of appearance.
     """
-    cdef DistinctTexts seen
-    cdef DistinctTexts.Text text
+    cdef unique_ptr[DistinctTexts] seen
+    cdef const DistinctTexts.Text* text
     cdef size_t first, n, start = 0
     cdef const uint8_t* valid
     cdef const char* chars
     codes_array = np.empty(sum(map(len, chunks)), dtype=np.int32)
     cdef int32_t[::1] codes = codes_array
+    seen.reset(new DistinctTexts())
     for chunk in chunks:
         first, n = chunk.offset, len(chunk)
         if n == 0:
@@ -317,13 +319,17 @@ def encode_utf8(list chunks):
         valid = <const uint8_t*> address_of(valid_buffer)
         chars = <const char*> address_of(chars_buffer)
         if str(chunk.type) == "large_string":
-            seen.encode[int64_t](<const int64_t*> address_of(offsets), chars, valid, first, n,
+            seen.get().encode[int64_t](<const int64_t*> address_of(offsets), chars, valid, first, n,
                                  &codes[start])
         else:
-            seen.encode[int32_t](<const int32_t*> address_of(offsets), chars, valid, first, n,
+            seen.get().encode[int32_t](<const int32_t*> address_of(offsets), chars, valid, first, n,
                                  &codes[start])
         start += n
-    return codes_array, [PyUnicode_DecodeUTF8(text.chars, text.size, NULL) for text in seen.texts]
+    distinct = []
+    for first in range(seen.get().texts.size()):
+        text = &seen.get().texts[first]
+        distinct.append(PyUnicode_DecodeUTF8(text.chars, text.size, NULL))
+    return codes_array, distinct
 
 
 cdef uintptr_t address_of(buffer) except? 0:

@@ -4,10 +4,10 @@ A criterion owns the targets of a fit as integers (see `_targets.hpp`) and a sca
 object that splitters call once per (node, feature). Threads work on clones: they share the
 targets and have scanners of their own.
 """
-from libcpp.memory cimport unique_ptr
 
 from fasttree.tree._engine cimport Scanner, Targets
 from fasttree.tree._options cimport FitOptions
+from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
 
 

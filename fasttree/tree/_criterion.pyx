@@ -8,9 +8,9 @@ import numpy as np
 
 from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
-from libcpp.memory cimport unique_ptr
 from libcpp.utility cimport move
 
+from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t
 
 
@@ -18,10 +18,10 @@ cdef extern from "_grid.hpp" namespace "fasttree" nogil:
     cdef cppclass Grid:
         double centre
         double unit
-    double weight_grid(const double* w, size_t n, int64_t* out)
+    double weight_grid(const double* w, size_t n, int64_t* out) except +
     Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
                      const int64_t* weights, double weight_unit, cbool centred,
-                     cbool allow_lattice, int64_t* out)
+                     cbool allow_lattice, int64_t* out) except +
 
 
 cdef extern from "_scanners.hpp" namespace "fasttree":

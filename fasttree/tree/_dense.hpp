@@ -37,7 +37,7 @@ struct Column {
     std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values
     std::vector<uint32_t> wide;
 
-    bool with_labels() const { return n_categories > 0; }
+    bool with_labels() const noexcept { return n_categories > 0; }
     uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_labels; }
 };
 
@@ -57,7 +57,7 @@ public:
         : X(X_), row_stride(row_stride_), column_stride(column_stride_), n_rows(n_rows_),
           columns(n_features) {}
 
-    float value(uint32_t row, uint32_t feature) const {
+    float value(uint32_t row, uint32_t feature) const noexcept {
         return column(feature)[static_cast<ptrdiff_t>(row) * row_stride];
     }
     const float* column(uint32_t feature) const {
@@ -68,12 +68,12 @@ public:
     }
 
     // Rows are encoded in parts, ranges of them, that threads share; X is read in its order.
-    void begin_encoding(uint32_t n_threads) {
+    void begin_encoding(uint32_t n_threads) noexcept {
         constexpr size_t LEAST = 2048;  // hash tables are made for every part
         n_parts_ = static_cast<uint32_t>(
             std::clamp<size_t>(rows.size() / LEAST, 1, std::max(n_threads, 1u)));
     }
-    uint32_t n_parts() const { return n_parts_; }
+    uint32_t n_parts() const noexcept { return n_parts_; }
     size_t part_begin(uint32_t part) const { return rows.size() * part / n_parts_; }
 
     // Telling the values of features [first, last) apart, as long as they are few: in shares, TILE
@@ -88,7 +88,7 @@ public:
         return n_shares;
     }
     // Steps in which to count, each of a few million cells of every share.
-    uint32_t n_steps() const {
+    uint32_t n_steps() const noexcept {
         constexpr size_t CELLS = 4000000;
         return 1 + static_cast<uint32_t>(rows.size() / n_parts_ * TILE / CELLS);
     }
@@ -180,7 +180,7 @@ public:
     // Keys of features[first:last] in a part of the rows to where they belong in all_keys, which
     // is [last - first, n_rows].
     void gather_keys(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
-                     uint32_t part, uint32_t* all_keys) const {
+                     uint32_t part, uint32_t* all_keys) const noexcept {
         const size_t part_end = part_begin(part + 1);
         const size_t block = row_stride > column_stride ? 64 : rows.size();
         for (size_t start = part_begin(part); start < part_end; start += block) {
@@ -217,7 +217,7 @@ public:
         wide_codes.reserve(static_cast<size_t>(n_rows) * n_wide);
     }
     // Moves the codes of a part there.
-    void interleave(uint32_t part) {
+    void interleave(uint32_t part) noexcept {
         constexpr size_t BLOCK = 256;
         const size_t part_end = part_begin(part + 1);
         for (size_t start = part_begin(part); start < part_end; start += BLOCK) {
@@ -236,7 +236,7 @@ public:
             }
         }
     }
-    void end_interleaving() {
+    void end_interleaving() noexcept {
         found_ = {};
         for (Column& col : columns) col.narrow.release(), col.rank = {}, col.wide = {};
     }

@@ -6,11 +6,10 @@ shared belongs to a single fit: only the rows of that fit are encoded, and its l
 fit's sample instead of being copied.
 """
 from libcpp cimport bool as cbool
-from libcpp.memory cimport shared_ptr
-from libcpp.vector cimport vector
 
 from fasttree.tree._engine cimport DenseColumns, DenseSample
 from fasttree.tree._options cimport Strategy
+from fasttree.utils._std cimport shared_ptr, vector
 from fasttree.utils._typedefs cimport float32_t, int32_t, int64_t, uint32_t
 
 

@@ -8,18 +8,19 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange, threadid
-from libc.stddef cimport size_t
+from libc.stddef cimport ptrdiff_t, size_t
 from scipy.sparse import issparse
 
 from fasttree.tree._engine cimport MAX_COUNTED, TILE, Room, SortBuffers, filtering_pays
 from fasttree.tree._options cimport AUTO, COUNT
+from fasttree.utils._std cimport make_shared
 
 
 cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
     cdef cppclass SparseData:
         SparseData(const float* values, const int32_t* indices, const int64_t* indptr,
-                   uint32_t n_rows, uint32_t n_features)
-        cbool is_valid(size_t n_nonzero)
+                   uint32_t n_rows, uint32_t n_features) except +
+        cbool is_valid(size_t n_nonzero) noexcept
 
 
 cdef extern from "_sparse_lists.hpp" namespace "fasttree" nogil:
@@ -157,11 +158,12 @@ cdef class DenseEncoding(Encoding):
     cdef DenseColumnsOwner make_owner(self, const vector[uint32_t]* rows):
         """Columns of which nothing is made; of all rows if none are named."""
         cdef DenseColumnsOwner owner = DenseColumnsOwner()
-        cdef DenseColumns* columns = new DenseColumns(
-            &self.cells[0, 0], self.cells.strides[0] // 4, self.cells.strides[1] // 4,
-            self.n_rows, self.n_features)
+        cdef DenseColumns* columns
         cdef uint32_t i
-        owner.columns.reset(columns)
+        owner.columns = make_shared[DenseColumns](
+            &self.cells[0, 0], <ptrdiff_t> (self.cells.strides[0] // 4),
+            <ptrdiff_t> (self.cells.strides[1] // 4), self.n_rows, self.n_features)
+        columns = owner.columns.get()
         if rows != NULL:
             columns.rows = rows[0]
         else:

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "../utils/_value.hpp"
+
 namespace fasttree {
 
 constexpr double EXACT = 9007199254740992.0;  // 2**53: doubles hold all integers up to here
@@ -82,6 +84,7 @@ inline Lattice find_lattice(const double* y, size_t n, size_t stride, bool throu
 struct Grid {
     double centre, unit;
 };
+static_assert(is_value<Grid>);
 
 // Largest power-of-two grid for deviations of targets of total absolute size `sum`.
 // `weights` are the integer weights or null, `w` the weights as given or null.

@@ -3,15 +3,13 @@
 Nodes own a slice [start, end) of the rows. A partitioner hands a feature of a node to the scan as
 runs, and moves the rows of a split node so that its children own contiguous slices.
 """
-from libcpp.memory cimport shared_ptr, unique_ptr
-from libcpp.vector cimport vector
-
 from fasttree.tree._engine cimport (
     Block, DenseColumns, DenseSample, DenseWorkspace, Node, Nonzeros, Reach, Runs, Split
 )
 from fasttree.tree._encoding cimport DenseColumnsOwner, Encoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.utils._simd cimport Simd
+from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
 from fasttree.utils._typedefs cimport uint32_t
 
 

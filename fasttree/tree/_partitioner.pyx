@@ -6,6 +6,7 @@ from cython.operator cimport dereference as deref
 
 from fasttree.tree._encoding cimport DenseEncoding
 from fasttree.tree._engine cimport NO_FEATURE
+from fasttree.utils._std cimport make_shared
 
 
 cdef class Partitioner:
@@ -105,7 +106,7 @@ cdef class DensePartitioner(Partitioner):
         self.n_rows = <uint32_t> rows.size()
         self.owner = dense.encoded(rows, options.strategy, with_lists, options.n_threads)
         self.columns = self.owner.columns.get()
-        self.sample.reset(new DenseSample(deref(self.columns), rows))
+        self.sample = make_shared[DenseSample](deref(self.columns), rows)
         if with_lists:
             dense.fill_lists(self.sample.get(), self.owner.columns.get(), options.n_threads)
         return self.make_workspace()

@@ -36,7 +36,7 @@ class WeakestLinks {
 
     // First step, once for every node in ascending id (the order of the sums is part of the
     // result): add a leaf to what is above it. Returns the number of nodes climbed.
-    Py_ssize_t add_leaf(Py_ssize_t i) {
+    Py_ssize_t add_leaf(Py_ssize_t i) noexcept {
         if (state_[i] != State::leaf) return 0;
         Py_ssize_t n_climbed = 0;
         branch_risk_[i] = node_risk_[i];
@@ -104,8 +104,8 @@ class WeakestLinks {
         return n_climbed;
     }
 
-    double total_risk() const { return branch_risk_[0]; }
-    bool is_leaf(Py_ssize_t i) const { return state_[i] == State::leaf; }
+    double total_risk() const noexcept { return branch_risk_[0]; }
+    bool is_leaf(Py_ssize_t i) const noexcept { return state_[i] == State::leaf; }
 
   private:
     enum class State : uint8_t { inner, leaf, gone };

@@ -16,9 +16,8 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcpy
-from libcpp.memory cimport unique_ptr
-from libcpp.vector cimport vector
 
+from fasttree.utils._std cimport unique_ptr, vector
 from ..utils._typedefs cimport float64_t, intp_t, uint8_t
 
 from ._walk cimport NodeRecord, node_pointer
@@ -30,12 +29,12 @@ __all__ = ["ccp_pruning_path", "prune_ccp", "prune_tree"]
 cdef extern from "_pruning.hpp" namespace "fasttree" nogil:
     cdef cppclass WeakestLinks:
         WeakestLinks(const NodeRecord*, intp_t) except +
-        intp_t add_leaf(intp_t node)
+        intp_t add_leaf(intp_t node) noexcept
         void add_link(intp_t node) except +
         bint find(float64_t& alpha, intp_t& link) except +
         intp_t cut(intp_t link) except +
-        float64_t total_risk()
-        bint is_leaf(intp_t node)
+        float64_t total_risk() noexcept
+        bint is_leaf(intp_t node) noexcept
 
     intp_t copy_cut(
         const NodeRecord*, const uint8_t* is_cut, vector[intp_t]& ids, vector[NodeRecord]& copies

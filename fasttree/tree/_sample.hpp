@@ -33,10 +33,10 @@ public:
     DenseSample(const DenseColumns& data_, std::vector<uint32_t> rows_)
         : data(data_), rows(std::move(rows_)), lists(data_.columns.size()) {}
 
-    bool has_list(uint32_t feature) const { return lists[feature].get() != nullptr; }
+    bool has_list(uint32_t feature) const noexcept { return lists[feature].get() != nullptr; }
 
     // Takes the lists of columns that nobody else reads and that list just these rows.
-    void take_lists(DenseColumns& columns) {
+    void take_lists(DenseColumns& columns) noexcept {
         for (size_t f = 0; f < lists.size(); ++f) lists[f] = std::move(columns.columns[f].list);
     }
     // Copies a column's list, without the rows that `is_in`, a bit per row of X, does not have.
@@ -109,12 +109,12 @@ public:
     }
     // Partitions the feature's list by the given sides, for the children that will be searched.
     void split_list(uint32_t feature, uint32_t start, uint32_t end, bool with_left,
-                    bool with_right, const uint32_t* sides) {
+                    bool with_right, const uint32_t* sides) noexcept {
         partition(simd, sample.lists[feature].get() + start, end - start, sides,
                   scratch.get(), with_left, with_right);
     }
     // Restores go_left of a node whose rows have been partitioned at `middle`.
-    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) {
+    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept {
         for (uint32_t i = start; i < end; ++i) put_bit(go_left.data(), sample.rows[i], i < middle);
     }
 

@@ -71,7 +71,7 @@ public:
         }
         return false;
     }
-    const Categories& categories() const override { return labels_.categories(); }
+    const Categories& categories() const noexcept override { return labels_.categories(); }
 
     bool scan(const Nonzeros& nonzeros, const Limits& limits, Candidate& best) override {
         return limits.checked() ? both_passes<true>(nonzeros, limits, best)

@@ -40,7 +40,7 @@ public:
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Nonzeros&, const Limits&, Candidate& best) = 0;
     // Categories of the feature scanned last, for LABEL_SET in ascending order of their means.
-    virtual const Categories& categories() const = 0;
+    virtual const Categories& categories() const noexcept = 0;
 
     // Grows what is below `root`, all of it in the block.
     virtual void grow_block(Block&, const GrowthRules&, FeatureSampler&, NodeStore&,

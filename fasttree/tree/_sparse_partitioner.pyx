@@ -10,15 +10,17 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
+from libc.stddef cimport ptrdiff_t
 
 from fasttree.tree._engine cimport NO_FEATURE, ROW
 from fasttree.tree._options cimport SORT
 from fasttree.utils._simd cimport SIMD_PORTABLE
+from fasttree.utils._std cimport make_shared
 
 from fasttree.tree._encoding import encoding_of
 
 cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
-    cbool binary_search_pays(uint32_t n, uint32_t m)
+    cbool binary_search_pays(uint32_t n, uint32_t m) noexcept
 
 # Parts of the lists per thread: they may turn out to be of unequal work.
 cdef int PARTS_PER_THREAD = 4
@@ -35,8 +37,10 @@ cdef class SparsePartitioner(Partitioner):
         self.is_sparse = True
         self.n_features = encoding.n_features
         self.n_rows = <uint32_t> rows.size()
-        self.no_columns.reset(new DenseColumns(NULL, 0, 0, 0, 0))
-        self.no_sample.reset(new DenseSample(deref(self.no_columns.get()), vector[uint32_t]()))
+        self.no_columns = make_shared[DenseColumns](
+            <const float*> NULL, <ptrdiff_t> 0, <ptrdiff_t> 0, <uint32_t> 0, <uint32_t> 0)
+        self.no_sample = make_shared[DenseSample](deref(self.no_columns.get()),
+                                                  vector[uint32_t]())
         return 0
 
     cdef int share(self, SparsePartitioner other) except -1:
@@ -74,9 +78,10 @@ cdef class ListPartitioner(SparsePartitioner):
         cdef int n_threads = options.n_threads
         self.take(encoding, rows, options)
         self.has_lists = True
-        data = new ListData(&self.encoding.values[0], &self.encoding.indices[0],
-                            &self.encoding.indptr[0], encoding.n_rows, self.n_features)
-        self.data.reset(data)
+        self.data = make_shared[ListData](&self.encoding.values[0], &self.encoding.indices[0],
+                                          &self.encoding.indptr[0], encoding.n_rows,
+                                          self.n_features)
+        data = self.data.get()
         self.matrix = data
         data.rows = rows
         data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, self.least)
@@ -174,9 +179,10 @@ cdef class ExtractionPartitioner(SparsePartitioner):
                   FitOptions options) except -1:
         cdef ExtractionData* data
         self.take(encoding, rows, options)
-        data = new ExtractionData(&self.encoding.values[0], &self.encoding.indices[0],
-                                  &self.encoding.indptr[0], encoding.n_rows, self.n_features)
-        self.data.reset(data)
+        self.data = make_shared[ExtractionData](
+            &self.encoding.values[0], &self.encoding.indices[0], &self.encoding.indptr[0],
+            encoding.n_rows, self.n_features)
+        data = self.data.get()
         self.matrix = data
         data.rows = rows
         data.map_rows()
@@ -201,8 +207,10 @@ cdef class ExtractionPartitioner(SparsePartitioner):
         return self.workspace.get().split_rows(split, node.start, node.end)
 
     def _py_init(self, X, sample_weight=None):
-        cdef vector[uint32_t] rows = (
-            range(X.shape[0]) if sample_weight is None else np.flatnonzero(sample_weight))
+        cdef vector[uint32_t] rows
+        for row in range(X.shape[0]):
+            if sample_weight is None or sample_weight[row] != 0.0:
+                rows.push_back(row)
         cdef FitOptions options
         options.strategy = SORT
         options.n_threads = 1

@@ -4,8 +4,6 @@ One splitter serves one thread: it owns a criterion (a clone of the fit's), a pa
 a sampler. `find_split` looks at the features the sampler names, one scan per feature.
 """
 from libcpp cimport bool as cbool
-from libcpp.memory cimport unique_ptr
-from libcpp.vector cimport vector
 
 from fasttree.tree._criterion cimport Criterion
 from fasttree.tree._encoding cimport Encoding
@@ -14,6 +12,7 @@ from fasttree.tree._engine cimport (
 )
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._partitioner cimport Partitioner
+from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport float64_t, int8_t, intp_t, uint8_t, uint32_t, uint64_t
 
 

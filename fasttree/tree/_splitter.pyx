@@ -446,7 +446,7 @@ cdef class RandomSplitter(Splitter):
         if not drawn.has_missing:
             drawn.missing_left = candidate.n_left > node.size() - candidate.n_left
         drawn.middle = candidate.middle
-        best = drawn
+        best = move(drawn)
         return 0
 
     cdef int draw_threshold(self, const Node& node, uint32_t feature, const Extremes& extremes,
@@ -491,7 +491,7 @@ cdef class RandomSplitter(Splitter):
 
     cdef Extremes extremes_of(self, const Node& node, uint32_t feature) noexcept nogil:
         """Smallest and largest value, and the number missing, of a dense column."""
-        cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
+        cdef const uint32_t* rows = self.current_rows
         cdef Extremes out
         cdef uint32_t i
         cdef float x

@@ -5,8 +5,10 @@
 // Invariant: in a node's table exactly the features that `counts` chooses for the node's size,
 // and that were not known to be constant at its parent, hold valid cells.
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,18 @@ struct Deferred {
     std::vector<uint32_t> known;  // constant features
     TableCells table;
 };
+static_assert(is_value<Deferred> && is_value<TableCells>);
+
+// Places of the subtrees to be grown, those of most rows first.
+inline std::vector<int> largest_first(const std::vector<Deferred>& deferred) {
+    std::vector<int> order(deferred.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+        const uint32_t n_a = deferred[a].node.size(), n_b = deferred[b].node.size();
+        return n_a != n_b ? n_a > n_b : a < b;
+    });
+    return order;
+}
 
 class CountTables {
     const DenseSample& sample_;
@@ -54,13 +68,13 @@ public:
     size_t feature_bytes(uint32_t f) const { return (data_.columns[f].values.size() + 1) * cell_; }
 
     // Whether a node of n rows searches the feature by counts.
-    bool counts(uint32_t f, uint32_t n) const {
+    bool counts(uint32_t f, uint32_t n) const noexcept {
         if (bytes_ == 0) return false;
         const Column& col = data_.columns[f];
         if (col.storage != COUNTED && col.storage != WIDE) return false;
         return forced_ || counts_pay(n, static_cast<uint32_t>(col.values.size()), cell_);
     }
-    bool any(uint32_t n) const {
+    bool any(uint32_t n) const noexcept {
         for (uint32_t f : narrow_) if (counts(f, n)) return true;
         for (uint32_t f : wide_) if (counts(f, n)) return true;
         return false;
@@ -72,11 +86,11 @@ public:
         free_.pop_back();
         return table;
     }
-    void release(int table) {
+    void release(int table) noexcept {
         if (table != NO_TABLE) free_.push_back(table);
     }
     // Tables may change hands between threads. A table given away is not acquired again.
-    TableCells give(int table) {
+    TableCells give(int table) noexcept {
         return table == NO_TABLE ? nullptr : std::move(pool_[table]);
     }
     int take(TableCells& cells) { return cells == nullptr ? NO_TABLE : add(std::move(cells)); }
@@ -106,7 +120,7 @@ public:
     }
     // Whether the larger child is cheaper derived from its parent and sibling than counted;
     // `both` children need tables, or the larger alone.
-    bool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, bool both) const {
+    bool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, bool both) const noexcept {
         size_t bytes = 0;
         uint32_t n_features = 0;
         for (const std::vector<uint32_t>* kind : {&narrow_, &wide_}) {
@@ -147,6 +161,7 @@ public:
 private:
     int add(TableCells cells) {
         pool_.push_back(std::move(cells));
+        free_.reserve(pool_.capacity());  // so that `release` need not ask for memory
         return static_cast<int>(pool_.size()) - 1;
     }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "../utils/_simd.hpp"
+#include "../utils/_value.hpp"
 
 namespace fasttree {
 
@@ -41,6 +42,7 @@ struct Targets {
     Simd simd;
     bool sklearn_formulas;       // scikit-learn's impurity formulas (replay)
 };
+static_assert(is_value<Targets>);
 
 // Weight policies: the unweighted loops carry no weight array.
 struct UnitWeights {

@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
 from libc.stdint cimport int64_t
-from libcpp.vector cimport vector
 
+from fasttree.utils._std cimport vector
 from ..utils._typedefs cimport float32_t, float64_t, uint8_t
 from ._walk cimport NodeRecord, node_pointer
 

@@ -394,7 +394,7 @@ class CutSums {
 // `weights` may be null: ones. O(rows + nodes * classes)
 inline void add_class_weights(const NodeRecord* nodes, Py_ssize_t n_nodes, const int64_t* leaves,
                               const int64_t* codes, const double* weights, Py_ssize_t n_rows,
-                              Py_ssize_t n_classes, Wide* out) {
+                              Py_ssize_t n_classes, Wide* out) noexcept {
     for (Py_ssize_t row = 0; row < n_rows; ++row) {
         if (codes[row] >= 0)
             out[leaves[row] * n_classes + codes[row]].add(weights ? weights[row] : 1.0);

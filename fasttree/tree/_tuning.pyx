@@ -33,8 +33,8 @@ __all__ = [
 
 cdef extern from "_wide.hpp" namespace "fasttree" nogil:
     cdef cppclass Wide:
-        void add(const Wide&)
-        Wide times(double) const
+        void add(const Wide&) noexcept
+        Wide times(double) noexcept
 
 cdef extern from "_tuning.hpp" namespace "fasttree" nogil:
     cdef cppclass Setting:
@@ -54,7 +54,7 @@ cdef extern from "_tuning.hpp" namespace "fasttree" nogil:
     void add_class_weights(
         const NodeRecord*, intp_t n_nodes, const int64_t* leaves, const int64_t* codes,
         const double* weights, intp_t n_rows, intp_t n_classes, Wide* out
-    )
+    ) noexcept
     void add_errors(
         const NodeRecord*, intp_t n_nodes, const int64_t* leaves, const double* y,
         const double* weights, intp_t n_rows, const double* values, intp_t value_stride,

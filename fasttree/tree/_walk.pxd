@@ -1,8 +1,7 @@
 """The packed copy of a tree that predictions read: contract of `Walker`."""
 from libc.stdint cimport int32_t, int64_t, uint32_t
-from libcpp.memory cimport unique_ptr
-from libcpp.vector cimport vector
 
+from fasttree.utils._std cimport unique_ptr, vector
 from ..utils._typedefs cimport float32_t, float64_t, intp_t, uint8_t
 
 

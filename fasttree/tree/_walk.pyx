@@ -63,7 +63,10 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
         intp_t n_features
         intp_t n_slots
 
-    intp_t name_slots(vector[WalkNode]&, vector[int32_t]&, vector[uint32_t]&) except +
+    intp_t name_slots(
+        const vector[WalkNode]&, intp_t n_features, vector[WalkNode]& named,
+        vector[int32_t]& slot, vector[uint32_t]& is_asked
+    ) except +
 
     WalkStatus walk_rows[Rows](
         const Rows&, const WalkNode*, const LeafTable&, intp_t start, intp_t end, int n_threads,
@@ -267,9 +270,7 @@ cdef int _walk_sparse(
         if indptr[i + 1] < indptr[i]:
             raise ValueError("The row pointers of the CSR matrix decrease.")
 
-    slot.assign(walker.n_features, -1)
-    nodes = walker.nodes
-    rows.n_slots = name_slots(nodes, slot, is_asked)
+    rows.n_slots = name_slots(walker.nodes, walker.n_features, nodes, slot, is_asked)
     rows.is_asked = is_asked.data()
     rows.slot = slot.data()
     rows.n_features = walker.n_features

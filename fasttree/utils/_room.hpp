@@ -54,7 +54,7 @@ public:
         items_.reset();
         size_ = 0;
     }
-    T* get() const { return items_.get(); }
+    T* get() const noexcept { return items_.get(); }
     T& operator[](size_t i) const { return items_[i]; }
 };
 

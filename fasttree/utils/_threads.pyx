@@ -20,8 +20,8 @@ from fasttree._config import get_config
 FEW_VALUES = 50_000
 
 cdef extern from "_threads.hpp" namespace "fasttree" nogil:
-    int max_threads()
-    bint with_openmp()
+    int max_threads() noexcept
+    bint with_openmp() noexcept
 
 
 def openmp_enabled():
