@@ -28,6 +28,7 @@ from fasttree.tree._tree import Tree
 from fasttree.tree._tunable import TunableMixin
 from fasttree.tree._validation import (
     canonical_sparse,
+    check_class_weight,
     check_fit_data,
     check_fit_table,
     check_grown,
@@ -37,6 +38,7 @@ from fasttree.tree._validation import (
     encode_classes,
     missing_mask,
     random_source,
+    weigh_classes,
 )
 from fasttree.utils._threads import effective_n_threads
 
@@ -152,6 +154,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         class_weights = None
         if is_classifier:
             if self.class_weight is not None:
+                check_class_weight(self.class_weight)
                 class_weights = compute_sample_weight(self.class_weight, y)
             y, self.classes_ = encode_classes(y)
             self.n_classes_ = np.array([len(c) for c in self.classes_], dtype=np.intp)
@@ -164,9 +167,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, X)
         if class_weights is not None:
-            sample_weight = (
-                class_weights if sample_weight is None else sample_weight * class_weights
-            )
+            sample_weight = weigh_classes(sample_weight, class_weights)
 
         return X, y, sample_weight, missing_values_in_feature_mask
 
@@ -200,8 +201,11 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         min_samples_split = max(
             n_rows_of(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf
         )
-        total_weight = n_samples if sample_weight is None else np.sum(sample_weight)
-        min_weight_leaf = self.min_weight_fraction_leaf * total_weight
+        min_weight_leaf = 0.0
+        if self.min_weight_fraction_leaf > 0.0:
+            with np.errstate(over="ignore"):  # the criterion refuses such weights
+                total_weight = n_samples if sample_weight is None else sample_weight.sum()
+            min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
 
         splitter = DENSE_SPLITTERS[self.splitter](

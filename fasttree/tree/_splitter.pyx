@@ -9,7 +9,7 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, isnan
+from libc.math cimport INFINITY, isnan, ldexp
 from libcpp.utility cimport move
 from scipy.sparse import issparse
 
@@ -24,6 +24,8 @@ from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartit
 cdef extern from "_runs.hpp" namespace "fasttree" nogil:
     const float FEATURE_THRESHOLD
 
+cdef extern from "<cfloat>" nogil:
+    const double DBL_TRUE_MIN
 
 cdef uint64_t POLL_WORK = 4_000_000
 
@@ -73,7 +75,6 @@ cdef class Splitter:
         else:
             self.seed = self.random_state
         self.rules.min_samples_leaf = self.min_samples_leaf
-        self.rules.min_weight_leaf = self.min_weight_leaf
         self.rules.monotonic_cst = &self.monotonic_cst[0] if self.with_monotonic_cst else NULL
         self.rules.sklearn_rules = sklearn_rules
         self.rules.label_sets = self.label_sets
@@ -84,6 +85,14 @@ cdef class Splitter:
         self.count_forced = strategy == "count"
         self.with_blocks = strategy == "auto" and depth_first and self.searches_lists()
         self.criterion.init(y, sample_weight, sklearn_rules, simd)
+        self.rules.min_weight_leaf = ldexp(self.min_weight_leaf, -self.criterion.weight_exponent)
+        if self.criterion.targets.has_negative_weights:
+            # Children of no or negative weight are no candidates.
+            self.rules.min_weight_leaf = max(self.rules.min_weight_leaf, DBL_TRUE_MIN)
+            if self.label_sets and n_categories is not None:
+                raise ValueError(
+                    "categorical_split='subset' does not support negative sample weights; use "
+                    "categorical_split='equality'.")
         self.partitioner = self.make_partitioner(X, sample_weight, strategy, max_features,
                                                  n_threads, simd, n_categories)
         if sklearn_rules:
