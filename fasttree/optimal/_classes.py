@@ -25,12 +25,14 @@ from fasttree.tree._data import EncodedData
 from fasttree.tree._interop import to_sklearn_tree
 from fasttree.tree._table import table_encoder
 from fasttree.tree._validation import (
+    check_class_weight,
     check_encoded,
     check_fit_data,
     check_fit_table,
     check_target,
     check_weights,
     encode_classes,
+    weigh_classes,
 )
 from fasttree.utils._threads import effective_n_threads
 
@@ -331,7 +333,8 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             if weights.min() < 0:
                 raise ValueError("Negative values in sample_weight are not supported.")
         if self.class_weight is not None:
-            weights = weights * compute_sample_weight(self.class_weight, y)
+            check_class_weight(self.class_weight)
+            weights = weigh_classes(weights, compute_sample_weight(self.class_weight, y))
         codes, (self.classes_,) = encode_classes(y.reshape(-1, 1))
         self.n_classes_ = len(self.classes_)
         self.n_outputs_ = 1

@@ -202,13 +202,13 @@ struct AbsoluteError {
                 tree_weight[p] += w[row];
                 tree_sum[p] += product;
             }
-            // The places before the lower median hold less than half the weight.
+            // The places before the lower median hold less than half the weight; not all do.
             uint32_t before = 0;
             int64_t below = 0;
             wide_t sum_below = 0;
             for (uint32_t step = top; step > 0; step /= 2) {
                 const uint32_t p = before + step;
-                if (p <= n && 2 * (static_cast<wide_t>(below) + tree_weight[p]) < weight) {
+                if (p < n && 2 * (static_cast<wide_t>(below) + tree_weight[p]) < weight) {
                     before = p;
                     below += tree_weight[p];
                     sum_below += tree_sum[p];
@@ -228,8 +228,9 @@ struct AbsoluteError {
         const double value = raw_target(order.rows[before], 0);
         const int64_t up_to = prefix_weight(before + 1);
         if (2 * static_cast<wide_t>(up_to) != weight) return value;
-        uint32_t p = before + 2;
-        while (prefix_weight(p) == up_to) ++p;
+        const uint32_t n = static_cast<uint32_t>(order.rows.size());
+        uint32_t p = std::min(before + 2, n);
+        while (p < n && prefix_weight(p) == up_to) ++p;
         return (value + raw_target(order.rows[p - 1], 0)) / 2;
     }
     int64_t prefix_weight(uint32_t p) const {

@@ -30,6 +30,7 @@ from fasttree.tree._table import table_encoder
 from fasttree.tree._tree import Tree
 from fasttree.tree._tunable import TunableMixin
 from fasttree.tree._validation import (
+    check_class_weight,
     check_encoded,
     check_fit_data,
     check_fit_table,
@@ -41,6 +42,7 @@ from fasttree.tree._validation import (
     check_weights,
     encode_classes,
     random_source,
+    weigh_classes,
 )
 from fasttree.utils._threads import effective_n_threads
 
@@ -161,6 +163,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         class_weights = None
         if isinstance(self, ClassifierMixin):
             if self.class_weight is not None:
+                check_class_weight(self.class_weight)
                 class_weights = compute_sample_weight(self.class_weight, y)
             y, self.classes_ = encode_classes(y)
             self.n_classes_ = np.array([len(c) for c in self.classes_], dtype=np.intp)
@@ -172,9 +175,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, X)
         if class_weights is not None:
-            sample_weight = (
-                class_weights if sample_weight is None else sample_weight * class_weights
-            )
+            sample_weight = weigh_classes(sample_weight, class_weights)
         return y, sample_weight
 
     def _grow(self, data):
@@ -207,8 +208,12 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         min_samples_split = max(
             n_rows_of(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf
         )
-        total_weight = n_samples if data.sample_weight is None else np.sum(data.sample_weight)
-        min_weight_leaf = self.min_weight_fraction_leaf * total_weight
+        min_weight_leaf = 0.0
+        if self.min_weight_fraction_leaf > 0.0:
+            with np.errstate(over="ignore"):  # the criterion refuses such weights
+                weights = data.sample_weight
+                total_weight = n_samples if weights is None else weights.sum()
+            min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
 
         splitter = DENSE_SPLITTERS[self.splitter](

@@ -8,7 +8,8 @@ import numpy as np
 
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
-from libc.math cimport INFINITY
+from libc.float cimport DBL_EPSILON
+from libc.math cimport INFINITY, ldexp
 from libcpp.utility cimport move
 
 from fasttree.tree._engine cimport (
@@ -111,6 +112,7 @@ cdef class TreeBuilder:
         for i in prange(<int> self.subtrees.size(), nogil=True, num_threads=n_threads,
                         schedule="dynamic"):
             self.write_subtree(deref(writer), i)
+        splitter.criterion.restore_units(nodes, values_array)
         tree.set_nodes(nodes, values_array, writer.get().max_depth(),
                        side_arrays(writer.get().label_lists(), encoding.n_categories))
         self.store = NodeStore()
@@ -130,7 +132,7 @@ cdef class TreeBuilder:
 
     cdef int make_root(self, Node& root) except -1 nogil:
         """Record the root, from whose weight the rules of growth follow."""
-        cdef int t
+        cdef int t, exponent = self.splitter.criterion.impurity_exponent
         root.start = 0
         root.end = self.splitter.partitioner.n_rows
         root.depth = 0
@@ -143,7 +145,8 @@ cdef class TreeBuilder:
         self.rules = self.splitter.rules
         self.rules.max_depth = self.max_depth
         self.rules.min_samples_split = self.min_samples_split
-        self.rules.min_impurity_decrease = self.min_impurity_decrease
+        self.rules.min_impurity_decrease = ldexp(self.min_impurity_decrease, -exponent)
+        self.rules.epsilon = ldexp(DBL_EPSILON, -exponent)
         self.rules.root_weight = root.stats.weight
         for t in range(self.n_threads):
             (<Splitter> self.workers[t]).take_rules(self.rules)

@@ -19,6 +19,19 @@ namespace fasttree {
 // Relative slack of the screens: they never reject what the score would accept.
 constexpr double SCREEN = 1.0 - 1e-13;
 
+// Whether rows have the same class in every output, which class weights do not tell where some are
+// negative and cancel.
+template <class Class>
+bool are_alike(const Class* y, int n_outputs, const uint32_t* rows, uint32_t n) {
+    const Class* first = y + static_cast<size_t>(rows[0]) * n_outputs;
+    for (uint32_t i = 1; i < n; ++i) {
+        if (!std::equal(first, first + n_outputs, y + static_cast<size_t>(rows[i]) * n_outputs)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Two classes, one output: gini ranks by the separation of class 1.
 template <class Weights>
 struct BinaryGini {
@@ -43,11 +56,12 @@ struct BinaryGini {
             w_total += weight;
         }
     }
-    void node_stats(const uint32_t*, uint32_t, NodeStats& out) const {
+    void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) const {
         const int64_t counts[2] = {w_total - total, total};
         out.weight = to_double(w_total) * t.weight_unit;
         out.impurity = add_gini(0.0, counts, 2, to_double(w_total));
-        out.pure = total == 0 || total == w_total;
+        out.pure = t.has_negative_weights ? are_alike(y, 1, rows, n)
+                                          : total == 0 || total == w_total;
     }
     void node_value(double* value) const {
         value[0] = to_double(w_total - total) / to_double(w_total);
@@ -94,7 +108,8 @@ struct BinaryGini {
     // Both children pure: D is the product of the class weights. Small ones are exact.
     double perfect_score(const uint32_t*, uint32_t) const {
         constexpr int64_t EXACT = int64_t{1} << 13;
-        return w_total < EXACT ? to_double(total) * to_double(w_total - total) : INFINITE;
+        if (t.has_negative_weights || w_total >= EXACT) return INFINITE;
+        return to_double(total) * to_double(w_total - total);
     }
     double sklearn_score() const {
         const int64_t l[2] = {w_left - left, left};
@@ -249,10 +264,11 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
             }
         }
     }
-    void node_stats(const uint32_t*, uint32_t, NodeStats& out) const {
+    void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) const {
         out.weight = to_double(w_total) * this->t.weight_unit;
         out.impurity = this->mean_impurity(total, to_double(w_total), add_gini);
-        out.pure = this->is_pure();
+        out.pure = this->t.has_negative_weights ? are_alike(y, this->outputs(), rows, n)
+                                                : this->is_pure();
     }
 
     void reset() {
@@ -311,7 +327,8 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     // Both children pure: possible with two classes only; small squares are exact.
     double perfect_score(const uint32_t*, uint32_t) const {
         constexpr int64_t EXACT = int64_t{1} << 20;
-        return single_output && w_total < EXACT ? to_double(w_total) : INFINITE;
+        const bool is_bound = single_output && !this->t.has_negative_weights && w_total < EXACT;
+        return is_bound ? to_double(w_total) : INFINITE;
     }
     double score() const {
         Square sum_left = 0, sum_right = 0;

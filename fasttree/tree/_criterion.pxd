@@ -18,13 +18,19 @@ cdef class Criterion:
 
     cdef readonly intp_t n_outputs
     cdef readonly intp_t value_size   # doubles in a node's value
+    # Weights, targets and impurities are in units of two to these powers.
+    cdef int weight_exponent, target_exponent, impurity_exponent
 
     # y and weights are those of `rows`, ascending, of n_rows in all; or of all rows.
     cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
                   const uint32_t[::1] rows, uint32_t n_rows, FitOptions options) except -1
     cdef int place(self, rows, uint32_t n_rows) except -1
+    cdef const float64_t[::1] init_weights(self, const float64_t[::1] w)
+    cdef bint takes_negative_weights(self)
+    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y)
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1
     cdef void make_scanner(self) except *
+    cdef int restore_units(self, nodes, values) except -1
     cdef Criterion clone(self)
 
 
@@ -36,6 +42,7 @@ cdef class ClassificationCriterion(Criterion):
 
 cdef class RegressionCriterion(Criterion):
     cdef intp_t n_samples
+    cdef int impurity_degree(self)
     cdef int init_sums(self, const float64_t[:, ::1] y, const float64_t[::1] w,
                        bint centred) except -1
     cdef int init_ranks(self, const float64_t[:, ::1] y) except -1

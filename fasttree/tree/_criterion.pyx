@@ -6,6 +6,7 @@ is here; the formulas are in `_impurity.hpp`, the per-sample loops in `_classifi
 """
 import numpy as np
 
+from libc.math cimport isfinite, ldexp
 from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
 from libcpp.utility cimport move
@@ -18,7 +19,16 @@ cdef extern from "_grid.hpp" namespace "fasttree" nogil:
     cdef cppclass Grid:
         double centre
         double unit
-    double weight_grid(const double* w, size_t n, int64_t* out) except +
+    cdef cppclass WeightGrid:
+        double unit
+        double magnitude
+        int64_t total
+        cbool has_negative
+    const int WEIGHT_EXPONENT
+    const int TARGET_EXPONENT
+    int excess_exponent(double largest, int ordinary) noexcept
+    double largest_magnitude(const double* values, size_t n) noexcept
+    WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t* out) except +
     Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
                      const int64_t* weights, double weight_unit, cbool centred,
                      cbool allow_lattice, int64_t* out) except +
@@ -44,15 +54,16 @@ cdef void* address(array) except? NULL:
 cdef class Criterion:
     """Impurity criterion (abstract).
 
-    After `init`, `scanner` finds best splits for any node of the rows given.
+    After `init`, `scanner` finds best splits for any node of the rows given. Its sums of weights
+    are in units of 2**weight_exponent, targets in units of 2**target_exponent, impurities in units
+    of 2**impurity_exponent; the exponents are 0 unless weights or targets are far from 1.
     """
 
     cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
                   const uint32_t[::1] rows, uint32_t n_rows, FitOptions options) except -1:
         """Take the targets, shape (n, n_outputs), and weights, shape (n,) or None."""
-        cdef int64_t[::1] weights
-        cdef double unit
-        self.arrays = {"y": y, "w": sample_weight}
+        self.weight_exponent = self.target_exponent = self.impurity_exponent = 0
+        self.arrays = {}
         self.targets = Targets()
         self.targets.n_rows = n_rows
         self.targets.n_outputs = <int> self.n_outputs
@@ -60,14 +71,11 @@ cdef class Criterion:
         self.targets.weight_unit = 1.0
         self.targets.sklearn_formulas = options.sklearn_rules
         self.targets.simd = options.simd
-        self.targets.y = &y[0, 0]
         if sample_weight is not None:
-            weights = np.empty(y.shape[0], dtype=np.int64)
-            unit = weight_grid(&sample_weight[0], sample_weight.shape[0], &weights[0])
-            self.arrays["weights"] = weights
-            self.targets.w = &sample_weight[0]
-            self.targets.weights = &weights[0]
-            self.targets.weight_unit = unit
+            sample_weight = self.init_weights(sample_weight)
+        y = self.scaled_targets(y)
+        self.targets.y = &y[0, 0]
+        self.arrays |= {"y": y, "w": sample_weight}
         self.init_targets(y, sample_weight)
         if rows is not None:
             self.place(np.asarray(rows), n_rows)
@@ -93,6 +101,50 @@ cdef class Criterion:
         self.targets.sums = <const int64_t*> address(self.arrays.get("sums"))
         self.targets.order_rank = <const uint32_t*> address(self.arrays.get("order_rank"))
         self.targets.levels = <const int64_t*> address(self.arrays.get("levels"))
+        return 0
+
+    cdef const float64_t[::1] init_weights(self, const float64_t[::1] w):
+        """Put the weights on their grid; return them in units of 2**weight_exponent."""
+        cdef int64_t[::1] weights = np.empty(w.shape[0], dtype=np.int64)
+        cdef WeightGrid grid = weight_grid(&w[0], w.shape[0], <int> self.n_outputs, &weights[0])
+        if not isfinite(grid.magnitude):
+            raise ValueError("The sample weights are too large: their sum is not a finite number.")
+        if grid.has_negative and not self.takes_negative_weights():
+            raise ValueError(
+                "sample_weight holds negative values, which criterion='gini' and 'squared_error' "
+                f"support, but not {type(self).__name__}.")
+        if grid.total <= 0:
+            raise ValueError("The sum of the sample weights must be positive.")
+        self.weight_exponent = excess_exponent(grid.magnitude, WEIGHT_EXPONENT)
+        if self.weight_exponent != 0:
+            w = np.ldexp(w, -self.weight_exponent)
+        self.targets.w = &w[0]
+        self.targets.weights = &weights[0]
+        self.targets.weight_unit = ldexp(grid.unit, -self.weight_exponent)
+        self.targets.has_negative_weights = grid.has_negative
+        self.arrays["weights"] = weights
+        return w
+
+    cdef bint takes_negative_weights(self):
+        return False
+
+    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y):
+        """The targets in units of 2**target_exponent."""
+        return y
+
+    cdef int restore_units(self, nodes, values) except -1:
+        """Put the weights, impurities and values of a grown tree in units of 1."""
+        if self.weight_exponent != 0:
+            weights = nodes["weighted_n_node_samples"]
+            np.ldexp(weights, self.weight_exponent, out=weights)
+        if self.target_exponent != 0:
+            with np.errstate(over="ignore", under="ignore"):
+                np.ldexp(nodes["impurity"], self.impurity_exponent, out=nodes["impurity"])
+                np.ldexp(values, self.target_exponent, out=values)
+            if not (np.isfinite(nodes["impurity"]).all() and np.isfinite(values).all()):
+                raise ValueError(
+                    "The targets are too large: the impurity of a node is not a finite number. "
+                    "Scale them.")
         return 0
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
@@ -188,6 +240,9 @@ cdef class ClassificationCriterion(Criterion):
 cdef class Gini(ClassificationCriterion):
     """Gini impurity: 1 - sum over classes of p_c squared, mean over outputs."""
 
+    cdef bint takes_negative_weights(self):
+        return True
+
     cdef void make_scanner(self) except *:
         self.scanner = move(make_gini(self.targets))
 
@@ -228,6 +283,27 @@ cdef class RegressionCriterion(Criterion):
     def __setstate__(self, state):
         pass
 
+    cdef int impurity_degree(self):
+        """The power of the targets' unit in that of impurities."""
+        return 1
+
+    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y):
+        cdef double largest = largest_magnitude(&y[0, 0], y.shape[0] * y.shape[1])
+        cdef int exponent = excess_exponent(largest, TARGET_EXPONENT)
+        if exponent == 0:
+            return y
+        if self.targets.sklearn_formulas:
+            # Scikit-learn's formulas compare with constants, so the unit matters.
+            if exponent < 0:
+                return y
+            raise ValueError(
+                f"The targets are too large (up to {largest:.3g}) for scikit-learn's formulas; "
+                "scale them, or set sklearn_random_stream=False.")
+        self.target_exponent = exponent
+        self.impurity_exponent = self.impurity_degree() * exponent
+        with np.errstate(under="ignore"):
+            return np.ldexp(y, -exponent)
+
     cdef int init_sums(self, const float64_t[:, ::1] y, const float64_t[::1] w,
                        bint centred) except -1:
         """Put the targets on their grids; centred sums lose nothing to a large mean."""
@@ -265,6 +341,12 @@ cdef class RegressionCriterion(Criterion):
 
 cdef class MSE(RegressionCriterion):
     """Mean squared error about the node's mean, mean over outputs."""
+
+    cdef bint takes_negative_weights(self):
+        return True
+
+    cdef int impurity_degree(self):
+        return 2
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         return self.init_sums(y, w, True)
@@ -317,6 +399,9 @@ cdef class LabelSplit(RegressionCriterion):
 
     One output. Impurity is the squared error.
     """
+
+    cdef int impurity_degree(self):
+        return 2
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         if self.n_outputs > 1:

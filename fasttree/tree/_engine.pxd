@@ -23,6 +23,7 @@ cdef extern from "_targets.hpp" namespace "fasttree" nogil:
         const uint32_t* class_bits
         const int64_t* weights
         double weight_unit
+        cbool has_negative_weights
         const double* y
         const double* w
         const int64_t* sums
@@ -178,6 +179,7 @@ cdef extern from "_growth.hpp" namespace "fasttree" nogil:
         int64_t min_samples_leaf
         double min_weight_leaf
         double min_impurity_decrease
+        double epsilon
         double root_weight
         const int8_t* monotonic_cst
         cbool sklearn_rules

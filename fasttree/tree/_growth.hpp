@@ -16,19 +16,18 @@ struct GrowthRules {
     int64_t min_samples_split, min_samples_leaf;
     double min_weight_leaf;
     double min_impurity_decrease;
+    double epsilon;                // slack of scikit-learn's comparisons with zero impurity and
+                                   // the least improvement
     double root_weight;
     const int8_t* monotonic_cst;   // [n_features] or null
     bool sklearn_rules;
     bool label_sets;               // labels are split into sets, not one against the rest
 
-    // Slack of scikit-learn's comparisons with zero impurity and the least improvement.
-    static constexpr double EPSILON = std::numeric_limits<double>::epsilon();
-
     // Whether the node's own statistics make it a leaf.
     bool is_terminal(const Node& node) const noexcept {
         return node.depth >= max_depth || node.size() < min_samples_split
                || node.size() < 2 * min_samples_leaf || node.stats.weight < 2 * min_weight_leaf
-               || (sklearn_rules ? node.stats.impurity <= EPSILON : node.stats.pure);
+               || (sklearn_rules ? node.stats.impurity <= epsilon : node.stats.pure);
     }
 
     // Weighted decrease of impurity, as scikit-learn computes it.
@@ -41,7 +40,7 @@ struct GrowthRules {
     // Without a limit every split counts, even if rounding made its improvement negative.
     bool accepts(double improvement) const noexcept {
         if (min_impurity_decrease <= 0.0 && !sklearn_rules) return true;
-        return !(improvement + EPSILON < min_impurity_decrease);
+        return !(improvement + epsilon < min_impurity_decrease);
     }
 
     // The children of a split after position `middle`; their statistics follow.

@@ -24,9 +24,12 @@ class WeakestLinks {
           branch_risk_(n_nodes, 0.0),
           state_(n_nodes, State::inner),
           lowest_entry_(n_nodes, infinity) {
+        // Weights in a power of two near the root's: their products neither overflow nor vanish.
+        int exponent;
+        const double root_weight = std::frexp(nodes[0].weighted_n_node_samples, &exponent);
         for (Py_ssize_t i = 0; i < n_nodes; ++i) {
-            node_risk_[i] = nodes[i].weighted_n_node_samples * nodes[i].impurity /
-                            nodes[0].weighted_n_node_samples;
+            node_risk_[i] = std::ldexp(nodes[i].weighted_n_node_samples, -exponent) *
+                            nodes[i].impurity / root_weight;
             if (nodes[i].left_child >= 0)
                 parent_[nodes[i].left_child] = parent_[nodes[i].right_child] = i;
             else

@@ -153,7 +153,9 @@ struct SquaredError : TargetSums<Weights, single_output> {
                 residual += wd;
             }
             const double correction = residual / weight;
-            impurity += std::max(squares / weight - correction * correction, 0.0);
+            const double mean_square = squares / weight - correction * correction;
+            // Below zero by rounding, or because weights are.
+            impurity += t.has_negative_weights ? mean_square : std::max(mean_square, 0.0);
         }
         return impurity / this->outputs();
     }
@@ -229,6 +231,8 @@ struct Poisson : TargetSums<Weights, single_output> {
         out.impurity = 0.0;
         for (int k = 0; k < this->outputs(); ++k) {
             if (is_zero(this->total(k), k)) {
+                // Without a count there is no deviance; scikit-learn calls it infinite.
+                if (!t.sklearn_formulas) continue;
                 out.impurity = std::numeric_limits<double>::infinity();
                 return;
             }

@@ -9,7 +9,7 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, isnan
+from libc.math cimport INFINITY, isnan, ldexp
 from libc.stddef cimport size_t
 from libcpp.utility cimport move
 
@@ -26,6 +26,8 @@ from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartit
 cdef extern from "_runs.hpp" namespace "fasttree" nogil:
     const float FEATURE_THRESHOLD
 
+cdef extern from "<cfloat>" nogil:
+    const double DBL_TRUE_MIN
 
 cdef uint64_t POLL_WORK = 4_000_000
 
@@ -87,7 +89,6 @@ cdef class Splitter:
         else:
             self.seed = self.random_state
         self.rules.min_samples_leaf = self.min_samples_leaf
-        self.rules.min_weight_leaf = self.min_weight_leaf
         self.rules.monotonic_cst = &self.monotonic_cst[0] if self.with_monotonic_cst else NULL
         self.rules.sklearn_rules = options.sklearn_rules
         self.rules.label_sets = self.label_sets
@@ -99,6 +100,14 @@ cdef class Splitter:
         self.with_blocks = (options.strategy == AUTO and options.depth_first
                             and self.searches_lists())
         self.criterion.init(y, sample_weight, rows, encoding.n_rows, options)
+        self.rules.min_weight_leaf = ldexp(self.min_weight_leaf, -self.criterion.weight_exponent)
+        if self.criterion.targets.has_negative_weights:
+            # Children of no or negative weight are no candidates.
+            self.rules.min_weight_leaf = max(self.rules.min_weight_leaf, DBL_TRUE_MIN)
+            if self.label_sets and encoding.n_categories is not None:
+                raise ValueError(
+                    "categorical_split='subset' does not support negative sample weights; use "
+                    "categorical_split='equality'.")
         self.partitioner = self.make_partitioner(
             encoding, weighted_rows(y.shape[0], sample_weight, rows), options)
         if options.sklearn_rules:

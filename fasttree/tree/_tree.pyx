@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
+from libc.math cimport frexp, ldexp
 from libc.stdint cimport int64_t
 
 from fasttree.utils._std cimport vector
@@ -459,17 +460,20 @@ cdef class Tree:
         cdef const NodeRecord* left
         cdef const NodeRecord* right
         cdef intp_t i
+        cdef int exponent
+        # Weights in a power of two near the root's: their products neither overflow nor vanish.
+        cdef double root_weight = frexp(nodes[0].weighted_n_node_samples, &exponent)
         for i in range(self.node_count):
             if nodes[i].left_child < 0:
                 continue
             left = &nodes[nodes[i].left_child]
             right = &nodes[nodes[i].right_child]
             total[nodes[i].feature] += (
-                nodes[i].weighted_n_node_samples * nodes[i].impurity
-                - left.weighted_n_node_samples * left.impurity
-                - right.weighted_n_node_samples * right.impurity
+                ldexp(nodes[i].weighted_n_node_samples, -exponent) * nodes[i].impurity
+                - ldexp(left.weighted_n_node_samples, -exponent) * left.impurity
+                - ldexp(right.weighted_n_node_samples, -exponent) * right.impurity
             )
-        importances /= nodes[0].weighted_n_node_samples
+        importances /= root_weight
         if normalize:
             normalizer = importances.sum()
             if normalizer > 0.0:

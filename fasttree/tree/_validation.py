@@ -5,7 +5,9 @@ times as long as growing a small tree, so an input that is plainly in order (a n
 array of numbers) is recognised here first and spared them; anything else goes through them.
 """
 
+import sys
 import threading
+from numbers import Real
 
 import numpy as np
 from scipy.sparse import issparse
@@ -28,6 +30,7 @@ from fasttree.tree._table import table_encoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 from fasttree.utils._integers import encode_integers
 
+_LARGEST = sys.float_info.max
 _reseeded = threading.local()
 
 
@@ -214,6 +217,41 @@ def check_weights(sample_weight, X):
         if np.isfinite(weights).all() and weights.any():
             return weights
     return check_sample_weight(sample_weight, X, dtype=np.float64)
+
+
+def check_class_weight(class_weight):
+    """Raise unless the weights of classes are finite numbers that are not negative.
+
+    Raises
+    ------
+    TypeError
+        If a weight is no number.
+    ValueError
+        If a weight is negative, infinite or NaN.
+    """
+    for of_output in class_weight if isinstance(class_weight, list | tuple) else [class_weight]:
+        if not isinstance(of_output, dict):
+            continue  # "balanced", or refused by scikit-learn
+        for label, weight in of_output.items():
+            if not isinstance(weight, Real):
+                raise TypeError(
+                    f"class_weight must hold numbers, got {weight!r} for class {label!r}."
+                )
+            if not 0 <= weight <= _LARGEST:
+                raise ValueError(
+                    "class_weight must hold finite numbers that are not negative, got "
+                    f"{weight!r} for class {label!r}."
+                )
+
+
+def weigh_classes(sample_weight, class_weights):
+    """Return the product of the rows' weights, None for ones, and those of their classes."""
+    if sample_weight is not None:
+        with np.errstate(over="ignore", under="ignore"):
+            class_weights = sample_weight * class_weights
+    if not np.isfinite(class_weights).all():
+        raise ValueError("The product of sample_weight and class_weight is not finite.")
+    return class_weights
 
 
 def _encode_column(column, codes):
