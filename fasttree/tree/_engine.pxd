@@ -4,6 +4,7 @@ from libcpp cimport bool as cbool
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
+from fasttree.utils._interrupt cimport Poll
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._typedefs cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
 
@@ -323,6 +324,8 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
 
 cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
     cdef cppclass Scanner:
+        void watch(Poll* poll)
+        uint64_t work(uint32_t n)
         void begin_node(const uint32_t* rows, uint32_t n) except +
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out)
         void node_value(double* value)
@@ -364,7 +367,7 @@ cdef extern from "_tables.hpp" namespace "fasttree" nogil:
         TableCells give(int table)
         int take(TableCells& cells) except +
         void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
-                  uint32_t n_chosen, uint32_t share, uint32_t n_shares) except +
+                  uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) except +
         void fill_one(int table, uint32_t feature, uint32_t start, uint32_t end)
         cbool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, cbool both)
         void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler,

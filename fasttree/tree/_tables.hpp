@@ -5,11 +5,13 @@
 // Invariant: in a node's table exactly the features that `counts` chooses for the node's size,
 // and that were not known to be constant at its parent, hold valid cells.
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "../utils/_interrupt.hpp"
 #include "_cost_model.hpp"
 #include "_dense.hpp"
 #include "_sampler.hpp"
@@ -83,11 +85,11 @@ public:
     // Counts the node's rows for the features that `counts` chooses for n_chosen rows: the node's
     // size, or its larger sibling's. Threads take shares of the features.
     void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
-              uint32_t n_chosen, uint32_t share, uint32_t n_shares) {
+              uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) {
         fill_kind(narrow_, data_.codes.get(), data_.n_counted, table, start, end, sampler,
-                  n_chosen, share, n_shares);
+                  n_chosen, share, n_shares, poll);
         fill_kind(wide_, data_.wide_codes.get(), data_.n_wide, table, start, end, sampler,
-                  n_chosen, share, n_shares);
+                  n_chosen, share, n_shares, poll);
     }
     // One feature only, for nodes that look at few.
     void fill_one(int table, uint32_t f, uint32_t start, uint32_t end) {
@@ -157,7 +159,7 @@ private:
     template <class Code>
     void fill_kind(const std::vector<uint32_t>& features, const Code* codes, size_t stride,
                    int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
-                   uint32_t n_chosen, uint32_t share, uint32_t n_shares) {
+                   uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) {
         char* cells = pool_[table].get();
         std::vector<uint32_t> slots;
         std::vector<size_t> offsets;
@@ -169,9 +171,15 @@ private:
             slots.push_back(data_.columns[f].slot);
             offsets.push_back(offsets_[f]);
         }
-        if (slots.empty()) return;
-        scanner_.fill(data_.rows.data() + start, end - start, codes, stride, slots.data(),
-                      offsets.data(), static_cast<uint32_t>(slots.size()), cells);
+        const uint32_t n_tables = static_cast<uint32_t>(slots.size());
+        if (n_tables == 0) return;
+        const uint32_t stretch = std::max<uint32_t>(1024, STEPS_PER_LOOK / n_tables);
+        for (uint32_t n; start < end; start += n) {
+            n = std::min(stretch, end - start);
+            if (!poll.go_on(static_cast<uint64_t>(n) * n_tables)) return;
+            scanner_.fill(data_.rows.data() + start, n, codes, stride, slots.data(),
+                          offsets.data(), n_tables, cells);
+        }
     }
 };
 
