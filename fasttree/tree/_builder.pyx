@@ -103,7 +103,7 @@ cdef class TreeBuilder:
         n_nodes = count_nodes(self.store, self.subtrees)
         nodes = np.empty(n_nodes, dtype=NODE_DTYPE)
         shape = (n_nodes, tree.n_outputs, tree.max_n_classes)
-        values_array = np.empty(shape, dtype=np.float64)
+        values_array = np.zeros(shape, dtype=np.float64)
         buffer = nodes.view(np.int8)
         values = values_array.reshape(-1)
         writer.reset(new NodeWriter(self.store, self.subtrees, <NodeRecord*> &buffer[0],

@@ -252,7 +252,9 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void begin_encoding(uint32_t n_threads)
         uint32_t n_parts()
         uint32_t begin_counting(uint32_t first, uint32_t last) except +
-        uint32_t n_steps()
+        uint32_t n_counted
+        uint32_t n_wide
+        uint32_t n_steps(size_t n_columns)
         void count(uint32_t share, uint32_t step, uint32_t n_steps) except +
         void settle_codes(uint32_t feature) except +
         void count_few(uint32_t first, uint32_t last) except +
@@ -262,7 +264,7 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void sort(uint32_t feature, const uint32_t* keys, cbool widened,
                   SortBuffers& buffers) except +
         void begin_interleaving() except +
-        void interleave(uint32_t part)
+        void interleave(uint32_t part, uint32_t step, uint32_t n_steps)
         void end_interleaving()
 
     cdef cppclass DenseWorkspace(BlockSource):

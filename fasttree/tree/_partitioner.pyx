@@ -131,6 +131,7 @@ cdef class DensePartitioner(Partitioner):
         """Store every column in the way its search reads it."""
         cdef DenseData* data = self.data.get()
         cdef int part, n_parts
+        cdef uint32_t step, n_steps
         data.begin_encoding(n_threads)
         n_parts = data.n_parts()
         if strategy in ("auto", "count"):
@@ -141,8 +142,11 @@ cdef class DensePartitioner(Partitioner):
         if strategy in ("presort", "count") or (strategy == "auto" and with_lists):
             self.sort(strategy == "count", n_threads)
         data.begin_interleaving()
-        for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
-            data.interleave(part)
+        n_steps = data.n_steps(data.n_counted + data.n_wide)
+        for step in range(n_steps):
+            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
+                data.interleave(part, step, n_steps)
+            self.poll()
         data.end_interleaving()
         return 0
 
@@ -151,7 +155,7 @@ cdef class DensePartitioner(Partitioner):
         cdef DenseData* data = self.data.get()
         cdef int n_features = <int> self.n_features
         cdef int first = 0, last, share, f, n_shares
-        cdef uint32_t step, n_steps = data.n_steps()
+        cdef uint32_t step, n_steps = data.n_steps(TILE)
         while first < n_features:
             last = min(first + <int> TILE * max(1, n_threads // <int> data.n_parts()), n_features)
             n_shares = data.begin_counting(first, last)

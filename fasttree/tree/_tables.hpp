@@ -46,6 +46,8 @@ public:
         for (uint32_t f = 0; f < data.columns.size() && cell_ > 0; ++f) {
             const Storage storage = data.columns[f].storage;
             if (storage != COUNTED && storage != WIDE) continue;
+            // Room in every table only for what pays somewhere.
+            if (!pays(f, static_cast<uint32_t>(data.rows.size()))) continue;
             offsets_[f] = bytes_;
             bytes_ += feature_bytes(f);
             (storage == WIDE ? wide_ : narrow_).push_back(f);
@@ -59,7 +61,7 @@ public:
         if (bytes_ == 0) return false;
         const Column& col = data_.columns[f];
         if (col.storage != COUNTED && col.storage != WIDE) return false;
-        return forced_ || counts_pay(n, static_cast<uint32_t>(col.values.size()), cell_);
+        return pays(f, n);
     }
     bool any(uint32_t n) const {
         for (uint32_t f : narrow_) if (counts(f, n)) return true;
@@ -146,6 +148,12 @@ public:
     }
 
 private:
+    // Of a column of codes; if not in all rows of the fit, then in no node.
+    bool pays(uint32_t f, uint32_t n) const {
+        const size_t n_values = data_.columns[f].values.size();
+        return forced_ || counts_pay(n, static_cast<uint32_t>(n_values), cell_);
+    }
+
     int add(TableCells cells) {
         pool_.push_back(std::move(cells));
         return static_cast<int>(pool_.size()) - 1;
