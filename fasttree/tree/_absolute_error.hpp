@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../utils/_interrupt.hpp"
 #include "_impurity.hpp"
 #include "_label_errors.hpp"
 #include "_runs.hpp"
@@ -17,11 +18,12 @@
 namespace fasttree {
 
 template <class Weights>
-struct AbsoluteError {
+struct AbsoluteError : Watched {
     using Cell = int64_t;
     static constexpr bool has_cells = false;
     static constexpr bool has_means = false;
     static constexpr bool weighted = Weights::weighted;
+    static constexpr uint32_t STRETCH = 1 << 16;  // rows between two looks at the steps
 
     // The rows of a node in ascending order of one output.
     struct Order {
@@ -48,6 +50,11 @@ struct AbsoluteError {
     explicit AbsoluteError(const Targets& targets)
         : t(targets), w(targets), n_outputs(targets.n_outputs), orders(n_outputs) {}
 
+    // Both sides of every row, found and entered in a tree.
+    uint64_t work(uint32_t n) const {
+        const int depth = weighted ? 32 - __builtin_clz(n | 1) : 1;
+        return static_cast<uint64_t>(n) * n_outputs * 4 * depth;
+    }
     void begin_node(const uint32_t* rows, uint32_t n) {
         place.resize(t.n_rows);
         w_total = 0;
@@ -158,6 +165,7 @@ struct AbsoluteError {
         // Loop invariant: the list holds the rows of the prefix (suffix) of length `size`,
         // m is its lower median and (size - 1) / 2 of its rows come before m.
         for (uint32_t size = n; size > 0; --size) {
+            if (size % STRETCH == 0 && !go_on(work(STRETCH))) return;
             const bool even = size % 2 == 0;
             const int64_t middle = level[m - 1];
             const int64_t deviation = sum - 2 * below - (even ? 2 : 1) * middle;
@@ -193,6 +201,7 @@ struct AbsoluteError {
         int64_t weight = 0;
         wide_t sum = 0;
         for (uint32_t size = 1; size <= n; ++size) {
+            if (size % STRETCH == 0 && !go_on(work(STRETCH))) return;
             const uint32_t row = sequence[suffixes ? n - size : size - 1];
             const uint32_t inserted = place[row];
             const wide_t product = static_cast<wide_t>(order.levels[inserted - 1]) * w[row];

@@ -150,6 +150,7 @@ public:
     Block(BlockSource& source, Simd simd, uint32_t n_rows, uint32_t n_features)
         : source_(source), simd_(simd), orders_(n_features), is_made_(n_features), place_(n_rows) {}
 
+    uint32_t n_features() const { return static_cast<uint32_t>(orders_.size()); }
     uint32_t size() const { return end - start; }
     uint64_t all() const { return low_bits(size()); }
 

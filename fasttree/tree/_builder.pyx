@@ -7,7 +7,7 @@ numbered depth-first at the end, so a tree does not show how it was grown.
 import numpy as np
 
 from cython.operator cimport dereference as deref
-from cython.parallel cimport prange, threadid
+from cython.parallel cimport parallel, prange, threadid
 from libc.float cimport DBL_EPSILON
 from libc.math cimport INFINITY, ldexp
 from libcpp.utility cimport move
@@ -18,12 +18,16 @@ from fasttree.tree._engine cimport (
 )
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
+from fasttree.utils._interrupt cimport Turns
 from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
 from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport int8_t
 
 from fasttree.tree._label_splits import LabelSplits
 from fasttree.tree._tree import NODE_DTYPE
+
+# Columns of as many rows are worth a look for Ctrl-C each.
+cdef uint32_t LARGE = 1 << 14
 
 
 STRATEGIES = {"auto": AUTO, "presort": PRESORT, "count": COUNT, "sort": SORT}
@@ -103,7 +107,7 @@ cdef class TreeBuilder:
         n_nodes = count_nodes(self.store, self.subtrees)
         nodes = np.empty(n_nodes, dtype=NODE_DTYPE)
         shape = (n_nodes, tree.n_outputs, tree.max_n_classes)
-        values_array = np.empty(shape, dtype=np.float64)
+        values_array = np.zeros(shape, dtype=np.float64)
         buffer = nodes.view(np.int8)
         values = values_array.reshape(-1)
         writer.reset(new NodeWriter(self.store, self.subtrees, <NodeRecord*> &buffer[0],
@@ -168,15 +172,31 @@ cdef class TreeBuilder:
         improvement[0] = self.rules.improvement(node, left, right)
         return self.rules.accepts(improvement[0])
 
-    cdef int evaluate(self, int thread, const Node& node, uint32_t feature, Split& best,
-                      char* is_constant) except -1 nogil:
-        """One thread's look at one feature of a large node."""
+    cdef int evaluate_share(self, int thread, Turns& turns, const Node& node, Split& best,
+                            char* is_constant) except -1 nogil:
+        """One thread's looks at single features of a large node."""
         cdef void* worker = self.workers[thread]
+        cdef int feature = turns.take()
+        cdef bint has_failed
         (<Splitter> worker).share_tables(self.splitter.tables.get())
-        (<Splitter> worker).begin_node(node)
-        (<Splitter> worker).poll(node.size())
-        is_constant[0] = (<Splitter> worker).evaluate(node, feature, best)
-        return 0
+        while feature >= 0:
+            has_failed = True
+            try:
+                if not self.splitter.sampler.get().is_known_constant(feature):
+                    (<Splitter> worker).begin_node(node)
+                    (<Splitter> worker).poll((<Splitter> worker).scanner.work(node.size()))
+                    is_constant[feature] = (<Splitter> worker).evaluate(node, feature, best)
+                has_failed = False
+            finally:
+                turns.finish(has_failed)
+            feature = turns.take()
+        return self.wait(thread, turns)
+
+    cdef int wait(self, int thread, Turns& turns) except -1 nogil:
+        """The thread that called looks for signals until the others are done."""
+        if thread == 0:
+            turns.wait(self.splitter.steps)
+        return (<Splitter> self.workers[thread]).poll(0)
 
     cdef int find_in_parallel(self, Node& node, Split& best) except -1 nogil:
         """`find_split` on all threads: shares of the count tables, then single features."""
@@ -184,7 +204,7 @@ cdef class TreeBuilder:
         cdef uint32_t feature
         cdef vector[Split] best_of = vector[Split](self.n_threads)
         cdef vector[char] is_constant = vector[char](n_features)
-        cdef uint32_t start = node.start, end = node.end
+        cdef unique_ptr[Turns] turns
         self.splitter.sampler.get().begin(node.key, node.n_known)
         for t in range(self.n_threads):
             best_of[t].score = -INFINITY
@@ -198,12 +218,11 @@ cdef class TreeBuilder:
         if node.table == NO_TABLE and self.splitter.tables.get().any(node.size()):
             node.table = self.splitter.tables.get().acquire()
             for t in prange(self.n_threads, num_threads=self.n_threads, schedule="static"):
-                self.splitter.tables.get().fill(
-                    node.table, start, end, deref(self.splitter.sampler), end - start, t,
-                    self.n_threads)
-        for f in prange(n_features, num_threads=self.n_threads, schedule="dynamic"):
-            if not self.splitter.sampler.get().is_known_constant(f):
-                self.evaluate(threadid(), node, f, best_of[threadid()], &is_constant[f])
+                self.splitter.fill_table(node, t, self.n_threads)
+        turns.reset(new Turns(n_features))
+        with parallel(num_threads=self.n_threads):
+            self.evaluate_share(threadid(), deref(turns), node, best_of[threadid()],
+                                is_constant.data())
         self.take_best(best_of, best)
         while True:
             feature = self.splitter.sampler.get().next()
@@ -240,15 +259,20 @@ cdef class TreeBuilder:
         cdef bint with_right = not self.rules.is_terminal(right)
         cdef const uint32_t* sides = splitter.partitioner.sides()
         cdef bint is_sparse = splitter.partitioner.is_sparse
+        cdef uint32_t n_rows = right.end - left.start
+        cdef uint32_t n_steps = n_rows if n_rows > LARGE else 0
         cdef int part, n_parts
         n_parts = splitter.partitioner.begin_split(left, right, with_left, with_right)
         if n_threads == 1:
             for part in range(n_parts):
+                if n_steps > 0:
+                    splitter.poll(n_steps)
                 if is_sparse or not splitter.sampler.get().is_known_constant(part):
                     splitter.partitioner.split_part(part, left, right, with_left, with_right,
                                                     sides)
         else:
             for part in prange(n_parts, num_threads=n_threads, schedule="dynamic"):
+                (<Splitter> self.workers[threadid()]).poll(n_steps)
                 if is_sparse or not splitter.sampler.get().is_known_constant(part):
                     (<Splitter> self.workers[threadid()]).partitioner.split_part(
                         part, left, right, with_left, with_right, sides)
@@ -283,6 +307,7 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
         cdef Node root
         cdef vector[Deferred] deferred
         cdef vector[int] order
+        cdef unique_ptr[Turns] turns
         cdef uint32_t defer_below = 0
         cdef int i, n_subtrees
         with nogil:
@@ -296,9 +321,25 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
             for i in range(n_subtrees):
                 self.store.set_subtree(deferred[i].node.record, i)
             order = largest_first(deferred)
-            for i in prange(n_subtrees, num_threads=self.n_threads, schedule="dynamic"):
-                self.grow_deferred(threadid(), deferred[order[i]], order[i])
+            turns.reset(new Turns(n_subtrees))
+            with parallel(num_threads=self.n_threads):
+                self.grow_share(threadid(), deref(turns), deferred, order)
         return 0
+
+    cdef int grow_share(self, int thread, Turns& turns, vector[Deferred]& deferred,
+                        const vector[int]& order) except -1 nogil:
+        """One thread's subtrees, the largest first."""
+        cdef int i = turns.take()
+        cdef bint has_failed
+        while i >= 0:
+            has_failed = True
+            try:
+                self.grow_deferred(thread, deferred[order[i]], order[i])
+                has_failed = False
+            finally:
+                turns.finish(has_failed)
+            i = turns.take()
+        return self.wait(thread, turns)
 
     cdef int grow_deferred(self, int thread, Deferred& deferred, int subtree) except -1 nogil:
         """Grow a subtree on one thread."""

@@ -3,12 +3,14 @@
 // An accumulator moves rows, or whole cells of a count table, from the right child to the left
 // one in O(1) per row and output and scores the position. Scores are functions of the exact
 // integer class weights alone; whatever is kept incrementally only screens candidates, or is
-// itself exact.
+// itself exact. `work` says what a scan of n rows takes, in steps of about a row's worth; what takes
+// long for a single feature counts its steps itself, and scores nothing once the fit is given up.
 #pragma once
 #include <algorithm>
 #include <vector>
 
 #include "../utils/_bits.hpp"
+#include "../utils/_interrupt.hpp"
 #include "../utils/_simd.hpp"
 #include "_impurity.hpp"
 #include "_runs.hpp"
@@ -34,7 +36,7 @@ bool are_alike(const Class* y, int n_outputs, const uint32_t* rows, uint32_t n) 
 
 // Two classes, one output: gini ranks by the separation of class 1.
 template <class Weights>
-struct BinaryGini {
+struct BinaryGini : Watched {
     using Cell = uint64_t;
     static constexpr bool has_cells = true;
     static constexpr bool weighted = Weights::weighted;
@@ -48,6 +50,7 @@ struct BinaryGini {
     explicit BinaryGini(const Targets& targets)
         : t(targets), w(targets), y(static_cast<const uint8_t*>(targets.classes)) {}
 
+    uint64_t work(uint32_t n) const { return n; }
     void begin_node(const uint32_t* rows, uint32_t n) {
         total = w_total = 0;
         for (uint32_t i = 0; i < n; ++i) {
@@ -131,27 +134,42 @@ struct BinaryGini {
 
 // Class weights of any number of classes and outputs; the criteria below add their score.
 // State of output k and class c stands at [k * stride + c].
+//
+// A node of few rows holds few of very many classes. They are numbered in their order, and the
+// state is that of the numbers: what is absent adds nothing to a score, which stays the same to
+// the last bit. Cells of count tables know no numbers.
 template <class Weights, class Class, bool single_output>
-struct ClassWeights {
+struct ClassWeights : Watched {
     static constexpr bool has_cells = true;
     static constexpr bool weighted = Weights::weighted;
     using Cell = std::conditional_t<weighted, int64_t, int32_t>;
 
+    static constexpr bool with_numbers = single_output && sizeof(Class) > 1;
+
     const Targets& t;
     Weights w;
-    const Class* y;
-    const int n_outputs, stride;
+    const int n_outputs, n_classes;
+    const Class* y;                          // of the fit, or numbers of the node's classes
+    int stride;
     std::vector<int64_t> total, left, right;
     int64_t w_total = 0, w_left = 0;
+    std::vector<uint32_t> classes;           // by number; empty: all classes
+    std::vector<uint32_t> number;            // [n_classes], all 0 between nodes
+    std::vector<Class> numbers;              // [n_rows] of the node's rows
 
     explicit ClassWeights(const Targets& targets)
-        : t(targets), w(targets), y(static_cast<const Class*>(targets.classes)),
-          n_outputs(single_output ? 1 : targets.n_outputs), stride(targets.max_n_classes),
+        : t(targets), w(targets), n_outputs(single_output ? 1 : targets.n_outputs),
+          n_classes(targets.max_n_classes), y(all_classes()), stride(n_classes),
           total(n_outputs * stride), left(total.size()), right(total.size()) {}
 
     int outputs() const { return single_output ? 1 : n_outputs; }
+    const Class* all_classes() const { return static_cast<const Class*>(t.classes); }
+    uint64_t work(uint32_t n) const { return static_cast<uint64_t>(n) * outputs() + total.size(); }
 
     void begin_node(const uint32_t* rows, uint32_t n) {
+        if constexpr (with_numbers) {
+            if (number_classes(rows, n)) return;
+        }
         std::fill(total.begin(), total.end(), 0);
         w_total = 0;
         uint32_t i = 0;
@@ -163,6 +181,42 @@ struct ClassWeights {
             }
             w_total += w[rows[i]];
         }
+    }
+    // Numbers the classes of a node of few rows and counts them; false if there are many.
+    bool number_classes(const uint32_t* rows, uint32_t n) {
+        constexpr uint32_t FEWER = 4;
+        const Class* all = all_classes();
+        classes.clear();
+        if (FEWER * static_cast<uint64_t>(n) >= static_cast<uint64_t>(n_classes)) {
+            y = all;
+            resize(n_classes);
+            return false;
+        }
+        number.resize(n_classes);
+        numbers.resize(t.n_rows);
+        for (uint32_t i = 0; i < n; ++i) {
+            const Class c = all[rows[i]];
+            if (number[c] == 0) classes.push_back(c);
+            number[c] = 1;
+        }
+        std::sort(classes.begin(), classes.end());
+        for (size_t k = 0; k < classes.size(); ++k) number[classes[k]] = static_cast<uint32_t>(k);
+        y = numbers.data();
+        resize(static_cast<int>(classes.size()));
+        std::fill(total.begin(), total.end(), 0);
+        w_total = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t k = number[all[rows[i]]];
+            numbers[rows[i]] = static_cast<Class>(k);
+            total[k] += w[rows[i]];
+            w_total += w[rows[i]];
+        }
+        for (uint32_t c : classes) number[c] = 0;
+        return true;
+    }
+    void resize(int n) {
+        stride = n;
+        for (std::vector<int64_t>* weights : {&total, &left, &right}) weights->resize(n);
     }
     // Counts rows in two tables, so that a row need not wait for the one before; returns how many.
     uint32_t count_pairs(const uint32_t* rows, uint32_t n) {
@@ -191,13 +245,15 @@ struct ClassWeights {
     double mean_impurity(const std::vector<int64_t>& weights, double weight, Add add) const {
         double sum = 0.0;
         for (int k = 0; k < outputs(); ++k) {
-            sum = add(sum, &weights[k * stride], t.n_classes[k], weight);
+            sum = add(sum, &weights[k * stride], single_output ? stride : t.n_classes[k], weight);
         }
         return sum / outputs();
     }
     void node_value(double* value) const {
+        const bool is_numbered = !classes.empty();
+        if (is_numbered) std::fill_n(value, n_classes, 0.0);
         for (size_t i = 0; i < total.size(); ++i)
-            value[i] = to_double(total[i]) / to_double(w_total);
+            value[is_numbered ? classes[i] : i] = to_double(total[i]) / to_double(w_total);
     }
 
     void reset_weights() {
@@ -207,27 +263,43 @@ struct ClassWeights {
     }
 
     // Cells: weighted [rows, weight of each class], unweighted [rows of each class].
-    size_t cell_size() const { return total.size() + weighted; }
+    size_t cell_size() const { return static_cast<size_t>(n_outputs) * n_classes + weighted; }
     void fill(Cell* cell, uint32_t row) const {
         if constexpr (weighted) cell[0] += 1;
         for (int k = 0; k < outputs(); ++k) {
-            const size_t c = y[static_cast<size_t>(row) * outputs() + k];
-            cell[weighted + k * stride + c] += static_cast<Cell>(w[row]);
+            const size_t c = all_classes()[static_cast<size_t>(row) * outputs() + k];
+            cell[weighted + k * n_classes + c] += static_cast<Cell>(w[row]);
         }
     }
     uint32_t cell_rows(const Cell* cell) const {
         if constexpr (weighted) return static_cast<uint32_t>(cell[0]);
         int64_t rows = 0;
-        for (int c = 0; c < stride; ++c) rows += cell[c];
+        for (int c = 0; c < n_classes; ++c) rows += cell[c];
         return static_cast<uint32_t>(rows);
     }
     // Calls move(index, weight) for every class weight of the cell that is not zero.
     template <class Move>
     void for_each(const Cell* cell, Move move) {
+        if constexpr (with_numbers) {
+            if (!classes.empty()) return for_each_number(cell, move);
+        }
         for (size_t i = 0; i < total.size(); ++i) {
             if (cell[weighted + i] != 0) move(i, static_cast<int64_t>(cell[weighted + i]));
         }
         for (int c = 0; c < stride; ++c) w_left += cell[weighted + c];
+    }
+    template <class Move>
+    void for_each_number(const Cell* cell, Move move) {
+        for (size_t k = 0; k < classes.size(); ++k) {
+            const int64_t weight = cell[weighted + classes[k]];
+            if (weight != 0) move(k, weight);
+            w_left += weight;
+        }
+    }
+    // A score of many classes looks at them all: false if the fit was given up meanwhile.
+    bool may_score() const {
+        constexpr size_t MANY = 16;
+        return total.size() <= MANY || this->go_on(total.size());
     }
 
     static constexpr bool has_means = true;
@@ -294,7 +366,7 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     void add_cell(const Cell* cell) {
 #if FASTTREE_X86
         if constexpr (single_output && !Weights::weighted) {
-            if (this->t.simd == SIMD_AVX512) return add_counts(cell);
+            if (this->t.simd == SIMD_AVX512 && this->classes.empty()) return add_counts(cell);
         }
 #endif
         this->for_each(cell, [this](size_t i, int64_t weight) {
@@ -428,6 +500,7 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
         return single_output && w_total < LARGEST ? 0.0 : INFINITE;
     }
     double score() const {
+        if (!this->may_score()) return MINUS_INFINITY;
         double sum = 0.0;
         for (size_t i = 0; i < total.size(); ++i) {
             sum += xlog2x(to_double(left[i])) + xlog2x(to_double(right[i]));

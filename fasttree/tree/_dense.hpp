@@ -87,19 +87,23 @@ public:
         found_.assign(n_shares, {});
         return n_shares;
     }
-    // Steps in which to count, each of a few million cells of every share.
-    uint32_t n_steps() const noexcept {
+    // Steps in which to go through n columns of every part, each of a few million cells.
+    uint32_t n_steps(size_t n_columns) const noexcept {
         constexpr size_t CELLS = 4000000;
-        return 1 + static_cast<uint32_t>(rows.size() / n_parts_ * TILE / CELLS);
+        return 1 + static_cast<uint32_t>(rows.size() / n_parts_ * n_columns / CELLS);
+    }
+    // Where a step of a part begins.
+    size_t step_begin(uint32_t part, uint32_t step, uint32_t n_steps) const {
+        const size_t begin = part_begin(part);
+        return begin + (part_begin(part + 1) - begin) * step / n_steps;
     }
     void count(uint32_t share, uint32_t step, uint32_t n_steps) {
         const uint32_t part = share % n_parts_, first = counted_begin_ + share / n_parts_ * TILE;
         const uint32_t n = std::min(TILE, counted_end_ - first);
         std::vector<FewValues>& found = found_[share];
         if (step == 0) found.resize(n);
-        const size_t part_size = part_begin(part + 1) - part_begin(part);
-        const size_t begin = part_begin(part) + part_size * step / n_steps;
-        const size_t end = part_begin(part) + part_size * (step + 1) / n_steps;
+        const size_t begin = step_begin(part, step, n_steps);
+        const size_t end = step_begin(part, step + 1, n_steps);
         const size_t block = row_stride > column_stride ? 256 : end - begin;
         for (size_t start = begin; start < end; start += block) {
             const size_t size = std::min(block, end - start);
@@ -216,12 +220,12 @@ public:
         codes.reserve(static_cast<size_t>(n_rows) * n_counted);
         wide_codes.reserve(static_cast<size_t>(n_rows) * n_wide);
     }
-    // Moves the codes of a part there.
-    void interleave(uint32_t part) noexcept {
+    // Moves the codes of a step of a part there.
+    void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
         constexpr size_t BLOCK = 256;
-        const size_t part_end = part_begin(part + 1);
-        for (size_t start = part_begin(part); start < part_end; start += BLOCK) {
-            const size_t end = std::min(start + BLOCK, part_end);
+        const size_t step_end = step_begin(part, step + 1, n_steps);
+        for (size_t start = step_begin(part, step, n_steps); start < step_end; start += BLOCK) {
+            const size_t end = std::min(start + BLOCK, step_end);
             for (const Column& col : columns) {
                 if (col.storage == COUNTED) {
                     const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;

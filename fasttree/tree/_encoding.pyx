@@ -65,6 +65,7 @@ cdef class DenseColumnsOwner:
         """Store every column in the way its search reads it."""
         cdef DenseColumns* columns = self.columns.get()
         cdef int part, n_parts
+        cdef uint32_t step, n_steps
         columns.begin_encoding(n_threads)
         n_parts = columns.n_parts()
         if strategy == AUTO or strategy == COUNT:
@@ -75,8 +76,11 @@ cdef class DenseColumnsOwner:
         if strategy == COUNT:
             self.add_lists(True, n_threads)
         columns.begin_interleaving()
-        for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
-            columns.interleave(part)
+        n_steps = columns.n_steps(columns.n_counted + columns.n_wide)
+        for step in range(n_steps):
+            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
+                columns.interleave(part, step, n_steps)
+            self.poll()
         columns.end_interleaving()
         return 0
 
@@ -85,7 +89,7 @@ cdef class DenseColumnsOwner:
         cdef DenseColumns* columns = self.columns.get()
         cdef int n_features = <int> columns.columns.size()
         cdef int first = 0, last, share, f, n_shares
-        cdef uint32_t step, n_steps = columns.n_steps()
+        cdef uint32_t step, n_steps = columns.n_steps(TILE)
         while first < n_features:
             last = min(first + <int> TILE * max(1, n_threads // <int> columns.n_parts()),
                        n_features)

@@ -2,6 +2,7 @@
 from libc.stddef cimport ptrdiff_t, size_t
 from libcpp cimport bool as cbool
 
+from fasttree.utils._interrupt cimport Poll
 from fasttree.utils._simd cimport Simd
 from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -245,7 +246,9 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void begin_encoding(uint32_t n_threads) noexcept
         uint32_t n_parts() noexcept
         uint32_t begin_counting(uint32_t first, uint32_t last) except +
-        uint32_t n_steps() noexcept
+        uint32_t n_counted
+        uint32_t n_wide
+        uint32_t n_steps(size_t n_columns) noexcept
         void count(uint32_t share, uint32_t step, uint32_t n_steps) except +
         void settle_codes(uint32_t feature) except +
         void count_few(uint32_t first, uint32_t last) except +
@@ -255,7 +258,7 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void sort(uint32_t feature, const uint32_t* keys, cbool widened,
                   SortBuffers& buffers) except +
         void begin_interleaving() except +
-        void interleave(uint32_t part) noexcept
+        void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept
         void end_interleaving() noexcept
 
 
@@ -330,6 +333,8 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
 
 cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
     cdef cppclass Scanner:
+        void watch(Poll* poll)
+        uint64_t work(uint32_t n)
         void begin_node(const uint32_t* rows, uint32_t n) except +
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) except +
         void node_value(double* value) except +
@@ -365,7 +370,7 @@ cdef extern from "_tables.hpp" namespace "fasttree" nogil:
         TableCells give(int table) noexcept
         int take(TableCells& cells) except +
         void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
-                  uint32_t n_chosen, uint32_t share, uint32_t n_shares) except +
+                  uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) except +
         void fill_one(int table, uint32_t feature, uint32_t start, uint32_t end) except +
         cbool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, cbool both) noexcept
         void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler,

@@ -36,6 +36,45 @@ public:
     const T& operator[](size_t i) const { return *at(i); }
 };
 
+// The values of nodes. A node holds few of very many classes: of wide values only what is not
+// zero is kept.
+class NodeValues {
+    static constexpr size_t WIDE = 256;
+    struct Entry {
+        uint32_t place;
+        double value;
+    };
+    size_t width_ = 0;
+    ChunkedArray<double> all_;
+    std::vector<Entry> entries_;
+    std::vector<size_t> ends_;  // of a node's entries
+
+public:
+    NodeValues() = default;
+    explicit NodeValues(size_t width) : width_(width), all_(width) {}
+
+    void append(const double* value) {
+        if (width_ <= WIDE) {
+            std::copy_n(value, width_, all_.append());
+            return;
+        }
+        for (size_t i = 0; i < width_; ++i) {
+            if (value[i] != 0.0) entries_.push_back({static_cast<uint32_t>(i), value[i]});
+        }
+        ends_.push_back(entries_.size());
+    }
+    // To where zeros are.
+    void write(size_t node, double* out) const {
+        if (width_ <= WIDE) {
+            std::copy_n(all_.at(node), width_, out);
+            return;
+        }
+        for (size_t i = node == 0 ? 0 : ends_[node - 1]; i < ends_[node]; ++i) {
+            out[entries_[i].place] = entries_[i].value;
+        }
+    }
+};
+
 class NodeStore {
 public:
     struct Record {
@@ -69,7 +108,7 @@ public:
     };
     size_t value_size = 0;
     ChunkedArray<Record> records;
-    ChunkedArray<double> values;
+    NodeValues values;
     std::vector<LabelSet> label_sets;
 
     NodeStore() = default;
@@ -88,7 +127,7 @@ public:
         r.feature = NO_FEATURE;
         r.subtree = r.labels = -1;
         r.missing_left = false;
-        std::copy(value.begin(), value.end(), values.append());
+        values.append(value.data());
         return static_cast<uint32_t>(records.size() - 1);
     }
     // Splits a node whose children were appended last.
@@ -109,7 +148,9 @@ public:
         *this = NodeStore(main.value_size);
         *records.append() = main.records[record];
         records[0].subtree = -1;
-        std::copy_n(main.values.at(record), value_size, values.append());
+        std::vector<double> value(value_size);
+        main.values.write(record, value.data());
+        values.append(value.data());
     }
     // scikit-learn leaves this mark on nodes that the budget of leaves kept from splitting.
     void set_missing_side(uint32_t record, bool left) noexcept {
@@ -203,7 +244,8 @@ struct LabelLists {
 };
 static_assert(is_value<LabelLists>);
 
-// Writes the nodes of a tree depth-first, or in the order they were grown. The main store's nodes
+// Writes the nodes of a tree depth-first, or in the order they were grown; values come to where
+// zeros are. The main store's nodes
 // come first, which gives the subtrees their places; threads may share the subtrees.
 class NodeWriter {
     struct Part {  // what is left to be put together, of a store
@@ -223,7 +265,7 @@ class NodeWriter {
         const NodeStore::Record& r = store.records[record];
         const bool is_leaf = r.feature == NO_FEATURE;
         nodes_[id] = is_leaf ? r.leaf() : r.with_children(left, right);
-        std::copy_n(store.values.at(record), store.value_size, values_ + id * store.value_size);
+        store.values.write(record, values_ + id * store.value_size);
         part.depth = std::max(part.depth, r.depth);
         if (r.labels >= 0) {
             const LabelSet& labels = store.label_sets[r.labels];

@@ -14,13 +14,13 @@ Complexity: O(n * height) for the sums, and a heap operation per entry that surf
 """
 import numpy as np
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcpy
 
 from fasttree.utils._std cimport unique_ptr, vector
 from ..utils._typedefs cimport float64_t, intp_t, uint8_t
 
 from ._walk cimport NodeRecord, node_pointer
+from fasttree.utils._interrupt cimport Interrupt, Poll
 
 from fasttree.tree._tree import NODE_DTYPE, Tree
 
@@ -41,24 +41,21 @@ cdef extern from "_pruning.hpp" namespace "fasttree" nogil:
     ) except +
 
 
-# Nodes climbed between two looks for Ctrl-C (a fraction of a second).
-cdef enum:
-    CLIMBS_PER_CHECK = 1 << 26
-
-
 cdef class _Pruning:
     """Cuts the weakest links of a tree one by one."""
 
     cdef unique_ptr[WeakestLinks] links
     cdef object nodes  # keeps the records alive
     cdef intp_t n_nodes
-    cdef intp_t n_climbed
+    cdef Interrupt interrupt
+    cdef Poll steps
 
     def __init__(self, tree):
         cdef intp_t i
         self.nodes = tree.nodes
         self.n_nodes = tree.node_count
-        self.n_climbed = 0
+        self.interrupt = Interrupt()
+        self.steps = self.interrupt.poll()
         self.links.reset(new WeakestLinks(node_pointer(tree.nodes), self.n_nodes))
         with nogil:
             for i in range(self.n_nodes):
@@ -68,12 +65,7 @@ cdef class _Pruning:
 
     cdef int poll(self, intp_t n_climbed) except -1 nogil:
         """Look for Ctrl-C now and then."""
-        self.n_climbed += n_climbed
-        if self.n_climbed > CLIMBS_PER_CHECK:
-            self.n_climbed = 0
-            with gil:
-                PyErr_CheckSignals()
-        return 0
+        return 0 if self.steps.go_on(n_climbed) else self.interrupt.give_up()
 
     cdef bint find(self, float64_t& alpha, intp_t& link) except -1 nogil:
         """The weakest link and its alpha; False if the root is a leaf."""

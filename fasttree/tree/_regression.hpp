@@ -15,7 +15,7 @@ namespace fasttree {
 
 // Weights and sums of targets; the criteria below add score and impurity.
 template <class Weights, bool single_output>
-struct TargetSums {
+struct TargetSums : Watched {
     using Cell = int64_t;
     static constexpr bool has_cells = true;
     static constexpr bool weighted = Weights::weighted;
@@ -34,6 +34,7 @@ struct TargetSums {
           left_(n_outputs), mean(n_outputs) {}
 
     int outputs() const { return single_output ? 1 : n_outputs; }
+    uint64_t work(uint32_t n) const { return static_cast<uint64_t>(n) * outputs(); }
     int64_t total(int k) const { return single_output ? total1 : total_[k]; }
     int64_t left(int k) const { return single_output ? left1 : left_[k]; }
 

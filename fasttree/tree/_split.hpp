@@ -50,8 +50,8 @@ struct Split {
     uint32_t feature;
     uint32_t n_left;                 // rows on the left
     uint32_t n_values_left;          // runs and nonzeros: rows on the left that are not missing
-    bool missing_left;               // side of missing values seen in the node
-    bool has_missing;                // the node has missing values in the feature
+    bool missing_left = false;       // side of missing values seen in the node
+    bool has_missing = false;                // the node has missing values in the feature
     double middle;
     LabelSet labels;                 // unless the question is a threshold: numbers go right
 

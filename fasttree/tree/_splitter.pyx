@@ -6,7 +6,6 @@ random one O(rows).
 """
 import numpy as np
 
-from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange
 from libc.math cimport INFINITY, isnan, ldexp
@@ -28,9 +27,6 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
 
 cdef extern from "<cfloat>" nogil:
     const double DBL_TRUE_MIN
-
-cdef uint64_t POLL_WORK = 4_000_000
-
 
 cdef vector[uint32_t] weighted_rows(size_t n, const float64_t[::1] weights,
                                     const uint32_t[::1] rows) except *:
@@ -93,9 +89,7 @@ cdef class Splitter:
         self.rules.sklearn_rules = options.sklearn_rules
         self.rules.label_sets = self.label_sets
         self.draws = max_features < n_features
-        self.stop = &self.stop_flag
-        self.stop_flag = 0
-        self.polls_signals = True
+        self.interrupt = Interrupt()
         self.count_forced = options.strategy == COUNT
         self.with_blocks = (options.strategy == AUTO and options.depth_first
                             and self.searches_lists())
@@ -147,7 +141,9 @@ cdef class Splitter:
 
     cdef int attach(self) except -1:
         """What a thread owns, once criterion and partitioner are there."""
+        self.steps = self.interrupt.poll()
         self.scanner = self.criterion.scanner.get()
+        self.scanner.watch(&self.steps)
         self.current_start = self.current_end = 0
         self.left_value.resize(self.criterion.value_size)
         self.right_value.resize(self.criterion.value_size)
@@ -170,7 +166,7 @@ cdef class Splitter:
         other.draws = self.draws
         other.count_forced = self.count_forced
         other.with_blocks = self.with_blocks
-        other.stop = self.stop
+        other.interrupt = self.interrupt
         other.attach()
         return other
 
@@ -200,6 +196,7 @@ cdef class Splitter:
         cdef uint32_t feature
         cdef int is_constant
         cdef double perfect
+        cdef uint64_t work
         self.begin_node(node)
         best.feature = NO_FEATURE
         best.score = -INFINITY
@@ -212,21 +209,29 @@ cdef class Splitter:
         self.sampler.get().begin(node.key, node.n_known)
         if not self.draws and node.table == NO_TABLE and self.tables.get().any(node.size()):
             node.table = self.tables.get().acquire()
-            self.tables.get().fill(node.table, node.start, node.end, deref(self.sampler),
-                                   node.size(), 0, 1)
+            self.fill_table(node, 0, 1)
+        work = self.scanner.work(node.size())
         while True:
             feature = self.sampler.get().next()
             if feature == NO_FEATURE:
                 break
-            self.poll(node.size())
+            self.poll(work)
             is_constant = self.evaluate(node, feature, best)
             if is_constant:
                 self.sampler.get().found_constant()
             elif best.score >= perfect:
                 break
+        self.poll(0)
         node.n_known = self.sampler.get().end()
         self.settle_threshold(best)
         return best.feature != NO_FEATURE
+
+    cdef int fill_table(self, const Node& node, uint32_t share,
+                        uint32_t n_shares) except -1 nogil:
+        cdef Poll steps = self.interrupt.poll()  # threads may fill shares of the same table
+        self.tables.get().fill(node.table, node.start, node.end, deref(self.sampler), node.size(),
+                               share, n_shares, steps)
+        return self.check(steps)
 
     cdef int find_listed(self, const Node& node, Split& best) except -1 nogil:
         cdef uint32_t part
@@ -244,6 +249,7 @@ cdef class Splitter:
         cdef double score
         cdef Reach reach
         cdef bint in_reach
+        cdef uint64_t work = self.scanner.work(node.size())
         if first != NO_FEATURE:
             self.evaluate(node, first, best)
             if best.feature == first:
@@ -254,10 +260,10 @@ cdef class Splitter:
         while True:
             feature = self.partitioner.next_feature(reach)
             if feature == NO_FEATURE:
-                return 0
+                return self.poll(0)
             if feature == first:
                 continue
-            self.poll(node.size())
+            self.poll(work)
             rows = self.partitioner.unsorted(&n_rows)
             if rows != NULL:
                 peak = n_rows
@@ -313,29 +319,19 @@ cdef class Splitter:
                                uint32_t n_shares) except -1 nogil:
         """A share of the features of a node's children: the smaller child's cells are counted,
         the larger one's are their parent's less those."""
+        cdef Poll steps = self.interrupt.poll()
         self.tables.get().fill(smaller.table, smaller.start, smaller.end, deref(self.sampler),
-                               larger.size(), share, n_shares)
+                               larger.size(), share, n_shares, steps)
         self.tables.get().subtract(larger.table, smaller.table, larger.size(),
                                    deref(self.sampler), share, n_shares)
-        return 0
+        return self.check(steps)
 
-    cdef int poll(self, uint32_t work) except -1 nogil:
-        """Every few million rows: give way to a stop, and to signals on the main thread."""
-        self.work += work
-        if self.work < POLL_WORK:
-            return 0
-        self.work = 0
-        if self.stop[0]:
-            with gil:
-                raise KeyboardInterrupt
-        if self.polls_signals:
-            with gil:
-                try:
-                    PyErr_CheckSignals()
-                except BaseException:
-                    self.stop[0] = 1
-                    raise
-        return 0
+    cdef int check(self, Poll& steps) except -1 nogil:
+        """Raise if the steps were told to stop."""
+        return 0 if steps.go_on(0) else self.interrupt.give_up()
+
+    cdef int poll(self, uint64_t steps) except -1 nogil:
+        return 0 if self.steps.go_on(steps) else self.interrupt.give_up()
 
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
         with gil:
@@ -345,6 +341,7 @@ cdef class Splitter:
                     Node& right) except -1 nogil:
         """Split the node's rows; statistics, values, bounds and keys of its children."""
         cdef uint32_t middle = self.partitioner.split_rows(split, node)
+        self.poll(self.scanner.work(node.size()))
         self.rules.make_children(node, split, middle, left, right)
         # Left last: it is searched next, and the scanner still holds it.
         self.node_stats(right, self.right_value)
@@ -365,8 +362,8 @@ cdef class Splitter:
         block = self.partitioner.open_block(node.start, node.end)
         if block == NULL:
             return 0
-        self.poll(node.size())
         self.scanner.grow_block(deref(block), self.rules, deref(self.sampler), store, node)
+        self.poll(0)
         self.current_start = self.current_end = 0
         return 1
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "../utils/_interrupt.hpp"
 #include "_cost_model.hpp"
 #include "_sample.hpp"
 #include "_sampler.hpp"
@@ -59,6 +60,8 @@ public:
         for (uint32_t f = 0; f < data_.columns.size() && cell_ > 0; ++f) {
             const Storage storage = data_.columns[f].storage;
             if (storage != COUNTED && storage != WIDE) continue;
+            // Room in every table only for what pays somewhere.
+            if (!pays(f, static_cast<uint32_t>(sample.rows.size()))) continue;
             offsets_[f] = bytes_;
             bytes_ += feature_bytes(f);
             (storage == WIDE ? wide_ : narrow_).push_back(f);
@@ -72,7 +75,7 @@ public:
         if (bytes_ == 0) return false;
         const Column& col = data_.columns[f];
         if (col.storage != COUNTED && col.storage != WIDE) return false;
-        return forced_ || counts_pay(n, static_cast<uint32_t>(col.values.size()), cell_);
+        return pays(f, n);
     }
     bool any(uint32_t n) const noexcept {
         for (uint32_t f : narrow_) if (counts(f, n)) return true;
@@ -98,11 +101,11 @@ public:
     // Counts the node's rows for the features that `counts` chooses for n_chosen rows: the node's
     // size, or its larger sibling's. Threads take shares of the features.
     void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
-              uint32_t n_chosen, uint32_t share, uint32_t n_shares) {
+              uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) {
         fill_kind(narrow_, data_.codes.get(), data_.n_counted, table, start, end, sampler,
-                  n_chosen, share, n_shares);
+                  n_chosen, share, n_shares, poll);
         fill_kind(wide_, data_.wide_codes.get(), data_.n_wide, table, start, end, sampler,
-                  n_chosen, share, n_shares);
+                  n_chosen, share, n_shares, poll);
     }
     // One feature only, for nodes that look at few.
     void fill_one(int table, uint32_t f, uint32_t start, uint32_t end) {
@@ -159,6 +162,12 @@ public:
     }
 
 private:
+    // Of a column of codes; if not in all rows of the fit, then in no node.
+    bool pays(uint32_t f, uint32_t n) const {
+        const size_t n_values = data_.columns[f].values.size();
+        return forced_ || counts_pay(n, static_cast<uint32_t>(n_values), cell_);
+    }
+
     int add(TableCells cells) {
         pool_.push_back(std::move(cells));
         free_.reserve(pool_.capacity());  // so that `release` need not ask for memory
@@ -173,7 +182,7 @@ private:
     template <class Code>
     void fill_kind(const std::vector<uint32_t>& features, const Code* codes, size_t stride,
                    int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
-                   uint32_t n_chosen, uint32_t share, uint32_t n_shares) {
+                   uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) {
         char* cells = pool_[table].get();
         std::vector<uint32_t> slots;
         std::vector<size_t> offsets;
@@ -185,9 +194,15 @@ private:
             slots.push_back(data_.columns[f].slot);
             offsets.push_back(offsets_[f]);
         }
-        if (slots.empty()) return;
-        scanner_.fill(sample_.rows.data() + start, end - start, codes, stride, slots.data(),
-                      offsets.data(), static_cast<uint32_t>(slots.size()), cells);
+        const uint32_t n_tables = static_cast<uint32_t>(slots.size());
+        if (n_tables == 0) return;
+        const uint32_t stretch = std::max<uint32_t>(1024, STEPS_PER_LOOK / n_tables);
+        for (uint32_t n; start < end; start += n) {
+            n = std::min(stretch, end - start);
+            if (!poll.go_on(static_cast<uint64_t>(n) * n_tables)) return;
+            scanner_.fill(sample_.rows.data() + start, n, codes, stride, slots.data(),
+                          offsets.data(), n_tables, cells);
+        }
     }
 };
 

@@ -398,7 +398,8 @@ cdef class Tree:
         indptr = np.zeros(n_rows + 1, dtype=np.int64)
         np.cumsum(depths[leaves], out=indptr[1:])
         indices = np.empty(indptr[n_rows], dtype=np.int64)
-        cdef intp_t start, end, step = self._walker.rows_per_check()
+        cdef intp_t start, end, step = self._walker.rows_per_check(
+            0, self.max_depth * sizeof(int64_t), n_threads)
         for start in range(0, n_rows, step):
             end = min(start + step, n_rows)
             _climb(leaves, parents, indptr, indices, start, end, n_threads)

@@ -56,7 +56,7 @@ cdef class Walker:
                    int accepted) except -1
     cdef bint walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out, int n_threads,
                          int accepted) except -1
-    cdef intp_t rows_per_check(self) noexcept
+    cdef intp_t rows_per_check(self, intp_t n_values, size_t record_size, int n_threads) noexcept
     cdef int worthwhile_threads(self, intp_t n_rows, int n_threads) noexcept
 
 
