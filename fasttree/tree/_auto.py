@@ -280,6 +280,15 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
             )
         return cls(**parameters)
 
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        inner = {"classification": DecisionTreeClassifier, "regression": DecisionTreeRegressor}
+        if hasattr(self, "estimator_") and not (
+            type(self.estimator_) is inner.get(getattr(self, "task_", None))
+            and hasattr(self.estimator_, "tree_")
+        ):
+            raise ValueError("estimator_ must be a fitted estimator of the task that task_ names.")
+
     def _tree_estimator(self):
         return self.estimator_
 

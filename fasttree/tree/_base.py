@@ -20,9 +20,10 @@ from fasttree._config import get_config
 from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
 from fasttree.tree import _criterion, _splitter
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
+from fasttree.tree._fitted_state import check_fitted_state
 from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
-from fasttree.tree._settings import n_rows_of
+from fasttree.tree._settings import as_double, n_rows_of
 from fasttree.tree._table import table_encoder
 from fasttree.tree._tree import Tree
 from fasttree.tree._tunable import TunableMixin
@@ -37,6 +38,7 @@ from fasttree.tree._validation import (
     encode_classes,
     missing_mask,
     random_source,
+    within_doubles,
 )
 from fasttree.utils._threads import effective_n_threads
 
@@ -98,6 +100,10 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
                 self._parameter_constraints, changed, caller_name=type(self).__name__
             )
 
+    def __setstate__(self, state):
+        check_fitted_state(state, isinstance(self, ClassifierMixin))
+        super().__setstate__(state)
+
     # ---- fit
 
     def _fit(
@@ -121,6 +127,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         self._prune_tree()
         return self
 
+    @within_doubles
     def _read_data(
         self, X, y, sample_weight, check_input=True, missing_values_in_feature_mask=None
     ):
@@ -194,26 +201,27 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         return tree
 
     def _make_builder(self, X, sample_weight):
-        """Put criterion, splitter and builder together; fractions become numbers."""
+        """Put criterion, splitter and builder together; fractions become numbers, and numbers
+        beyond what the data can reach the least of these."""
         n_samples = X.shape[0]
-        min_samples_leaf = n_rows_of(self.min_samples_leaf, n_samples)
-        min_samples_split = max(
-            n_rows_of(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf
-        )
+        min_samples_leaf = min(n_rows_of(self.min_samples_leaf, n_samples), n_samples)
+        min_samples_split = min(n_rows_of(self.min_samples_split, n_samples), n_samples + 1)
+        min_samples_split = max(min_samples_split, 2, 2 * min_samples_leaf)
         total_weight = n_samples if sample_weight is None else np.sum(sample_weight)
         min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
 
         splitter = DENSE_SPLITTERS[self.splitter](
             self._make_criterion(n_samples),
-            self.max_features_,
+            min(self.max_features_, self.n_features_in_),
             min_samples_leaf,
             min_weight_leaf,
             self._source_of_seed(),
             self._checked_monotonic_cst(),
             self.categorical_split == "subset",
         )
-        max_depth = MAX_DEPTH if self.max_depth is None else self.max_depth
+        max_depth = MAX_DEPTH if self.max_depth is None else min(self.max_depth, MAX_DEPTH)
+        min_impurity_decrease = as_double(self.min_impurity_decrease)
         if self.max_leaf_nodes is None:
             return DepthFirstTreeBuilder(
                 splitter,
@@ -221,7 +229,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
                 min_samples_leaf,
                 min_weight_leaf,
                 max_depth,
-                self.min_impurity_decrease,
+                min_impurity_decrease,
             )
         return BestFirstTreeBuilder(
             splitter,
@@ -229,8 +237,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             min_samples_leaf,
             min_weight_leaf,
             max_depth,
-            self.max_leaf_nodes,
-            self.min_impurity_decrease,
+            min(self.max_leaf_nodes, max(n_samples, 2)),
+            min_impurity_decrease,
         )
 
     def _source_of_seed(self):
@@ -282,6 +290,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             return self.max_features
         return max(1, int(self.max_features * n_features))
 
+    @within_doubles
     def _checked_monotonic_cst(self):
         """Return the constraints as the engine reads them: on the mean, or on class 0."""
         if self.monotonic_cst is None:
@@ -393,7 +402,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         """Cut `tree_` by minimal cost-complexity pruning."""
         check_grown(self)
         if self.ccp_alpha != 0.0:
-            self.tree_ = prune_ccp(self.tree_, self.ccp_alpha)
+            self.tree_ = prune_ccp(self.tree_, as_double(self.ccp_alpha))
 
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):
         """Return the steps of minimal cost-complexity pruning of the tree grown on the data.

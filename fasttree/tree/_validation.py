@@ -5,7 +5,9 @@ times as long as growing a small tree, so an input that is plainly in order (a n
 array of numbers) is recognised here first and spared them; anything else goes through them.
 """
 
+import functools
 import threading
+from decimal import InvalidOperation
 
 import numpy as np
 from scipy.sparse import issparse
@@ -21,6 +23,25 @@ from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, valu
 from fasttree.utils._integers import encode_integers
 
 _reseeded = threading.local()
+
+
+def within_doubles(check):
+    """Decorate a check of what users pass, so that numbers which no double holds are refused.
+
+    Python's integers, fractions and decimals raise OverflowError and InvalidOperation there.
+    """
+
+    @functools.wraps(check)
+    def checked(*args, **kwargs):
+        try:
+            return check(*args, **kwargs)
+        except (OverflowError, InvalidOperation) as error:
+            raise ValueError(
+                "Input contains a number that float64 cannot hold, such as an int beyond 1.8e308 "
+                f"({type(error).__name__}: {error})."
+            ) from error
+
+    return checked
 
 
 def _is_plain_matrix(X):
@@ -72,7 +93,7 @@ def check_fit_data(estimator, X, y):
     return validate_data(
         estimator,
         X,
-        y,
+        target_array(y),
         validate_separately=(
             {"dtype": np.float32, "accept_sparse": "csc", "ensure_all_finite": False},
             {"ensure_2d": False, "dtype": None},
@@ -176,6 +197,7 @@ def check_grown(estimator):
         check_is_fitted(estimator)
 
 
+@within_doubles
 def check_predict_data(estimator, X, check_input=True):
     """Return X as float32 (dense, or CSR), checked against what `estimator` was fitted on.
 
@@ -260,9 +282,12 @@ def encode_classes(y):
         if None not in texts:
             return codes, [np.array(distinct, dtype=y.dtype) for distinct in texts]
     has_integers = y.dtype.kind in "iub"
-    if not has_integers:
-        check_classification_targets(y)
-    classes = [_encode_column(y[:, k], codes[:, k]) for k in range(y.shape[1])]
+    try:
+        if not has_integers:
+            check_classification_targets(y)
+        classes = [_encode_column(y[:, k], codes[:, k]) for k in range(y.shape[1])]
+    except TypeError as error:
+        raise TypeError(f"The labels of y cannot be put in order: {error}.") from error
     if has_integers and 2 * sum(map(len, classes)) > y.shape[0]:
         # Integers are always classes; what remains is the warning that they may be quantities.
         check_classification_targets(y)
