@@ -337,6 +337,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         if read is None:
             missing_mask(self, X, effective_n_threads(self.n_jobs, X.size))  # refuses infinity
         self.n_features_in_ = X.shape[1]
+        self._n_fit_rows = len(X)
         y = column_or_1d(y, warn=True)
         if len(y) != len(X):
             raise ValueError(f"Number of labels={len(y)} does not match number of samples={len(X)}")

@@ -283,8 +283,8 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
     def __setstate__(self, state):
         super().__setstate__(state)
         inner = {"classification": DecisionTreeClassifier, "regression": DecisionTreeRegressor}
-        if hasattr(self, "estimator_") and not (
-            type(self.estimator_) is inner.get(getattr(self, "task_", None))
+        if {"estimator_", "task_"} & vars(self).keys() and not (
+            type(vars(self).get("estimator_")) is inner.get(vars(self).get("task_"), str)
             and hasattr(self.estimator_, "tree_")
         ):
             raise ValueError("estimator_ must be a fitted estimator of the task that task_ names.")

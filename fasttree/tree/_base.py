@@ -100,6 +100,9 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
                 self._parameter_constraints, changed, caller_name=type(self).__name__
             )
 
+    def __sklearn_is_fitted__(self):
+        return "tree_" in vars(self)  # a fit that failed leaves other attributes
+
     def __setstate__(self, state):
         check_fitted_state(state, isinstance(self, ClassifierMixin))
         super().__setstate__(state)

@@ -38,7 +38,7 @@ def check_fitted_state(state, is_classifier):
     for name, expected in (("n_features_in_", tree.n_features), ("n_outputs_", tree.n_outputs)):
         if not _is_number(state.get(name), expected):
             raise ValueError(f"{name} must be {expected} as in tree_, got {state.get(name)!r}.")
-    n_rows = state.get("_n_fit_rows", 1)
+    n_rows = state.get("_n_fit_rows")
     if not isinstance(n_rows, Integral) or n_rows < 1:
         raise ValueError(f"_n_fit_rows must be a positive int, got {n_rows!r}.")
     names = state.get("feature_names_in_")

@@ -183,12 +183,48 @@ def canonical_sparse(X, to_format="csc"):
     nor CSR becomes `to_format`.
     """
     if X.format not in ("csc", "csr"):
+        X = X.tocoo()
+        _check_indices(X)
         X = X.asformat(to_format)
+    _check_indices(X)
     if X.has_canonical_format:
         return X
     X = X.copy()
     X.sum_duplicates()
     return X
+
+
+def _check_indices(X):
+    """Raise unless the indices of a COO, CSC or CSR matrix lie inside it: SciPy's compiled code,
+    which sorts and converts, trusts them."""
+    if X.format == "coo":
+        is_sound = _are_indices(X.row, X.data, X.shape[0]) and _are_indices(
+            X.col, X.data, X.shape[1]
+        )
+    else:
+        n_major, n_minor = X.shape if X.format == "csr" else X.shape[::-1]
+        starts = X.indptr
+        is_sound = (
+            starts.shape == (n_major + 1,)
+            and starts.dtype.kind == "i"
+            and 0 <= starts[0]
+            and starts[-1] <= len(X.indices)
+            and bool((starts[1:] >= starts[:-1]).all())
+            and _are_indices(X.indices, X.data, n_minor)
+        )
+    if not is_sound:
+        raise ValueError(
+            f"The indices or pointers of the {X.format.upper()} matrix X are out of range, or its "
+            "arrays do not have the lengths they should."
+        )
+
+
+def _are_indices(indices, data, n):
+    """Whether there is an integer from 0 to n - 1 for each of the data."""
+    if indices.shape != data.shape or indices.ndim != 1 or indices.dtype.kind != "i":
+        return False
+    # Negative ones are large if they are read as unsigned.
+    return not indices.size or indices.view(f"u{indices.itemsize}").max() < n
 
 
 def check_grown(estimator):
