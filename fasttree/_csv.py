@@ -12,6 +12,7 @@ import lzma
 import re
 import sys
 import zlib
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def _read_columns(path, file):
         raise CSVError(f"{path} is empty")
     delimiter = max(_DELIMITERS, key=header.count)
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
-    repeated = {name for name in names if names.count(name) > 1}
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise CSVError(f"{path} has more than one column named {min(repeated)!r}")
     columns = [[] for _ in names]

@@ -103,9 +103,9 @@ def _parse(arguments):
     for command in (demo, fit):
         command.add_argument("--test-size", type=float, default=0.2, metavar="SHARE")
         command.add_argument("--random-state", type=int, default=0, metavar="SEED")
-        command.add_argument("--max-depth", type=int, metavar="N")
-        command.add_argument("--max-leaf-nodes", type=int, metavar="N")
-        command.add_argument("--min-samples-leaf", type=int, default=1, metavar="N")
+        command.add_argument("--max-depth", type=_limit, metavar="N")
+        command.add_argument("--max-leaf-nodes", type=_limit, metavar="N")
+        command.add_argument("--min-samples-leaf", type=_limit, default=1, metavar="N")
         command.add_argument(
             "--tune",
             action="store_true",
@@ -113,6 +113,14 @@ def _parse(arguments):
         )
         command.add_argument("--n-jobs", type=int, metavar="N", help="threads, -1 for all")
     return parser.parse_args(arguments)
+
+
+def _limit(text):
+    """An int; beyond any number of rows, one that scikit-learn's trees can take."""
+    return min(int(text), 2**31 - 1)
+
+
+_limit.__name__ = "int"  # as argparse calls it in its messages
 
 
 def load_demo(options):

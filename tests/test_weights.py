@@ -246,7 +246,9 @@ def test_targets_of_any_size(criterion, seed):
     n_rows = int(rng.integers(2, 60))
     X = rng.normal(size=(n_rows, 3)).round(1)
     sizes = [[SMALLEST], [1e-160], [1e300], [1.7e308], [SMALLEST, 1e-160, 1.0, 1e60], [1e150]]
-    y = rng.random(n_rows).round(int(rng.integers(1, 9))) * rng.choice(sizes[seed // 10 % 6], n_rows)
+    y = rng.random(n_rows).round(int(rng.integers(1, 9))) * rng.choice(
+        sizes[seed // 10 % 6], n_rows
+    )
     if criterion != "poisson":
         y *= rng.choice([-1, 1], n_rows)
     elif not y.any():
@@ -312,9 +314,7 @@ def test_a_column_of_extreme_weights():
         weights = np.full(20, unit)
         assert best_split(x, y, sample_weight=weights).threshold == 6.5
         for criterion in ("gini", "entropy", "chi2", "squared_error", "label_split"):
-            scores = feature_scores(
-                x[:, None], y * 1.0, criterion=criterion, sample_weight=weights
-            )
+            scores = feature_scores(x[:, None], y * 1.0, criterion=criterion, sample_weight=weights)
             expected = feature_scores(x[:, None], y * 1.0, criterion=criterion)
             np.testing.assert_allclose(scores, expected, rtol=1e-12)
 

@@ -2,6 +2,7 @@
 
 import copy
 import os
+import sys
 from math import ceil
 from numbers import Integral, Real
 from time import perf_counter
@@ -22,7 +23,10 @@ from fasttree.optimal._progress import Reporter
 from fasttree.optimal._weights import integer_weights
 from fasttree.tree import DecisionTreeClassifier
 from fasttree.tree._data import EncodedData
+from fasttree.tree._fitted_state import check_tree_state
 from fasttree.tree._interop import to_sklearn_tree
+from fasttree.tree._rows import within_doubles
+from fasttree.tree._settings import as_double
 from fasttree.tree._table import table_encoder
 from fasttree.tree._validation import (
     check_class_weight,
@@ -30,6 +34,7 @@ from fasttree.tree._validation import (
     check_fit_data,
     check_fit_table,
     check_target,
+    check_values,
     check_weights,
     encode_classes,
     weigh_classes,
@@ -228,6 +233,21 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         self.search_options = search_options
         self.verbose = verbose
 
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if hasattr(self, "pareto_front_"):
+            front, trees = self.pareto_front_, getattr(self, "_front_trees", None)
+            if (
+                not isinstance(front, np.ndarray)
+                or front.dtype.newbyteorder("=") != FRONT_DTYPE
+                or not isinstance(trees, list)
+                or not front.shape == (len(trees),)
+                or not trees
+            ):
+                raise ValueError("pareto_front_ must be an array with an entry for every tree.")
+            for tree in trees:
+                check_tree_state(tree, like=self.tree_)
+
     # ---- fit
 
     def fit(self, X, y, sample_weight=None):
@@ -264,7 +284,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         if self.time_limit is not None or self.callback is not None:
             rival.grow()
         elapsed = perf_counter() - started
-        limit = 0.0 if self.time_limit is None else max(1e-6, self.time_limit - elapsed)
+        limit = 0.0 if self.time_limit is None else max(1e-6, as_double(self.time_limit) - elapsed)
         result = _engine.solve(
             splits.columns,
             codes,
@@ -278,7 +298,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             options=options.for_engine(
                 n_threads=effective_n_threads(self.n_jobs),
                 time_limit=limit,
-                cache_bytes=int(self.cache_size * 2**20),
+                cache_bytes=int(min(self.cache_size * 2**20, sys.maxsize)),
             ),
             instruction_set=options.instruction_set,
             with_front_trees=self.pareto_front,
@@ -311,6 +331,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         self._keep_front(result, budgets, total, tree_of)
         return self
 
+    @within_doubles
     def _checked_data(self, X, y, sample_weight):
         """Return rows of positive weight: float32 X, int32 classes and float64 weights."""
         if isinstance(X, EncodedData):
@@ -322,8 +343,9 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         if issparse(X):
             X = X.toarray()
         if read is None:
-            self._compute_missing_values_in_feature_mask(X)  # refuses infinity
+            check_values(self, X, effective_n_threads(self.n_jobs, X.size))  # refuses infinity
         self.n_features_in_ = X.shape[1]
+        self._n_fit_rows = len(X)
         y = column_or_1d(y, warn=True)
         if len(y) != len(X):
             raise ValueError(f"Number of labels={len(y)} does not match number of samples={len(X)}")
@@ -423,8 +445,9 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             result.complexity_penalty = complexity_penalty
         front = self.pareto_front_
         if max_leaf_nodes is not None:
-            front = front[front["n_leaves"] <= max_leaf_nodes]
-        prices = result.complexity_penalty * front["n_leaves"]
+            front = front[front["n_leaves"] <= min(max_leaf_nodes, 2**MAX_DEPTH)]
+        with np.errstate(over="ignore"):
+            prices = as_double(result.complexity_penalty) * front["n_leaves"]
         chosen = int(np.argmin(front["error"] + prices))
         result.tree_ = self._front_trees[chosen]
         result.objective_ = float(front["error"][chosen] + prices[chosen])
@@ -481,4 +504,4 @@ def _physical_memory():
 
 def _scaled_penalty(penalty, total):
     """The price of a leaf in the engine's units; beyond the whole weight it makes no difference."""
-    return round(min(float(penalty), 1.0) * total * _engine.PENALTY_SCALE)
+    return round(float(min(penalty, 1.0)) * total * _engine.PENALTY_SCALE)

@@ -1,6 +1,9 @@
 """Switches of the search. None of them changes the objective that is proven, only the time."""
 
 from dataclasses import dataclass
+from numbers import Integral, Real
+
+from fasttree.tree._settings import as_double
 
 __all__ = ["SearchOptions"]
 
@@ -73,6 +76,12 @@ class SearchOptions:
             value = getattr(self, name)
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {list(allowed)}, got {value!r}.")
+        if not (isinstance(self.seed, Integral) and 0 <= self.seed < 2**64):
+            raise ValueError(f"seed must be an int from 0 to 2**64 - 1, got {self.seed!r}.")
+        if not (isinstance(self.share_after, Real) and self.share_after >= 0):
+            raise ValueError(
+                f"share_after must be a number of seconds, not negative, got {self.share_after!r}."
+            )
 
     def for_engine(self, *, n_threads, time_limit, cache_bytes):
         """Return the engine's options as a dict."""
@@ -88,7 +97,7 @@ class SearchOptions:
             "start": STARTS[self.start],
             "seed": self.seed,
             "n_threads": n_threads,
-            "share_after": self.share_after,
+            "share_after": as_double(self.share_after),
             "time_limit": time_limit,
             "cache_bytes": cache_bytes,
         }

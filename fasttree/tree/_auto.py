@@ -280,6 +280,15 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
             )
         return cls(**parameters)
 
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        inner = {"classification": DecisionTreeClassifier, "regression": DecisionTreeRegressor}
+        if {"estimator_", "task_"} & vars(self).keys() and not (
+            type(vars(self).get("estimator_")) is inner.get(vars(self).get("task_"), str)
+            and hasattr(self.estimator_, "tree_")
+        ):
+            raise ValueError("estimator_ must be a fitted estimator of the task that task_ names.")
+
     def _tree_estimator(self):
         return self.estimator_
 

@@ -22,10 +22,11 @@ from fasttree.tree import _criterion, _splitter
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
 from fasttree.tree._data import EncodedData, TrainingData
 from fasttree.tree._encoding import encoding_of
+from fasttree.tree._fitted_state import check_fitted_state
 from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
-from fasttree.tree._rows import canonical_sparse
-from fasttree.tree._settings import n_rows_of
+from fasttree.tree._rows import canonical_sparse, within_doubles
+from fasttree.tree._settings import as_double, n_rows_of
 from fasttree.tree._table import table_encoder
 from fasttree.tree._tree import Tree
 from fasttree.tree._tunable import TunableMixin
@@ -104,6 +105,13 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
                 self._parameter_constraints, changed, caller_name=type(self).__name__
             )
 
+    def __sklearn_is_fitted__(self):
+        return "tree_" in vars(self)  # a fit that failed leaves other attributes
+
+    def __setstate__(self, state):
+        check_fitted_state(state, isinstance(self, ClassifierMixin))
+        super().__setstate__(state)
+
     # ---- fit
 
     def _fit(
@@ -125,6 +133,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         self._prune_tree()
         return self
 
+    @within_doubles
     def _read_data(self, X, y, sample_weight, check_input=True):
         """Return the checked data of a fit; set what it says of features and classes."""
         encoder = None
@@ -202,12 +211,12 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         return tree
 
     def _make_builder(self, data):
-        """Put criterion, splitter and builder together; fractions become numbers."""
+        """Put criterion, splitter and builder together; fractions become numbers, and numbers
+        beyond what the data can reach the least of these."""
         n_samples = data.n_samples
-        min_samples_leaf = n_rows_of(self.min_samples_leaf, n_samples)
-        min_samples_split = max(
-            n_rows_of(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf
-        )
+        min_samples_leaf = min(n_rows_of(self.min_samples_leaf, n_samples), n_samples)
+        min_samples_split = min(n_rows_of(self.min_samples_split, n_samples), n_samples + 1)
+        min_samples_split = max(min_samples_split, 2, 2 * min_samples_leaf)
         min_weight_leaf = 0.0
         if self.min_weight_fraction_leaf > 0.0:
             with np.errstate(over="ignore"):  # the criterion refuses such weights
@@ -218,14 +227,15 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
 
         splitter = DENSE_SPLITTERS[self.splitter](
             self._make_criterion(n_samples),
-            self.max_features_,
+            min(self.max_features_, self.n_features_in_),
             min_samples_leaf,
             min_weight_leaf,
             self._source_of_seed(),
             self._checked_monotonic_cst(),
             self.categorical_split == "subset",
         )
-        max_depth = MAX_DEPTH if self.max_depth is None else self.max_depth
+        max_depth = MAX_DEPTH if self.max_depth is None else min(self.max_depth, MAX_DEPTH)
+        min_impurity_decrease = as_double(self.min_impurity_decrease)
         if self.max_leaf_nodes is None:
             return DepthFirstTreeBuilder(
                 splitter,
@@ -233,7 +243,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
                 min_samples_leaf,
                 min_weight_leaf,
                 max_depth,
-                self.min_impurity_decrease,
+                min_impurity_decrease,
             )
         return BestFirstTreeBuilder(
             splitter,
@@ -241,8 +251,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             min_samples_leaf,
             min_weight_leaf,
             max_depth,
-            self.max_leaf_nodes,
-            self.min_impurity_decrease,
+            min(self.max_leaf_nodes, max(n_samples, 2)),
+            min_impurity_decrease,
         )
 
     def _source_of_seed(self):
@@ -294,6 +304,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             return self.max_features
         return max(1, int(self.max_features * n_features))
 
+    @within_doubles
     def _checked_monotonic_cst(self):
         """Return the constraints as the engine reads them: on the mean, or on class 0."""
         if self.monotonic_cst is None:
@@ -405,7 +416,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         """Cut `tree_` by minimal cost-complexity pruning."""
         check_grown(self)
         if self.ccp_alpha != 0.0:
-            self.tree_ = prune_ccp(self.tree_, self.ccp_alpha)
+            self.tree_ = prune_ccp(self.tree_, as_double(self.ccp_alpha))
 
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):
         """Return the steps of minimal cost-complexity pruning of the tree grown on the data.

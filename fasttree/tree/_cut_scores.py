@@ -34,6 +34,7 @@ from fasttree._sklearn_compat import (
 )
 from fasttree.tree._pruning import prune_tree
 from fasttree.tree._tuning import Cuts, class_weights, path_errors, weighted_table
+from fasttree.tree._validation import within_doubles
 
 __all__ = ["ValidationRows", "check_scorer", "class_codes", "node_losses", "score_cuts"]
 
@@ -96,6 +97,7 @@ def score_cuts(rows, settings, with_setting, scorer, score_params, error_score):
     return scores, rows.cuts.n_leaves(settings)
 
 
+@within_doubles
 def node_losses(estimator, X, y, sample_weight=None):
     """Return the error of each node on the rows that pass through it.
 

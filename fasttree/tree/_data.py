@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from fasttree._sklearn_compat import check_feature_names
 from fasttree.tree._encoding import Encoding, encoding_of
-from fasttree.tree._rows import read_matrix, read_table
+from fasttree.tree._rows import read_matrix, read_table, within_doubles
 from fasttree.tree._table import TableEncoder
 
 __all__ = ["EncodedData", "TrainingData"]
@@ -107,6 +107,7 @@ class EncodedData:
         self._read(X, categorical_features, missing_values, is_borrowed=True)
         return self
 
+    @within_doubles
     def _read(self, X, categorical_features, missing_values, is_borrowed):
         self.categorical_features = categorical_features
         self.missing_values = missing_values

@@ -5,6 +5,9 @@ times as long as growing a small tree, so an input that is plainly in order (a n
 array of numbers) is recognised here first and spared them; anything else goes through them.
 """
 
+import functools
+from decimal import InvalidOperation
+
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
@@ -20,7 +23,27 @@ __all__ = [
     "open_rows",
     "read_matrix",
     "read_table",
+    "within_doubles",
 ]
+
+
+def within_doubles(check):
+    """Decorate a check of what users pass, so that numbers which no double holds are refused.
+
+    Python's integers, fractions and decimals raise OverflowError and InvalidOperation there.
+    """
+
+    @functools.wraps(check)
+    def checked(*args, **kwargs):
+        try:
+            return check(*args, **kwargs)
+        except (OverflowError, InvalidOperation) as error:
+            raise ValueError(
+                "Input contains a number that float64 cannot hold, such as an int beyond 1.8e308 "
+                f"({type(error).__name__}: {error})."
+            ) from error
+
+    return checked
 
 
 def is_plain_matrix(X):
@@ -45,12 +68,48 @@ def canonical_sparse(X, to_format="csc"):
     nor CSR becomes `to_format`.
     """
     if X.format not in ("csc", "csr"):
+        X = X.tocoo()
+        _check_indices(X)
         X = X.asformat(to_format)
+    _check_indices(X)
     if X.has_canonical_format:
         return X
     X = X.copy()
     X.sum_duplicates()
     return X
+
+
+def _check_indices(X):
+    """Raise unless the indices of a COO, CSC or CSR matrix lie inside it: SciPy's compiled code,
+    which sorts and converts, trusts them."""
+    if X.format == "coo":
+        is_sound = _are_indices(X.row, X.data, X.shape[0]) and _are_indices(
+            X.col, X.data, X.shape[1]
+        )
+    else:
+        n_major, n_minor = X.shape if X.format == "csr" else X.shape[::-1]
+        starts = X.indptr
+        is_sound = (
+            starts.shape == (n_major + 1,)
+            and starts.dtype.kind == "i"
+            and starts[0] >= 0
+            and starts[-1] <= len(X.indices)
+            and bool((starts[1:] >= starts[:-1]).all())
+            and _are_indices(X.indices, X.data, n_minor)
+        )
+    if not is_sound:
+        raise ValueError(
+            f"The indices or pointers of the {X.format.upper()} matrix X are out of range, or its "
+            "arrays do not have the lengths they should."
+        )
+
+
+def _are_indices(indices, data, n):
+    """Whether there is an integer from 0 to n - 1 for each of the data."""
+    if indices.shape != data.shape or indices.ndim != 1 or indices.dtype.kind != "i":
+        return False
+    # Negative ones are large if they are read as unsigned.
+    return not indices.size or indices.view(f"u{indices.itemsize}").max() < n
 
 
 def open_rows(estimator, X, with_labels):

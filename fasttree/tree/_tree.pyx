@@ -28,6 +28,7 @@ from fasttree.tree._tree_state import (
     NODE_DTYPE,
     _check_n_classes,
     _check_node_ndarray,
+    _check_size,
     _check_value_ndarray,
 )
 from fasttree.utils._finite import SOME_INFINITE
@@ -103,12 +104,12 @@ cdef class Tree:
         only array that can be written to.
     """
 
-    def __cinit__(self, intp_t n_features, object n_classes, intp_t n_outputs):
+    def __cinit__(self, n_features, object n_classes, n_outputs):
         cdef const intp_t[::1] sizes
         cdef intp_t k
+        _check_size(n_features, "n_features")
+        _check_size(n_outputs, "n_outputs")
         n_classes = np.array(_check_n_classes(n_classes, np.dtype(np.intp)))
-        if n_features < 0:
-            raise ValueError(f"n_features must not be negative, got {n_features}.")
         if n_outputs < 1 or n_classes.shape[0] != n_outputs:
             raise ValueError(
                 f"n_classes must have one entry per output: {n_classes.shape[0]} entries for "

@@ -24,6 +24,7 @@ from fasttree.tree._cut_scores import (
 from fasttree.tree._pruning import prune_tree
 from fasttree.tree._settings import LIMITS, SettingTable
 from fasttree.tree._tuning import NO_BUDGET, Cuts, reduced_error_mask
+from fasttree.tree._validation import within_doubles
 
 __all__ = ["TunableMixin", "TuningResult", "default_grid"]
 
@@ -199,7 +200,7 @@ class TunableMixin:
         _check_targets(self, y_val, rows.codes)
         score_params = {}
         if sample_weight is not None:
-            score_params["sample_weight"] = check_sample_weight(sample_weight, X_val)
+            score_params["sample_weight"] = _check_validation_weights(sample_weight, X_val)
         scores, n_leaves = score_cuts(
             rows, settings, params.__getitem__, scorer, score_params, "raise"
         )
@@ -246,7 +247,7 @@ class TunableMixin:
         check_is_fitted(self)
         _check_targets(self, y_val)
         if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, X_val, dtype=np.float64)
+            sample_weight = _check_validation_weights(sample_weight, X_val, dtype=np.float64)
         tree = self._tree_estimator().tree_
         mask = reduced_error_mask(tree, node_losses(self, X_val, y_val, sample_weight))
         tree = prune_tree(tree, mask)
@@ -254,6 +255,14 @@ class TunableMixin:
             return self._with_tree(tree, {})
         self._assume_tree(tree, {})
         return self
+
+
+def _check_validation_weights(sample_weight, X_val, dtype=None):
+    """Return weights of validation rows as an array."""
+    weights = within_doubles(check_sample_weight)(sample_weight, X_val, dtype=dtype)
+    if not weights.sum():
+        raise ValueError("sample_weight of the validation rows sums to zero.")
+    return weights
 
 
 def _first_best(scores, n_leaves):
@@ -378,13 +387,17 @@ def _check_looseness(tree, grown, settings):
             )
 
 
+@within_doubles
 def _check_targets(estimator, y_val, codes=None):
-    """Raise if there are classes that fit did not see.
+    """Raise if there are classes that fit did not see, or targets that are no numbers.
 
     `codes` are the positions of the classes, if they are known.
     """
     inner = estimator._tree_estimator()
-    if not hasattr(inner, "classes_") or (codes is not None and codes.min(initial=0) >= 0):
+    if not hasattr(inner, "classes_"):
+        np.asarray(y_val, dtype=np.float64)
+        return
+    if codes is not None and codes.min(initial=0) >= 0:
         return
     y_val = np.asarray(y_val)
     columns = zip(y_val.T, inner.classes_)

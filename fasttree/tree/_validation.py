@@ -25,6 +25,7 @@ from fasttree.tree._rows import (
     is_plain_sparse,
     open_rows,
     read_table,
+    within_doubles,
 )
 from fasttree.tree._table import table_encoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
@@ -55,7 +56,7 @@ def _forget_names(estimator, X):
 def check_fit_data(estimator, X, y):
     """Return X as float32 (dense, or CSC) and y as an array; set `n_features_in_` and names.
 
-    X may hold infinities and NaN: see `missing_mask`.
+    X may hold infinities and NaN: see `check_values`.
     """
     if is_plain_matrix(X) and _is_plain_target(y):
         _forget_names(estimator, X)
@@ -68,7 +69,7 @@ def check_fit_data(estimator, X, y):
     return validate_data(
         estimator,
         X,
-        y,
+        target_array(y),
         validate_separately=(
             {"dtype": np.float32, "accept_sparse": "csc", "ensure_all_finite": False},
             {"ensure_2d": False, "dtype": None},
@@ -158,6 +159,7 @@ def check_grown(estimator):
         check_is_fitted(estimator)
 
 
+@within_doubles
 def check_predict_data(estimator, X, check_input=True):
     """Return X as float32 (dense, or CSR), checked against what `estimator` was fitted on.
 
@@ -279,9 +281,12 @@ def encode_classes(y):
         if None not in texts:
             return codes, [np.array(distinct, dtype=y.dtype) for distinct in texts]
     has_integers = y.dtype.kind in "iub"
-    if not has_integers:
-        check_classification_targets(y)
-    classes = [_encode_column(y[:, k], codes[:, k]) for k in range(y.shape[1])]
+    try:
+        if not has_integers:
+            check_classification_targets(y)
+        classes = [_encode_column(y[:, k], codes[:, k]) for k in range(y.shape[1])]
+    except TypeError as error:
+        raise TypeError(f"The labels of y cannot be put in order: {error}.") from error
     if has_integers and 2 * sum(map(len, classes)) > y.shape[0]:
         # Integers are always classes; what remains is the warning that they may be quantities.
         check_classification_targets(y)
