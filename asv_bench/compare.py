@@ -18,6 +18,7 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -102,16 +103,60 @@ def make_pair(task, **params):
     return getattr(sklearn.tree, name)(**params), getattr(fasttree.tree, name)(**params)
 
 
-def compare_fit(options, name, X, y, task, wanted, *, sample_weight=None, repeats=None, **params):
+@dataclass
+class Race:
+    """A line to be measured: two calls without arguments that take turns.
+
+    A bar yields it before anything has run, so that `scripts/compare_commits.py` can run `ours`
+    alone, under two commits.
+    """
+
+    name: str
+    theirs: Callable
+    ours: Callable
+    wanted: float
+    repeats: int = 0  # at least
+    is_serial: bool = True  # so that CPU time may stand for time
+    prepare: Callable | None = None  # what `theirs` needs first
+    note: Callable = str  # called when both have run
+    line: Line | None = None
+
+    def run(self, options):
+        if self.prepare is not None:
+            self.prepare()
+        times = alternate(
+            max(self.repeats, options.repeats),
+            self.theirs,
+            self.ours,
+            clock=options.clock if self.is_serial else time.perf_counter,
+        )
+        self.line = Line(self.name, *times, self.wanted, self.note())
+        return self.line
+
+
+@dataclass
+class Mean:
+    """The line of the geometric mean of races that have run."""
+
+    name: str
+    races: list
+    wanted: float
+
+    def run(self, options):
+        ratios = [race.line.ratio for race in self.races]
+        return Line(self.name, geometric_mean(ratios), 1, self.wanted)
+
+
+def race_fits(name, X, y, task, wanted, *, sample_weight=None, repeats=0, **params):
     theirs, ours = make_pair(task, **params)
-    times = alternate(
-        repeats or options.repeats,
+    return Race(
+        name,
         partial(theirs.fit, X, y, sample_weight=sample_weight),
         partial(ours.fit, X, y, sample_weight=sample_weight),
-        clock=options.clock,
+        wanted,
+        repeats,
+        note=lambda: f"{theirs.tree_.node_count} / {ours.tree_.node_count} nodes",
     )
-    note = f"{theirs.tree_.node_count} / {ours.tree_.node_count} nodes"
-    return Line(name, *times, wanted, note)
 
 
 def geometric_mean(values):
@@ -121,9 +166,9 @@ def geometric_mean(values):
 def bar1_dense(options):
     """100,000 x 20 continuous columns: two classes, and a continuous target"""
     X, y = data.classification()
-    yield compare_fit(options, "dense classification", X, y, "classification", 20)
+    yield race_fits("dense classification", X, y, "classification", 20)
     y = data.continuous_target(X)
-    yield compare_fit(options, "dense regression", X, y, "regression", 12)
+    yield race_fits("dense regression", X, y, "regression", 12)
 
 
 def bar2_tables(options):
@@ -131,14 +176,13 @@ def bar2_tables(options):
     names = TABLES if options.tables is None else options.tables
     if options.tables == ["all"]:
         names = data.table_names(options.data)
-    ratios = []
+    races = []
     for name in names:
         X, y, task = data.read_table(options.data, name)
         shape = "{} x {}".format(*X.shape)
-        line = compare_fit(options, f"{name} {shape}", X, y, task, 3)
-        ratios.append(line.ratio)
-        yield line
-    yield Line("tables, geometric mean", geometric_mean(ratios), 1, 7)
+        races.append(race_fits(f"{name} {shape}", X, y, task, 3))
+        yield races[-1]
+    yield Mean("tables, geometric mean", races, 7)
 
 
 def bar3_criteria(options):
@@ -146,41 +190,36 @@ def bar3_criteria(options):
     X, y = data.classification(50_000)
     target = data.continuous_target(X)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
-    yield compare_fit(options, "entropy", X, y, "classification", 5, criterion="entropy")
-    yield compare_fit(
-        options, "absolute_error", X, target, "regression", 5, criterion="absolute_error"
-    )
+    yield race_fits("entropy", X, y, "classification", 5, criterion="entropy")
+    yield race_fits("absolute_error", X, target, "regression", 5, criterion="absolute_error")
     counts = np.random.default_rng(0).poisson(np.exp(target / target.std()))
-    yield compare_fit(
-        options, "poisson", X, counts.astype(float), "regression", 5, criterion="poisson"
-    )
-    yield compare_fit(
-        options, "float weights, gini", X, y, "classification", 5, sample_weight=weight
-    )
-    yield compare_fit(
-        options, "float weights, squared_error", X, target, "regression", 5, sample_weight=weight
+    yield race_fits("poisson", X, counts.astype(float), "regression", 5, criterion="poisson")
+    yield race_fits("float weights, gini", X, y, "classification", 5, sample_weight=weight)
+    yield race_fits(
+        "float weights, squared_error", X, target, "regression", 5, sample_weight=weight
     )
     X = data.with_missing(X)
-    yield compare_fit(options, "10% NaN, gini", X, y, "classification", 5)
-    yield compare_fit(options, "10% NaN, squared_error", X, target, "regression", 5)
+    yield race_fits("10% NaN, gini", X, y, "classification", 5)
+    yield race_fits("10% NaN, squared_error", X, target, "regression", 5)
 
 
-def compare_threads(name, X, y, wanted, repeats):
+def race_threads(name, X, y, wanted, repeats=10):
     one = fasttree.tree.DecisionTreeClassifier(random_state=0, n_jobs=1)
     two = fasttree.tree.DecisionTreeClassifier(random_state=0, n_jobs=2)
     # Two threads are disturbed twice as often.
-    times = alternate(max(repeats, 10), partial(one.fit, X, y), partial(two.fit, X, y))
-    return Line(name, *times, wanted)
+    return Race(
+        name, partial(one.fit, X, y), partial(two.fit, X, y), wanted, repeats, is_serial=False
+    )
 
 
 def bar4_threads(options):
     """n_jobs=2 against n_jobs=1 (columns: one thread, two threads)"""
-    yield compare_threads("threads, dense", *data.classification(), 1.7, options.repeats)
+    yield race_threads("threads, dense", *data.classification(), 1.7)
     if options.data:
         X, y, _ = data.read_table(options.data, "covertype")
-        yield compare_threads("threads, covertype", X, y, 1.7, options.repeats)
+        yield race_threads("threads, covertype", X, y, 1.7)
     X, y = load_iris(return_X_y=True)
-    yield compare_threads("threads, iris", X.astype(np.float32), y, 1 / 1.1, 500)
+    yield race_threads("threads, iris", X.astype(np.float32), y, 1 / 1.1, 500)
 
 
 def bar5_growth(options):
@@ -188,7 +227,7 @@ def bar5_growth(options):
     for n_samples, wanted in ((10_000, 15), (100_000, 18), (1_000_000, 22)):
         X, y = data.classification(n_samples, 10)
         name = f"growth, {n_samples:,} rows"
-        yield compare_fit(options, name, X, y, "classification", wanted)
+        yield race_fits(name, X, y, "classification", wanted)
 
 
 def peak_above(X, y, library, strategy):
@@ -202,9 +241,7 @@ def peak_above(X, y, library, strategy):
 
 def peak_of_fit(library, strategy):
     """`peak_above` on 1,000,000 x 20 rows, as a multiple of the size of X."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((1_000_000, 20), dtype=np.float32)
-    y = (X[:, :10].sum(axis=1) + rng.standard_normal(len(X), dtype=np.float32) > 0).astype(int)
+    X, y = data.gaussian()
     return peak_above(X, y, library, strategy) / X.nbytes
 
 
@@ -243,19 +280,16 @@ def bar7_predict(options):
     """predict on 1,000,000 x 20 rows with the tree of bar 1, one and two threads"""
     X, y = data.classification()
     theirs, ours = make_pair("classification")
-    theirs.fit(X, y)
     ours.fit(X, y)
     rows = data.resample(X, 1_000_000)
 
-    def two_threads():
-        ours.set_params(n_jobs=2).predict(rows)
+    def predict(n_jobs):
+        return ours.set_params(n_jobs=n_jobs).predict(rows)
 
-    def one_thread():
-        ours.set_params(n_jobs=1).predict(rows)
-
-    times = alternate(options.repeats, partial(theirs.predict, rows), one_thread, two_threads)
-    yield Line("predict, one thread", times[0], times[1], 2.5)
-    yield Line("predict, two threads against one", times[1], times[2], 1.6)
+    one, two = partial(predict, 1), partial(predict, 2)
+    prepare = partial(theirs.fit, X, y)
+    yield Race("predict, one thread", partial(theirs.predict, rows), one, 2.5, prepare=prepare)
+    yield Race("predict, two threads against one", one, two, 1.6, is_serial=False)
 
 
 def same_tree(a, b):
@@ -283,30 +317,27 @@ def bar8_strategies(options):
 
 
 def bar9_max_features(options):
-    """50,000 x 50, max_features="sqrt", full depth, mean over five seeds"""
+    """50,000 x 50, max_features="sqrt", full depth, five seeds"""
     X, y = data.classification(50_000, 50)
-    total = np.zeros(2)
-    for seed in range(5):
-        theirs, ours = make_pair("classification", max_features="sqrt", random_state=seed)
-        total += alternate(
-            options.repeats,
-            partial(theirs.fit, X, y),
-            partial(ours.fit, X, y),
-            clock=options.clock,
-        )
-    yield Line("max_features=sqrt, mean of 5 seeds", *(total / 5), 3)
+    pairs = [make_pair("classification", max_features="sqrt", random_state=k) for k in range(5)]
+
+    def fit_all(estimators):
+        return [estimator.fit(X, y) for estimator in estimators]
+
+    theirs, ours = (partial(fit_all, estimators) for estimators in zip(*pairs))
+    yield Race("max_features=sqrt, 5 seeds", theirs, ours, 3)
 
 
 def small_data(options):
     """fit on 150 rows and predict on one: the fixed costs"""
     X, y = load_iris(return_X_y=True)
-    yield compare_fit(options, "iris fit", X, y, "classification", 1, repeats=500)
+    yield race_fits("iris fit", X, y, "classification", 1, repeats=500)
     X, y = sklearn.datasets.load_diabetes(return_X_y=True)
-    yield compare_fit(options, "diabetes[:150] fit", X[:150], y[:150], "regression", 1, repeats=500)
+    yield race_fits("diabetes[:150] fit", X[:150], y[:150], "regression", 1, repeats=500)
     for task in ESTIMATORS:
         theirs, ours = (e.fit(X[:150], (y[:150] // 50)) for e in make_pair(task))
-        times = alternate(2000, partial(theirs.predict, X[:1]), partial(ours.predict, X[:1]))
-        yield Line(f"predict one row, {task}", *times, 1)
+        calls = partial(theirs.predict, X[:1]), partial(ours.predict, X[:1])
+        yield Race(f"predict one row, {task}", *calls, 1, repeats=2000)
 
 
 BARS = {
@@ -403,7 +434,8 @@ def main(arguments=None, bars=BARS, prefix=""):
     short = []
     for bar in options.bars:
         lines = []
-        for line in bars[bar](options):
+        for item in bars[bar](options):
+            line = item if isinstance(item, Line) else item.run(options)
             print(line, flush=True)
             lines.append(line)
         short += [line.name for line in lines if line.ratio < line.wanted]

@@ -14,7 +14,7 @@ from functools import partial
 
 import compare
 import numpy as np
-from compare import Line, alternate, compare_fit, make_pair
+from compare import Line, Race, make_pair, race_fits, race_threads
 
 from benchmarks import data
 
@@ -25,13 +25,13 @@ def bar1_text(options):
     """The collection as tf-idf: stump, depth 10, full tree (needs --text)"""
     X, y = data.read_text(options.text)
     for (name, depth), wanted in zip(DEPTHS.items(), (1.5, 8, 18), strict=True):
-        yield compare_fit(options, f"text, {name}", X, y, "classification", wanted, max_depth=depth)
+        yield race_fits(f"text, {name}", X, y, "classification", wanted, max_depth=depth)
 
 
 def bar2_threads(options):
     """n_jobs=2 against n_jobs=1 on the full tree (needs --text)"""
     X, y = data.read_text(options.text)
-    yield compare.compare_threads("text, two threads", X, y, 1.6, options.repeats)
+    yield race_threads("text, two threads", X, y, 1.6)
 
 
 def bar3_criteria(options):
@@ -39,36 +39,34 @@ def bar3_criteria(options):
     X, y = data.read_text(options.text)
     counts, _ = data.read_text(options.text, tfidf=False)
     two = (y < 10).astype(int)
-    fit = partial(compare_fit, options)
-    yield fit("counts, full", counts, y, "classification", 18)
-    yield fit("two classes, full", X, two, "classification", 18)
-    yield fit("entropy, depth 10", X, y, "classification", 8, max_depth=10, criterion="entropy")
-    yield fit("max_features=sqrt, full", X, y, "classification", 1, max_features="sqrt")
-    yield fit(
+    yield race_fits("counts, full", counts, y, "classification", 18)
+    yield race_fits("two classes, full", X, two, "classification", 18)
+    yield race_fits(
+        "entropy, depth 10", X, y, "classification", 8, max_depth=10, criterion="entropy"
+    )
+    yield race_fits("max_features=sqrt, full", X, y, "classification", 1, max_features="sqrt")
+    yield race_fits(
         "splitter=random, depth 10", X, y, "classification", 1, max_depth=10, splitter="random"
     )
     noisy = y + np.random.default_rng(0).normal(size=len(y))
-    yield fit("squared_error, depth 10", X, noisy, "regression", 8, max_depth=10)
+    yield race_fits("squared_error, depth 10", X, noisy, "regression", 8, max_depth=10)
 
 
 def bar4_slice(options):
     """1,000 documents x 5,000 frequent terms: against the dense engines (needs --text)"""
     X, y = data.frequent_part(*data.read_text(options.text))
     wanted = {"stump": 20, "depth 10": 50, "full": 1}
-    for order in ("C", "F"):
-        dense = X.toarray(order=order)
-        for name, depth in DEPTHS.items():
+    for name, depth in DEPTHS.items():
+        sparse = partial(make_pair("classification", max_depth=depth)[1].fit, X, y)
+        for order in ("C", "F"):
+            dense = X.toarray(order=order)
             theirs, ours = make_pair("classification", max_depth=depth)
-            other = make_pair("classification", max_depth=depth)[1]
-            times = alternate(
-                max(options.repeats, 10),
-                partial(theirs.fit, dense, y),
-                partial(ours.fit, X, y),
-                partial(other.fit, dense, y),
-                clock=options.clock,
-            )
-            yield Line(f"scikit-learn dense ({order}), {name}", *times[:2], wanted[name])
-            yield Line(f"fasttree dense ({order}), {name}", times[2], times[1], 1)
+            for library, estimator, ratio in (
+                ("scikit-learn", theirs, wanted[name]),
+                ("fasttree", ours, 1),
+            ):
+                fit = partial(estimator.fit, dense, y)
+                yield Race(f"{library} dense ({order}), {name}", fit, sparse, ratio, repeats=10)
 
 
 def bar5_zipf(options):
@@ -79,13 +77,11 @@ def bar5_zipf(options):
                 X, y = data.zipf_text(n_documents, n_terms, n_classes, values)
                 name = f"{n_documents:,} {values}, {n_classes} classes, "
                 for (label, depth), wanted in zip(DEPTHS.items(), (1.5, 8, 18), strict=True):
-                    yield compare_fit(
-                        options, name + label, X, y, "classification", wanted, max_depth=depth
-                    )
+                    yield race_fits(name + label, X, y, "classification", wanted, max_depth=depth)
         X, y = data.zipf_text(n_documents, n_terms)
         y = y + np.random.default_rng(0).normal(size=len(y))
         name = f"{n_documents:,} tfidf, squared_error, depth 10"
-        yield compare_fit(options, name, X, y, "regression", 8, max_depth=10)
+        yield race_fits(name, X, y, "regression", 8, max_depth=10)
 
 
 def peak_of_fit(path, library, strategy):
@@ -107,20 +103,17 @@ def bar7_predict(options):
     """predict on the CSR matrix with the full tree, one and two threads (needs --text)"""
     X, y = data.read_text(options.text)
     theirs, ours = make_pair("classification")
-    theirs.fit(X, y)
     ours.fit(X, y)
     rows = X.tocsr()
 
     def predict(n_jobs):
-        ours.set_params(n_jobs=n_jobs).predict(rows)
+        return ours.set_params(n_jobs=n_jobs).predict(rows)
 
     one, two = partial(predict, 1), partial(predict, 2)
-    repeats = max(options.repeats, 10)
-    times = alternate(repeats, partial(theirs.predict, rows), one, clock=options.clock)
-    yield Line("predict, one thread", *times, 1)
-    times = alternate(repeats, partial(theirs.predict, rows), one, two)
-    yield Line("predict, two threads", times[0], times[2], 1.5)
-    yield Line("predict, two threads against one", times[1], times[2], 1)
+    their_predict, prepare = partial(theirs.predict, rows), partial(theirs.fit, X, y)
+    yield Race("predict, one thread", their_predict, one, 1, repeats=10, prepare=prepare)
+    yield Race("predict, two threads", their_predict, two, 1.5, repeats=10, is_serial=False)
+    yield Race("predict, two threads against one", one, two, 1, repeats=10, is_serial=False)
 
 
 BARS = {

@@ -46,12 +46,30 @@ def regression(n_samples=100_000, n_features=20, seed=0):
     return X, continuous_target(X, seed)
 
 
+def gaussian(n_samples=1_000_000, n_features=20, seed=0):
+    """Normal columns and two noisy classes, drawn at little more memory than X takes."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_samples, n_features), dtype=np.float32)
+    score = X[:, : n_features // 2].sum(axis=1) + rng.standard_normal(n_samples, dtype=np.float32)
+    return X, (score > 0).astype(int)
+
+
 def low_cardinality(n_samples=100_000, n_features=20, n_values=16, seed=0):
     """Columns of a few distinct integers each; the class depends on their sum."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, n_values, (n_samples, n_features)).astype(np.float32)
     total = X.sum(axis=1) + 4 * rng.standard_normal(n_samples)
     return X, (total > np.median(total)).astype(np.int64)
+
+
+def binary(n_samples=2_000, n_features=60, seed=0):
+    """Columns of zeros and ones in groups of nested thresholds, a class that few splits tell."""
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal((n_samples, n_features // 6))
+    cuts = np.linspace(-1.2, 1.2, 6)
+    X = (values[:, :, None] > cuts).reshape(n_samples, -1)
+    score = values[:, 0] * values[:, 1] + values[:, 2] + 0.5 * rng.standard_normal(n_samples)
+    return X.astype(np.float32), (score > 0).astype(np.int64)
 
 
 def many_classes(n_samples=20_000, n_features=16, n_classes=26, seed=0):

@@ -8,19 +8,10 @@ import numpy as np
 from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
 from fasttree.optimal._engine import has_instruction_set
 
+from . import data
 from .common import sizes
 
 INSTRUCTION_SETS = [name for name in ("avx512", "avx2", "portable") if has_instruction_set(name)]
-
-
-def binary_data(n_samples=2_000, n_features=60, seed=0):
-    """Columns of zeros and ones in groups of nested thresholds, a class that few splits tell."""
-    rng = np.random.default_rng(seed)
-    values = rng.standard_normal((n_samples, n_features // 6))
-    cuts = np.linspace(-1.2, 1.2, 6)
-    X = (values[:, :, None] > cuts).reshape(n_samples, -1)
-    score = values[:, 0] * values[:, 1] + values[:, 2] + 0.5 * rng.standard_normal(n_samples)
-    return X.astype(np.float32), (score > 0).astype(np.int64)
 
 
 def paper_data(name):
@@ -37,7 +28,7 @@ class Fit:
     param_names = ["depth", "instruction_set"]
 
     def setup(self, depth, instruction_set):
-        self.X, self.y = binary_data()
+        self.X, self.y = data.binary()
         self.estimator = OptimalDecisionTreeClassifier(
             max_depth=depth, search_options=SearchOptions(instruction_set=instruction_set)
         )
@@ -57,7 +48,7 @@ class Size:
     param_names = ["n_samples", "n_features"]
 
     def setup(self, n_samples, n_features):
-        self.X, self.y = binary_data(n_samples, n_features)
+        self.X, self.y = data.binary(n_samples, n_features)
 
     def time_fit(self, n_samples, n_features):
         OptimalDecisionTreeClassifier(max_depth=3).fit(self.X, self.y)
@@ -89,7 +80,7 @@ class Order:
     param_names = ["switches"]
 
     def setup(self, switches):
-        self.X, self.y = binary_data(500, 30)
+        self.X, self.y = data.binary(500, 30)
         self.estimator = OptimalDecisionTreeClassifier(
             max_depth=5, search_options=SearchOptions(**switches)
         )
@@ -111,7 +102,7 @@ class Anytime:
     param_names = ["time_limit"]
 
     def setup(self, time_limit):
-        self.X, self.y = binary_data(2_000, 120)
+        self.X, self.y = data.binary(2_000, 120)
         self.estimator = OptimalDecisionTreeClassifier(max_depth=5, time_limit=time_limit)
 
     def track_errors(self, time_limit):
@@ -130,7 +121,7 @@ class Shape:
     param_names = ["kind"]
 
     def setup(self, kind):
-        self.X, self.y = binary_data()
+        self.X, self.y = data.binary()
         self.weights = None
         self.estimator = OptimalDecisionTreeClassifier(max_depth=3)
         if kind == "three classes":
@@ -156,7 +147,7 @@ class Threads:
     param_names = ["n_jobs", "sharing"]
 
     def setup(self, n_jobs, sharing):
-        self.X, self.y = binary_data(n_features=90)
+        self.X, self.y = data.binary(n_features=90)
         self.estimator = OptimalDecisionTreeClassifier(
             max_depth=4, n_jobs=n_jobs, search_options=SearchOptions(sharing=sharing)
         )
