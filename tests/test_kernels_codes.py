@@ -71,6 +71,7 @@ def test_any_number_of_kinds_of_nan_does_no_harm(kernels):
 
 # ---- texts
 
+
 def random_texts(rng, n):
     """Of lengths around a word's, alike but for one byte, with zeros in front and behind."""
     kind = rng.integers(3)

@@ -182,7 +182,9 @@ def test_grid_of_targets(kernels, allow_lattice):
     check()
 
 
-@pytest.mark.parametrize(("origin", "step"), [(0.0, 0.01), (-3.3, 0.1), (100.5, 0.25), (7.0, 1 / 3)])
+@pytest.mark.parametrize(
+    ("origin", "step"), [(0.0, 0.01), (-3.3, 0.1), (100.5, 0.25), (7.0, 1 / 3)]
+)
 @pytest.mark.parametrize("centred", [False, True])
 def test_prices_in_cents_are_integers(kernels, origin, step, centred):
     steps = np.random.default_rng(0).integers(0, 5000, 300)

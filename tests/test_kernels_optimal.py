@@ -164,7 +164,9 @@ def test_similarity_bounds(table, nested_only):
         pairs = pair_matrix(X, rng.integers(1, 5, n))
         diagonal, total = np.diag(pairs).copy(), int(pairs.max() + 10)
         g = int(rng.integers(n_features))
-        rows = [rng.integers(-60, 5, (2, n_features)) if rng.random() < 0.7 else None for _ in "123"]
+        rows = [
+            rng.integers(-60, 5, (2, n_features)) if rng.random() < 0.7 else None for _ in "123"
+        ]
         if all(row is None for row in rows):
             continue
         flat = []

@@ -17,32 +17,28 @@ def leaf_gain(sums):
     return np.maximum(sums, 0)[0] if len(sums) == 1 else sums.max(axis=0)
 
 
-def halves(X, j):
-    return X[:, j] == 0, X[:, j] == 1
-
-
 def stump_gain(X, columns, measures, here):
     """The best gain of a set of samples as a leaf or by one more test.
 
     ``columns`` are the weights of each class matrix, ``measures`` pairs (values, least).
     """
-    best = int(leaf_gain(columns[:, here].sum(axis=1)))
-    for i in range(X.shape[1]):
-        sides = [here & side for side in halves(X, i)]
-        if all(values[side].sum() >= least for values, least in measures for side in sides):
-            gain = sum(int(leaf_gain(columns[:, side].sum(axis=1))) for side in sides)
-            best = max(best, gain)
-    return best
+    columns, X = columns[:, here], X[here]
+    total, present = columns.sum(axis=1, keepdims=True), columns @ X
+    admissible = np.ones(X.shape[1], bool)
+    for values, least in measures:
+        of_present = values[here] @ X
+        admissible &= (of_present >= least) & (values[here].sum() - of_present >= least)
+    gains = leaf_gain(present) + leaf_gain(total - present)
+    return max(int(leaf_gain(total)[0]), gains[admissible].max(initial=0))
 
 
 def best_gains(X, columns, measures):
     """(gains by number of inner nodes, stumps without each feature, stumps with it)."""
-    everywhere = np.ones(len(X), bool)
     leaf = max(0, int(leaf_gain(columns.sum(axis=1))))
     gains, absent, present = [leaf] * 4, [], []
     for j in range(X.shape[1]):
-        sides = halves(X, j)
-        stumps = [stump_gain(X, columns, measures, everywhere & side) for side in sides]
+        sides = [X[:, j] == 0, X[:, j] == 1]
+        stumps = [stump_gain(X, columns, measures, side) for side in sides]
         absent.append(stumps[0])
         present.append(stumps[1])
         if any(values[side].sum() < least for values, least in measures for side in sides):
