@@ -11,7 +11,7 @@ from reference.kernels import SPECIAL_FLOATS, random_floats
 
 def codes_of(keys, most):
     """Codes by first appearance and the key of each; None: more than ``most`` values."""
-    first = {key: None for key in keys.tolist()}
+    first = dict.fromkeys(keys.tolist())
     table = {key: code for code, key in enumerate(first)}
     if len(table) > most:
         return None, None

@@ -53,7 +53,7 @@ def test_scores(kernels, simd, criterion, n, weighted, n_outputs):
 
 
 @each_size
-@pytest.mark.parametrize("criterion", ("binary_gini", "gini", "entropy", "squared_error"))
+@pytest.mark.parametrize("criterion", ["binary_gini", "gini", "entropy", "squared_error"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_cells_of_rows_score_as_their_rows(kernels, simd, criterion, n, weighted):
     """Bit for bit, for the sums are integers."""
@@ -66,7 +66,7 @@ def test_cells_of_rows_score_as_their_rows(kernels, simd, criterion, n, weighted
 
 
 @each_size
-@pytest.mark.parametrize("criterion", CLASSIFICATION + ("squared_error", "poisson"))
+@pytest.mark.parametrize("criterion", [*CLASSIFICATION, "squared_error", "poisson"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scans_stop_where_a_score_may_be_better(kernels, simd, criterion, n, weighted):
     """At every boundary that scores more than the best, and at hardly any other."""
