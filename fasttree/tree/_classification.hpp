@@ -443,7 +443,11 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
 
     explicit Entropy(const Targets& targets) : Base(targets) {
         // The terms of all outputs together stay below 2**61.
-        const double n = Weights::weighted ? 4611686018427387904.0 : targets.n_rows + 1.0;
+        double n = targets.n_rows + 1.0;
+        if constexpr (Weights::weighted) {
+            n = 1.0;
+            for (uint32_t i = 0; i < targets.n_rows; ++i) n += std::fabs(to_double(w[i]));
+        }
         const double largest = 2.0 * n * (std::log2(n) + 1.0) * this->n_outputs;
         scale = std::exp2(std::floor(61.0 - std::log2(largest)));
         if constexpr (!Weights::weighted) {
