@@ -45,10 +45,10 @@ describe("cross-validated", search.best_estimator_)
 
 X_train, X_val, y_train, y_val = train_test_split(X, y, test_size=0.2, random_state=1)
 tree = DecisionTreeClassifier().fit(X_train, y_train)
-result = tree.tune(X_val, y_val, copy=True)
+result = tree.tune(X_val, y_val)
 print(f"best of {len(result.scores)} settings on validation rows: {result.best_params}")
 describe("tuned", result.estimator)
-describe("reduced-error pruned", tree.reduced_error_prune(X_val, y_val, copy=True))
+describe("reduced-error pruned", tree.reduced_error_prune(X_val, y_val))
 
 # %%
 # Curves

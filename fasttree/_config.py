@@ -1,7 +1,8 @@
 """Settings that say how a tree is grown, without being parameters of a model.
 
-They live in one context variable, so a setting made in one thread or task is not seen in another;
-joblib's workers start from the defaults. A fit reads them once, at its start.
+They live in one context variable, so a setting made in one thread or task is not seen in another.
+The jobs that fasttree gives to joblib take them along (utils/_parallel.py). A fit reads them once,
+at its start.
 """
 
 from contextlib import contextmanager

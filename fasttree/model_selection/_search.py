@@ -9,10 +9,10 @@ Complexity: folds x combinations of the other parameters in fits; see _tuning.py
 import time
 
 import numpy as np
+from joblib import delayed
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
-from sklearn.utils.parallel import Parallel, delayed
 
 from fasttree._config import get_config
 from fasttree._sklearn_compat import (
@@ -25,6 +25,7 @@ from fasttree._sklearn_compat import (
 from fasttree.model_selection._folds import Fold, Task, is_cuttable
 from fasttree.tree._cut_scores import check_scorer
 from fasttree.tree._settings import LIMITS, SettingTable
+from fasttree.utils._parallel import Parallel
 
 __all__ = ["TrainOnceSearchCV"]
 
@@ -170,10 +171,9 @@ class TrainOnceSearchCV(GridSearchCV):
         return self
 
     def _make_task(self, X, y, candidates, scorer, routed):
-        config = dict(get_config())
         cut, table = (), None
         if is_cuttable(self.estimator):
-            cut = ("ccp_alpha",) if config["sklearn_random_stream"] else LIMITS
+            cut = ("ccp_alpha",) if get_config()["sklearn_random_stream"] else LIMITS
             limits = {name: getattr(self.estimator, name) for name in LIMITS}
             table = SettingTable(candidates.param_grid, limits)
         return Task(
@@ -189,7 +189,6 @@ class TrainOnceSearchCV(GridSearchCV):
             return_train_score=self.return_train_score,
             error_score=self.error_score,
             verbose=self.verbose,
-            config=config,
         )
 
     def _make_folds(self, X, y, routed):

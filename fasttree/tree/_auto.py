@@ -283,10 +283,9 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
     def _tree_estimator(self):
         return self.estimator_
 
-    def _with_tree(self, tree, limits):
+    def _copy(self):
         other = copy.copy(self)
         other.estimator_ = copy.copy(self.estimator_)
-        other._assume_tree(tree, limits)
         return other
 
     def _assume_tree(self, tree, limits):

@@ -32,7 +32,6 @@ from fasttree._sklearn_compat import (
     check_response_method,
     score_estimator,
 )
-from fasttree.tree._pruning import prune_tree
 from fasttree.tree._tuning import Cuts, class_weights, path_errors, weighted_table
 
 __all__ = ["ValidationRows", "check_scorer", "class_codes", "node_losses", "score_cuts"]
@@ -149,7 +148,7 @@ def _scores_by_call(rows, settings, with_setting, scorer, score_params, error_sc
         mask = rows.cuts.mask(settings[i : i + 1])
         key = np.packbits(mask).tobytes() if looks_at_tree_only else i
         if key not in known:
-            cut = rows.estimator._with_tree(prune_tree(rows.tree, mask), with_setting(i))
+            cut = rows.estimator._cut(rows.tree, mask, with_setting(i), copy=True)
             known[key] = score_estimator(cut, rows.X, rows.raw_y, scorer, score_params, error_score)
         scores.append(known[key])
     if isinstance(scores[0], dict):
