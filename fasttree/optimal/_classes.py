@@ -95,7 +95,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         Called about twenty times a second with a :class:`SearchProgress`; if it returns True,
         the search stops and the best tree found is kept.
     search_options : SearchOptions, default=None
-        Switches of the search; None means the defaults.
+        Switches of the search (experimental); None means the defaults.
     verbose : int, default=0
         1 prints a line per second: elapsed time, objective, bound, gap and subproblems.
 

@@ -15,6 +15,9 @@ INSTRUCTION_SETS = ("auto", "avx512", "avx2", "portable")
 class SearchOptions:
     """Switches of the search for an optimal tree.
 
+    .. warning::
+       Experimental: switches may come, go or change their meaning in any release, without notice.
+
     They exist for experiments and tests: the defaults are the fastest known. Whatever they are,
     the same objective is proven; the tree may be another one with that objective.
 
@@ -24,7 +27,7 @@ class SearchOptions:
         Order in which the features of a subproblem are tried: by the error of the best depth-two
         tree with that root, by the impurity of the split, as given, or at random.
     cache : {"dataset", "branch", None}, default="dataset"
-        What identifies a subproblem met before: its rows, or the splits that led to it.
+        What identifies a subproblem solved before: its rows, or the splits that led to it.
     sharing : {"root", "leaf"}, default="root"
         Where threads share work: features of nodes near the root, or of nodes right above the
         depth-two solver.
