@@ -5,12 +5,15 @@ scikit-learn's tree on the same rows, and the top of the tree. What the user can
 file, a column, a number) is one line on stderr and exit code 2, never a traceback.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import sys
 import time
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sklearn
@@ -27,6 +30,13 @@ from fasttree.datasets import load_wine_quality
 from fasttree.model_selection import TrainOnceSearchCV
 from fasttree.tree import DecisionTree, export_text
 from fasttree.tree._tunable import default_grid
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.compose import ColumnTransformer
+
+    from fasttree._typing import Array, FloatArray
+    from fasttree.tree import BaseDecisionTree
 
 _SHOWN_DEPTH = 2
 _MAX_FITS = 3
@@ -52,7 +62,7 @@ class Table:
     target_name: str
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
     """Run the command.
 
     Parameters
@@ -115,13 +125,13 @@ def _parse(arguments):
     return parser.parse_args(arguments)
 
 
-def load_demo(options):
+def load_demo(options: argparse.Namespace) -> Table:
     """The bundled wine quality table."""
     bunch = load_wine_quality()
     return Table("wine quality", bunch.data, bunch.target, bunch.feature_names, "quality")
 
 
-def load_file(options):
+def load_file(options: argparse.Namespace) -> Table:
     """The user's table: columns of numbers, labels, or both."""
     columns = read_csv(options.file)
     if options.target not in columns:
@@ -139,7 +149,7 @@ def load_file(options):
     return Table(str(options.file), X, y, list(columns), options.target)
 
 
-def parse_column(cells):
+def parse_column(cells: list[str]) -> FloatArray | list[str | None]:
     """Floats, or text with None for missing cells if there are labels."""
     try:
         return to_numbers(cells)
@@ -147,7 +157,7 @@ def parse_column(cells):
         return [None if is_missing(cell) else cell for cell in cells]
 
 
-def parse_target(name, cells, task):
+def parse_target(name: str, cells: list[str], task: str) -> Array:
     """The target as integers, floats or labels, whichever its cells and the task ask for."""
     n_missing = sum(map(is_missing, cells))
     if n_missing == len(cells):
@@ -169,7 +179,7 @@ def parse_target(name, cells, task):
     return np.array(cells) if task == "classification" else values
 
 
-def report(table, options):
+def report(table: Table, options: argparse.Namespace) -> None:
     """Fit both libraries' trees on the same rows and print how they compare."""
     X, X_test, y, y_test = train_test_split(
         table.X, table.y, test_size=options.test_size, random_state=options.random_state
@@ -191,7 +201,7 @@ def report(table, options):
         theirs = sklearn.tree.DecisionTreeRegressor(**limits)
         score_name, kind = "R2", "regression"
 
-    choice = []
+    choice: list[str] = []
     if options.tune:
         search, choice = tune(ours.estimator_, X, y, score_name)
         ours = search.best_estimator_
@@ -225,14 +235,16 @@ def report(table, options):
     print(export_text(ours, feature_names=table.feature_names, max_depth=_SHOWN_DEPTH), end="")
 
 
-def ordinal_codes(X):
+def ordinal_codes(X: Array) -> ColumnTransformer:
     """What scikit-learn's tree needs before a table with labels."""
     labels = [j for j in range(X.shape[1]) if any(isinstance(cell, str) for cell in X[:, j])]
     encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
     return make_column_transformer((encoder, labels), remainder="passthrough")
 
 
-def tune(tree, X, y, score_name):
+def tune(
+    tree: BaseDecisionTree, X: Array, y: Array, score_name: str
+) -> tuple[TrainOnceSearchCV, list[str]]:
     """Search the depths of a fitted tree times 200 values of min_samples_split on five folds.
 
     Returns the fitted search and the lines that say what it chose and why.
@@ -255,7 +267,7 @@ def tune(tree, X, y, score_name):
     ]
 
 
-def time_fit(estimator, X, y):
+def time_fit(estimator: BaseEstimator, X: Array, y: Array) -> float:
     """Seconds of the fastest of a few fits, of one only where a fit takes long."""
     total, fastest = 0.0, np.inf
     with warnings.catch_warnings():

@@ -1,16 +1,32 @@
 """Loader of the wine quality table."""
 
+from __future__ import annotations
+
 from importlib import resources
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from fasttree._csv import read_csv, to_numbers
 
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
 _COLORS = ("red", "white")
 
 
-def load_wine_quality(*, return_X_y=False, as_frame=False):
+@overload
+def load_wine_quality(*, return_X_y: Literal[False] = False, as_frame: bool = False) -> Bunch: ...
+
+
+@overload
+def load_wine_quality(*, return_X_y: Literal[True], as_frame: bool = False) -> tuple[Any, Any]: ...
+
+
+def load_wine_quality(
+    *, return_X_y: bool = False, as_frame: bool = False
+) -> Bunch | tuple[Any, Any]:
     """Load the wine quality table: chemistry of 6,497 wines and the marks tasters gave.
 
     6,497 rows, 12 columns (one of them the code of a label) and a target of integers from 3

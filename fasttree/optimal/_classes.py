@@ -1,10 +1,13 @@
 """The estimator: data in, the engine's proof and an ordinary `Tree` out."""
 
+from __future__ import annotations
+
 import copy
 import os
 from math import ceil
 from numbers import Integral, Real
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sklearn.tree
@@ -12,8 +15,8 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d, compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
+import fasttree.optimal._engine as _engine
 from fasttree._sklearn_compat import Interval, RealNotInt, StrOptions
-from fasttree.optimal import _engine
 from fasttree.optimal._binarize import binarize
 from fasttree.optimal._greedy import GreedyRival
 from fasttree.optimal._growth import grow
@@ -31,16 +34,30 @@ from fasttree.tree._validation import (
 )
 from fasttree.utils._threads import effective_n_threads
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn, Self
+
+    from fasttree._typing import (
+        CategoricalFeatures,
+        ClassWeight,
+        ColumnLike,
+        MatrixLike,
+        MissingValues,
+        TargetLike,
+    )
+    from fasttree.optimal._progress import SearchProgress
+
 __all__ = ["OptimalDecisionTreeClassifier"]
 
 MAX_DEPTH = 15
 FRONT_DTYPE = np.dtype([("n_leaves", np.intp), ("error", np.float64), ("lower_bound", np.float64)])
 
 
-def _for_greedy_trees(name):
+def _for_greedy_trees(name: str) -> Any:
     """An inherited method that this estimator does not have."""
 
-    def absent(self):
+    def absent(self: object) -> NoReturn:
         raise AttributeError(
             f"{type(self).__name__} has no {name}: the best small tree is not part of a larger "
             "one. Fit with pareto_front=True for the best tree of every size."
@@ -189,23 +206,23 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
     def __init__(
         self,
         *,
-        max_depth=3,
-        max_leaf_nodes=None,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        complexity_penalty=0.0,
-        class_weight=None,
-        time_limit=None,
-        n_jobs=None,
-        n_thresholds=31,
-        categorical_features="from_dtype",
-        missing_values=None,
-        cache_size=256,
-        pareto_front=False,
-        callback=None,
-        search_options=None,
-        verbose=0,
-    ):
+        max_depth: int = 3,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        complexity_penalty: float = 0.0,
+        class_weight: ClassWeight = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        n_thresholds: int = 31,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        missing_values: MissingValues = None,
+        cache_size: float = 256,
+        pareto_front: bool = False,
+        callback: Callable[[SearchProgress], bool | None] | None = None,
+        search_options: SearchOptions | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
@@ -225,7 +242,9 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
 
     # ---- fit
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(  # type: ignore[override]  # what is solved is always checked
+        self, X: MatrixLike, y: TargetLike, sample_weight: ColumnLike | None = None
+    ) -> Self:
         """Search the best tree.
 
         Parameters
@@ -385,7 +404,9 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
 
     # ---- after the fit
 
-    def from_front(self, *, max_leaf_nodes=None, complexity_penalty=None):
+    def from_front(
+        self, *, max_leaf_nodes: int | None = None, complexity_penalty: float | None = None
+    ) -> Self:
         """Return the fitted estimator that another budget or penalty would have given.
 
         Parameters
@@ -424,7 +445,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         result.is_optimal_ = result.gap_ == 0
         return result
 
-    def to_sklearn(self):
+    def to_sklearn(self) -> sklearn.tree.DecisionTreeClassifier:
         """Return a fitted scikit-learn estimator with the same tree.
 
         Returns

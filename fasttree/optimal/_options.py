@@ -1,6 +1,12 @@
 """Switches of the search. None of them changes the objective that is proven, only the time."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["SearchOptions"]
 
@@ -77,7 +83,7 @@ class SearchOptions:
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {list(allowed)}, got {value!r}.")
 
-    def for_engine(self, *, n_threads, time_limit, cache_bytes):
+    def for_engine(self, *, n_threads: int, time_limit: float, cache_bytes: int) -> dict[str, Any]:
         """Return the engine's options as a dict."""
         return {
             "order": ORDERS[self.order],

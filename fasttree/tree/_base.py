@@ -4,9 +4,12 @@ A fit checks its input, puts criterion, splitter and builder together, and hands
 builder. Whatever would call scikit-learn's compiled code is replaced.
 """
 
+from __future__ import annotations
+
 import copy
 from abc import ABCMeta
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sklearn
@@ -18,11 +21,21 @@ from sklearn.utils import Bunch, assert_all_finite, compute_sample_weight
 
 from fasttree._config import get_config
 from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
-from fasttree.tree import _criterion, _splitter
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
+from fasttree.tree._criterion import (
+    MAE,
+    MSE,
+    ChiSquare,
+    Criterion,
+    Entropy,
+    Gini,
+    LabelSplit,
+    Poisson,
+)
 from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
 from fasttree.tree._settings import n_rows_of
+from fasttree.tree._splitter import BestSplitter, RandomSplitter
 from fasttree.tree._table import table_encoder
 from fasttree.tree._tree import Tree
 from fasttree.tree._tunable import TunableMixin
@@ -40,6 +53,11 @@ from fasttree.tree._validation import (
 )
 from fasttree.utils._threads import effective_n_threads
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from fasttree._typing import ColumnLike, IntArray, MatrixLike, Sparse, TargetLike
+
 __all__ = [
     "BaseDecisionTree",
     "CRITERIA_CLF",
@@ -49,18 +67,18 @@ __all__ = [
 ]
 
 CRITERIA_CLF = {
-    "gini": _criterion.Gini,
-    "log_loss": _criterion.Entropy,
-    "entropy": _criterion.Entropy,
-    "chi2": _criterion.ChiSquare,
+    "gini": Gini,
+    "log_loss": Entropy,
+    "entropy": Entropy,
+    "chi2": ChiSquare,
 }
 CRITERIA_REG = {
-    "squared_error": _criterion.MSE,
-    "absolute_error": _criterion.MAE,
-    "poisson": _criterion.Poisson,
-    "label_split": _criterion.LabelSplit,
+    "squared_error": MSE,
+    "absolute_error": MAE,
+    "poisson": Poisson,
+    "label_split": LabelSplit,
 }
-DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSplitter}
+DENSE_SPLITTERS = {"best": BestSplitter, "random": RandomSplitter}
 SPARSE_SPLITTERS = DENSE_SPLITTERS  # they find out how X is stored
 MAX_DEPTH = np.iinfo(np.int32).max
 NO_DEFAULT = object()
@@ -71,6 +89,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
 
     Use the derived classes.
     """
+
+    tree_: Tree
 
     _parameter_constraints: dict = {
         **sklearn.tree.BaseDecisionTree._parameter_constraints,
@@ -263,7 +283,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
                 )
 
     def _make_criterion(self, n_samples):
-        if isinstance(self.criterion, _criterion.Criterion):
+        if isinstance(self.criterion, Criterion):
             # It has state, and fits may run at the same time.
             return copy.deepcopy(self.criterion)
         if isinstance(self, ClassifierMixin):
@@ -342,7 +362,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             check_predict_values(self, X, accepted)
         return leaves
 
-    def apply(self, X, check_input=True):
+    def apply(self, X: MatrixLike, check_input: bool = True) -> IntArray:
         """Return the id of the leaf that each row falls into.
 
         Parameters
@@ -360,7 +380,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         check_grown(self)
         return self._leaves(*check_predict_data(self, X, check_input))
 
-    def decision_path(self, X, check_input=True):
+    def decision_path(self, X: MatrixLike, check_input: bool = True) -> Sparse:
         """Return which nodes each row passes through.
 
         Parameters
@@ -379,7 +399,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         return self.tree_.decision_path(X, self._n_walking(X))
 
     @property
-    def categories_(self):
+    def categories_(self) -> list[list[Any]]:
         """list of list: labels of each column in code order, if fitted on a table."""
         if table_encoder(self) is None:
             raise AttributeError(
@@ -395,7 +415,9 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if self.ccp_alpha != 0.0:
             self.tree_ = prune_ccp(self.tree_, self.ccp_alpha)
 
-    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+    def cost_complexity_pruning_path(
+        self, X: MatrixLike, y: TargetLike, sample_weight: ColumnLike | None = None
+    ) -> Bunch:
         """Return the steps of minimal cost-complexity pruning of the tree grown on the data.
 
         Parameters
@@ -418,7 +440,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         ccp_alphas, impurities = ccp_pruning_path(estimator.tree_)
         return Bunch(ccp_alphas=ccp_alphas, impurities=impurities)
 
-    def to_sklearn(self):
+    def to_sklearn(self) -> sklearn.tree.BaseDecisionTree:
         """Return a fitted scikit-learn estimator with the same tree.
 
         Returns

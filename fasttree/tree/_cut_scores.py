@@ -495,5 +495,5 @@ _OF_NUMBERS = {
     root_mean_squared_error: _root_squared_error,
 }
 # Options of a scorer that the functions above read; others leave it to scikit-learn.
-_OPTIONS = {make: set() for make in (*_OF_CLASSES.values(), *_OF_NUMBERS.values())}
+_OPTIONS: dict = {make: set() for make in (*_OF_CLASSES.values(), *_OF_NUMBERS.values())}
 _OPTIONS[_f1] = {"average", "pos_label"}

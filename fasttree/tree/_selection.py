@@ -5,7 +5,10 @@ of n rows and N distinct values costs O(n + N C) where it is counted, else a rad
 values. Both functions grow a tree of one split per column, so they find what a node would.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import narwhals
 import numpy as np
@@ -19,6 +22,19 @@ from fasttree.tree._classes import (
     DecisionTreeRegressor,
 )
 from fasttree.tree._table import table_encoder
+
+if TYPE_CHECKING:
+    from fasttree._typing import (
+        CategoricalFeatures,
+        CategoricalSplit,
+        ClassificationCriterion,
+        ColumnLike,
+        FloatArray,
+        MatrixLike,
+        MissingValues,
+        RegressionCriterion,
+        TargetLike,
+    )
 
 __all__ = ["ColumnSplit", "best_split", "feature_scores"]
 
@@ -57,14 +73,14 @@ class ColumnSplit:
 
 
 def best_split(
-    x,
-    y,
+    x: ColumnLike,
+    y: TargetLike,
     *,
-    criterion=None,
-    sample_weight=None,
-    categorical_split="equality",
-    missing_values=None,
-):
+    criterion: ClassificationCriterion | RegressionCriterion | None = None,
+    sample_weight: ColumnLike | None = None,
+    categorical_split: CategoricalSplit = "equality",
+    missing_values: MissingValues = None,
+) -> ColumnSplit:
     """Find the best split of one column.
 
     Parameters
@@ -117,15 +133,15 @@ def best_split(
 
 
 def feature_scores(
-    X,
-    y,
+    X: MatrixLike,
+    y: TargetLike,
     *,
-    criterion=None,
-    sample_weight=None,
-    categorical_features="from_dtype",
-    categorical_split="equality",
-    missing_values=None,
-):
+    criterion: ClassificationCriterion | RegressionCriterion | None = None,
+    sample_weight: ColumnLike | None = None,
+    categorical_features: CategoricalFeatures = "from_dtype",
+    categorical_split: CategoricalSplit = "equality",
+    missing_values: MissingValues = None,
+) -> FloatArray:
     """Score every column by its best split.
 
     The score is the decrease of impurity; for "chi2" chi-square over the weight, for

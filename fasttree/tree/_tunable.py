@@ -4,8 +4,11 @@ A cut tree is the tree that a fit with the tighter limits would have grown, node
 estimator carries the limits it was cut to as its parameters.
 """
 
+from __future__ import annotations
+
 import copy
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import check_scoring
@@ -24,6 +27,11 @@ from fasttree.tree._cut_scores import (
 from fasttree.tree._pruning import prune_tree
 from fasttree.tree._settings import LIMITS, SettingTable
 from fasttree.tree._tuning import NO_BUDGET, Cuts, reduced_error_mask
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from fasttree._typing import ColumnLike, Grid, MatrixLike, Scoring, TargetLike
 
 __all__ = ["TunableMixin", "TuningResult", "default_grid"]
 
@@ -57,11 +65,11 @@ class TuningResult:
     scores: np.ndarray
     n_leaves: np.ndarray
     best_index: int
-    best_params: dict
+    best_params: dict[str, Any]
     best_score: float
-    estimator: object
+    estimator: Any
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"TuningResult(best_params={self.best_params}, best_score={self.best_score}, "
             f"n_settings={len(self.scores)})"
@@ -84,7 +92,7 @@ class TunableMixin:
         for name, value in limits.items():
             setattr(self, name, value)
 
-    def prune(self, *, copy=True, **limits):
+    def prune(self, *, copy: bool = True, **limits: float | None) -> Self:
         """Cut the fitted tree by tighter limits.
 
         The result is what a fit with these limits would have grown.
@@ -137,7 +145,16 @@ class TunableMixin:
         estimator._assume_tree(prune_tree(tree, mask), limits)
         return estimator
 
-    def tune(self, X_val, y_val, param_grid=None, scoring=None, *, sample_weight=None, copy=True):
+    def tune(
+        self,
+        X_val: MatrixLike,
+        y_val: TargetLike,
+        param_grid: Grid | None = None,
+        scoring: Scoring = None,
+        *,
+        sample_weight: ColumnLike | None = None,
+        copy: bool = True,
+    ) -> TuningResult:
         """Find the limits under which the fitted tree scores best on validation rows, and cut it.
 
         All settings are scored in one pass over the rows and one over the nodes; the scores are
@@ -210,7 +227,14 @@ class TunableMixin:
             params, scores, n_leaves, best, params[best], float(scores[best]), estimator
         )
 
-    def reduced_error_prune(self, X_val, y_val, sample_weight=None, *, copy=True):
+    def reduced_error_prune(
+        self,
+        X_val: MatrixLike,
+        y_val: TargetLike,
+        sample_weight: ColumnLike | None = None,
+        *,
+        copy: bool = True,
+    ) -> Self:
         """Cut the fitted tree to the subtree with the smallest error on validation rows.
 
         Of equally good subtrees the smallest is taken. The error is the number of wrong classes,
