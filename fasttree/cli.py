@@ -52,7 +52,7 @@ class CommandError(Exception):
 class Table:
     """Columns with their names, and a target that is neither missing nor constant.
 
-    X holds floats, or objects if a column holds labels.
+    X holds floats, or objects if a column holds categories.
     """
 
     title: str
@@ -132,7 +132,7 @@ def load_demo(options: argparse.Namespace) -> Table:
 
 
 def load_file(options: argparse.Namespace) -> Table:
-    """The user's table: columns of numbers, labels, or both."""
+    """The user's table: columns of numbers, categories, or both."""
     columns = read_csv(options.file)
     if options.target not in columns:
         known = ", ".join(map(repr, columns))
@@ -142,15 +142,15 @@ def load_file(options: argparse.Namespace) -> Table:
         raise CommandError(f"{options.file} has no column beside {options.target!r}")
     y = parse_target(options.target, target, options.task)
     read = [parse_column(cells) for cells in columns.values()]
-    with_labels = any(isinstance(column, list) for column in read)
-    X = np.empty((len(target), len(columns)), dtype=object if with_labels else np.float64)
+    with_categories = any(isinstance(column, list) for column in read)
+    X = np.empty((len(target), len(columns)), dtype=object if with_categories else np.float64)
     for j, column in enumerate(read):
         X[:, j] = column
     return Table(str(options.file), X, y, list(columns), options.target)
 
 
 def parse_column(cells: list[str]) -> FloatArray | list[str | None]:
-    """Floats, or text with None for missing cells if there are labels."""
+    """Floats, or text with None for missing cells if there are categories."""
     try:
         return to_numbers(cells)
     except ValueError:
@@ -206,8 +206,8 @@ def report(table: Table, options: argparse.Namespace) -> None:
         search, choice = tune(ours.estimator_, X, y, score_name)
         ours = search.best_estimator_
         theirs.set_params(**search.best_params_)
-    with_labels = table.X.dtype == object
-    if with_labels:
+    with_categories = table.X.dtype == object
+    if with_categories:
         theirs = make_pipeline(ordinal_codes(table.X), theirs)
 
     n_rows, n_columns = table.X.shape
@@ -219,7 +219,7 @@ def report(table: Table, options: argparse.Namespace) -> None:
     print(f"{'':<24}{'fit, ms':>10}{score_name:>12}{'leaves':>10}{'depth':>8}")
     for name, estimator in (
         (f"fasttree {fasttree.__version__}", ours),
-        (f"scikit-learn {sklearn.__version__}{'*' if with_labels else ''}", theirs),
+        (f"scikit-learn {sklearn.__version__}{'*' if with_categories else ''}", theirs),
     ):
         milliseconds = 1000 * time_fit(estimator, X, y)
         score = estimator.score(X_test, y_test)
@@ -228,18 +228,18 @@ def report(table: Table, options: argparse.Namespace) -> None:
             f"{name:<24}{milliseconds:>10.2f}{score:>12.4f}"
             f"{tree.get_n_leaves():>10,}{tree.get_depth():>8}"
         )
-    if with_labels:
-        print("* with labels as ordinal codes")
+    if with_categories:
+        print("* with categories as ordinal codes")
     print()
     print("top of the tree:")
     print(export_text(ours, feature_names=table.feature_names, max_depth=_SHOWN_DEPTH), end="")
 
 
 def ordinal_codes(X: Array) -> ColumnTransformer:
-    """What scikit-learn's tree needs before a table with labels."""
-    labels = [j for j in range(X.shape[1]) if any(isinstance(cell, str) for cell in X[:, j])]
+    """What scikit-learn's tree needs before a table with categories."""
+    columns = [j for j in range(X.shape[1]) if any(isinstance(cell, str) for cell in X[:, j])]
     encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
-    return make_column_transformer((encoder, labels), remainder="passthrough")
+    return make_column_transformer((encoder, columns), remainder="passthrough")
 
 
 def tune(

@@ -29,7 +29,7 @@ def load_wine_quality(
 ) -> Bunch | tuple[Any, Any]:
     """Load the wine quality table: chemistry of 6,497 wines and the marks tasters gave.
 
-    6,497 rows, 12 columns (one of them the code of a label) and a target of integers from 3
+    6,497 rows, 12 columns (one of them the code of a category) and a target of integers from 3
     to 9, which serve as classes and as a quantity.
 
     Parameters
@@ -48,7 +48,7 @@ def load_wine_quality(
           0 red, 1 white;
         * ``target``, int64 array (6497,) or Series: the quality;
         * ``feature_names``, list of str;
-        * ``categories``, dict: the labels of columns that hold codes, in code order;
+        * ``categories``, dict: the categories of columns that hold codes, in code order;
         * ``frame``, DataFrame (6497, 13) with `as_frame`, else None: data and target together;
         * ``DESCR``, str: description, source and licence.
 

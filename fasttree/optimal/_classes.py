@@ -95,13 +95,13 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         Number of threads; None means one, -1 all. The objective does not depend on it; the
         tree may be another one with the same objective.
     n_thresholds : int, default=31
-        Most thresholds tried per numeric column. Columns with at most this many gaps between
-        their values have all of them; others have those nearest to even quantiles, and those of
-        the greedy tree within the same limits, which is therefore never better. Likewise the
-        most labels of a column that are split from the rest, the most frequent ones.
+        Most thresholds tried per numeric column. Columns with at most this many thresholds have
+        all of them; others have those nearest to even quantiles, and those of the greedy tree
+        within the same limits, which is therefore never better. Likewise the most categories of
+        a column that are split from the rest, the most frequent ones.
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
-        Columns that hold labels only, as in :class:`fasttree.tree.DecisionTreeClassifier`.
+        Columns that hold categories only, as in :class:`fasttree.tree.DecisionTreeClassifier`.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
     cache_size : float, default=256
@@ -137,7 +137,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
     is_optimal_ : bool
         Whether the gap is zero.
     thresholds_are_exhaustive_ : bool
-        Whether the candidate splits, thresholds and single labels, are all there are, so that
+        Whether the candidate splits, thresholds and single categories, are all there are, so that
         `is_optimal_` speaks of all trees.
     pareto_front_ : ndarray of shape (n_points,)
         With ``pareto_front=True``: fields `n_leaves`, `error` (weighted error rate of the best
@@ -251,7 +251,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
             The training rows; numbers are read as float32, NaN is missing. Tables may hold
-            labels, see :class:`fasttree.tree.DecisionTreeClassifier`.
+            categories, see :class:`fasttree.tree.DecisionTreeClassifier`.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None

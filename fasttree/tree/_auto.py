@@ -172,9 +172,9 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         Number of threads in fit and predict.
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
-        Columns that hold labels only.
+        Columns that hold categories only.
     categorical_split : {"equality", "subset"}, default="equality"
-        What a node asks of labels.
+        How categories are split: one from the rest, or the best set of them.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
 
@@ -265,7 +265,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
     n_outputs_ = _from_estimator("n_outputs_", "int: number of outputs.")
     max_features_ = _from_estimator("max_features_", "int: features looked at per node.")
     n_features_in_ = _from_estimator("n_features_in_", "int: number of features.")
-    categories_ = _from_estimator("categories_", "list of list: labels of each column.")
+    categories_ = _from_estimator("categories_", "list of list: categories of each column.")
     feature_names_in_ = _from_estimator("feature_names_in_", "ndarray: names of the features.")
     feature_importances_ = _from_estimator(
         "feature_importances_", "ndarray: share of each feature in the decrease of impurity."
@@ -279,7 +279,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
             The training rows; numbers are read as float32, NaN means missing. Tables may hold
-            labels: see `categorical_features`.
+            categories: see `categorical_features`.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -270,15 +270,15 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if self.monotonic_cst is not None and np.any(
             (n_categories > 0) & (np.asarray(self.monotonic_cst) != 0)
         ):
-            raise ValueError("Monotonicity constraints are for columns without labels.")
+            raise ValueError("Monotonicity constraints are for columns without categories.")
         if self.categorical_split == "subset" and self.splitter == "best":
             is_ordered = self.n_outputs_ == 1 and self.criterion != "absolute_error"
             if isinstance(self, ClassifierMixin):
                 is_ordered = is_ordered and self.n_classes_[0] <= 2
             if not is_ordered:
                 raise ValueError(
-                    "categorical_split='subset' finds the best set of labels for one output with "
-                    "two classes, or for regression other than by absolute error; use "
+                    "categorical_split='subset' finds the best set of categories for one output "
+                    "with two classes, or for regression other than by absolute error; use "
                     "categorical_split='equality'."
                 )
 
@@ -400,7 +400,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
 
     @property
     def categories_(self) -> list[list[Any]]:
-        """list of list: labels of each column in code order, if fitted on a table."""
+        """list of list: categories of each column in code order, if fitted on a table."""
         if table_encoder(self) is None:
             raise AttributeError(
                 f"{type(self).__name__} has no categories_: it was not fitted on a table."

@@ -150,7 +150,7 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
             The training rows; numbers are read as float32, NaN means missing. Tables may hold
-            labels: see `categorical_features`.
+            categories: see `categorical_features`.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -313,7 +313,7 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
             The training rows; numbers are read as float32, NaN means missing. Tables may hold
-            labels: see `categorical_features`.
+            categories: see `categorical_features`.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -49,11 +49,11 @@ class ColumnSplit:
         What the split is worth, as `feature_scores` reports it; 0 if the column cannot be split.
     threshold : float
         Numbers up to it go left; inf if the split is between numbers and the rest, -inf if it is
-        on labels, NaN if the column cannot be split.
+        on categories, NaN if the column cannot be split.
     labels : tuple or None
-        The labels that go left, if the split is on labels.
+        The categories that go left, if the split is on categories.
     missing_left : bool
-        Whether missing values go left; at a threshold, labels go with them.
+        Whether missing values go left; at a threshold, categories go with them.
     impurity : float
         Impurity of all rows.
     children_impurity : float
@@ -86,7 +86,7 @@ def best_split(
     Parameters
     ----------
     x : array-like of shape (n_samples,)
-        The column: numbers, labels and missing values, as the estimators read them.
+        The column: numbers, categories and missing values, as the estimators read them.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         The target.
     criterion : str, default=None
@@ -95,7 +95,7 @@ def best_split(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     categorical_split : {"equality", "subset"}, default="equality"
-        Whether to split off one label or the best set of labels.
+        Whether to split off one category or the best set of categories.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
 
@@ -160,9 +160,9 @@ def feature_scores(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns that hold labels only, see :class:`DecisionTreeClassifier`.
+        Columns that hold categories only, see :class:`DecisionTreeClassifier`.
     categorical_split : {"equality", "subset"}, default="equality"
-        Whether to split off one label or the best set of labels.
+        Whether to split off one category or the best set of categories.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
 
