@@ -3,7 +3,8 @@
 When scikit-learn moves or changes one of them, this file follows and nothing else has to.
 """
 
-from sklearn.base import _fit_context as fit_context
+from typing import TYPE_CHECKING
+
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
 from sklearn.metrics._scorer import _PassthroughScorer as PassthroughScorer
@@ -36,6 +37,17 @@ from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _check_response_method as check_response_method
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    Method = TypeVar("Method", bound=Callable)
+
+    # scikit-learn has no types: without this a decorated method would have none either.
+    def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
+else:
+    from sklearn.base import _fit_context as fit_context
 
 __all__ = [
     "BaseScorer",

@@ -14,7 +14,6 @@ import numpy as np
 from joblib.logger import short_format_time
 from sklearn import clone
 
-from fasttree._config import config_context
 from fasttree._sklearn_compat import (
     MultimetricScorer,
     check_method_params,
@@ -66,7 +65,6 @@ class Task:
     return_train_score: bool
     error_score: object
     verbose: int
-    config: dict  # fasttree's settings: a worker process has its own
 
     def evaluate(self, params, members, fold):
         """Fit once on a fold and score the settings cut from it.
@@ -85,33 +83,6 @@ class Task:
             For each setting `test_scores`, `fit_time`, `score_time`, `fit_error`,
             `n_test_samples`, and `train_scores` if they are asked for.
         """
-        with config_context(**self.config):
-            return self._evaluate(params, members, fold)
-
-    def evaluate_one(self, member, fold):
-        """The same for a setting that is not cut but fitted, as scikit-learn does it."""
-        with config_context(**self.config):
-            result = fit_and_score(
-                clone(self.estimator),
-                self.X,
-                self.y,
-                scorer=self.scorer,
-                train=fold.train,
-                test=fold.test,
-                parameters=self.candidates[member],
-                fit_params=self.fit_params,
-                score_params=self.score_params,
-                return_train_score=self.return_train_score,
-                return_n_test_samples=True,
-                return_times=True,
-                error_score=self.error_score,
-                verbose=self.verbose,
-                split_progress=(fold.number, fold.n_splits),
-                candidate_progress=(member, len(self.candidates)),
-            )
-        return [result]
-
-    def _evaluate(self, params, members, fold):
         start = time.perf_counter()
         data = self.X if self.encoded is None else self.encoded
         train = safe_split(self.estimator, data, self.y, fold.train)
@@ -152,6 +123,28 @@ class Task:
             for member, result in zip(members, results):
                 print(self._line(member, result, fold))  # noqa: T201 (verbose asks for it)
         return results
+
+    def evaluate_one(self, member, fold):
+        """The same for a setting that is not cut but fitted, as scikit-learn does it."""
+        result = fit_and_score(
+            clone(self.estimator),
+            self.X,
+            self.y,
+            scorer=self.scorer,
+            train=fold.train,
+            test=fold.test,
+            parameters=self.candidates[member],
+            fit_params=self.fit_params,
+            score_params=self.score_params,
+            return_train_score=self.return_train_score,
+            return_n_test_samples=True,
+            return_times=True,
+            error_score=self.error_score,
+            verbose=self.verbose,
+            split_progress=(fold.number, fold.n_splits),
+            candidate_progress=(member, len(self.candidates)),
+        )
+        return [result]
 
     def _settings(self, members, n_samples):
         """The settings in absolute numbers; limits that are not cut do not limit."""

@@ -6,13 +6,16 @@ of metadata, the form of the results and the choice of the best setting are Grid
 Complexity: folds x combinations of the other parameters in fits; see _tuning.pyx for the settings.
 """
 
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import delayed
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
-from sklearn.utils.parallel import Parallel, delayed
 
 from fasttree._config import get_config
 from fasttree._sklearn_compat import (
@@ -26,6 +29,15 @@ from fasttree.model_selection._folds import Fold, Task, is_cuttable
 from fasttree.tree import EncodedData
 from fasttree.tree._cut_scores import check_scorer
 from fasttree.tree._settings import LIMITS, SettingTable
+from fasttree.utils._parallel import Parallel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Self
+
+    from sklearn.base import BaseEstimator
+
+    from fasttree._typing import ErrorScore, Folds, Grid, MatrixLike, Scoring, TargetLike
 
 __all__ = ["TrainOnceSearchCV"]
 
@@ -125,8 +137,35 @@ class TrainOnceSearchCV(GridSearchCV):
     {'max_depth': 3, 'min_samples_split': 2}
     """
 
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        param_grid: Grid,
+        *,
+        scoring: Scoring = None,
+        n_jobs: int | None = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        cv: Folds = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: ErrorScore = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator,
+            param_grid,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+
     @fit_context(prefer_skip_nested_validation=False)  # the estimator is checked when it fits
-    def fit(self, X, y=None, **params):
+    def fit(self, X: MatrixLike, y: TargetLike | None = None, **params: Any) -> Self:
         """Score all settings on all folds and fit the best one on all rows.
 
         Parameters
@@ -188,10 +227,9 @@ class TrainOnceSearchCV(GridSearchCV):
             return None
 
     def _make_task(self, X, encoded, y, candidates, scorer, routed):
-        config = dict(get_config())
         cut, table = (), None
         if is_cuttable(self.estimator):
-            cut = ("ccp_alpha",) if config["sklearn_random_stream"] else LIMITS
+            cut = ("ccp_alpha",) if get_config()["sklearn_random_stream"] else LIMITS
             limits = {name: getattr(self.estimator, name) for name in LIMITS}
             table = SettingTable(candidates.param_grid, limits)
         return Task(
@@ -208,7 +246,6 @@ class TrainOnceSearchCV(GridSearchCV):
             return_train_score=self.return_train_score,
             error_score=self.error_score,
             verbose=self.verbose,
-            config=config,
         )
 
     def _make_folds(self, X, y, routed):

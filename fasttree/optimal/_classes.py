@@ -1,11 +1,14 @@
 """The estimator: data in, the engine's proof and an ordinary `Tree` out."""
 
+from __future__ import annotations
+
 import copy
 import os
 import sys
 from math import ceil
 from numbers import Integral, Real
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sklearn.tree
@@ -13,8 +16,8 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d, compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
+import fasttree.optimal._engine as _engine
 from fasttree._sklearn_compat import Interval, RealNotInt, StrOptions
-from fasttree.optimal import _engine
 from fasttree.optimal._binarize import binarize
 from fasttree.optimal._greedy import GreedyRival
 from fasttree.optimal._growth import grow
@@ -41,16 +44,30 @@ from fasttree.tree._validation import (
 )
 from fasttree.utils._threads import effective_n_threads
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn, Self
+
+    from fasttree._typing import (
+        CategoricalFeatures,
+        ClassWeight,
+        ColumnLike,
+        MatrixLike,
+        MissingValues,
+        TargetLike,
+    )
+    from fasttree.optimal._progress import SearchProgress
+
 __all__ = ["OptimalDecisionTreeClassifier"]
 
 MAX_DEPTH = 15
 FRONT_DTYPE = np.dtype([("n_leaves", np.intp), ("error", np.float64), ("lower_bound", np.float64)])
 
 
-def _for_greedy_trees(name):
+def _for_greedy_trees(name: str) -> Any:
     """An inherited method that this estimator does not have."""
 
-    def absent(self):
+    def absent(self: object) -> NoReturn:
         raise AttributeError(
             f"{type(self).__name__} has no {name}: the best small tree is not part of a larger "
             "one. Fit with pareto_front=True for the best tree of every size."
@@ -88,13 +105,13 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         Number of threads; None means one, -1 all. The objective does not depend on it; the
         tree may be another one with the same objective.
     n_thresholds : int, default=31
-        Most thresholds tried per numeric column. Columns with at most this many gaps between
-        their values have all of them; others have those nearest to even quantiles, and those of
-        the greedy tree within the same limits, which is therefore never better. Likewise the
-        most labels of a column that are split from the rest, the most frequent ones.
+        Most thresholds tried per numeric column. Columns with at most this many thresholds have
+        all of them; others have those nearest to even quantiles, and those of the greedy tree
+        within the same limits, which is therefore never better. Likewise the most categories of
+        a column that are split from the rest, the most frequent ones.
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
-        Columns that hold labels only, as in :class:`fasttree.tree.DecisionTreeClassifier`.
+        Columns that hold categories only, as in :class:`fasttree.tree.DecisionTreeClassifier`.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
     cache_size : float, default=256
@@ -105,7 +122,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         Called about twenty times a second with a :class:`SearchProgress`; if it returns True,
         the search stops and the best tree found is kept.
     search_options : SearchOptions, default=None
-        Switches of the search; None means the defaults.
+        Switches of the search (experimental); None means the defaults.
     verbose : int, default=0
         1 prints a line per second: elapsed time, objective, bound, gap and subproblems.
 
@@ -130,7 +147,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
     is_optimal_ : bool
         Whether the gap is zero.
     thresholds_are_exhaustive_ : bool
-        Whether the candidate splits, thresholds and single labels, are all there are, so that
+        Whether the candidate splits, thresholds and single categories, are all there are, so that
         `is_optimal_` speaks of all trees.
     pareto_front_ : ndarray of shape (n_points,)
         With ``pareto_front=True``: fields `n_leaves`, `error` (weighted error rate of the best
@@ -199,23 +216,23 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
     def __init__(
         self,
         *,
-        max_depth=3,
-        max_leaf_nodes=None,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        complexity_penalty=0.0,
-        class_weight=None,
-        time_limit=None,
-        n_jobs=None,
-        n_thresholds=31,
-        categorical_features="from_dtype",
-        missing_values=None,
-        cache_size=256,
-        pareto_front=False,
-        callback=None,
-        search_options=None,
-        verbose=0,
-    ):
+        max_depth: int = 3,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        complexity_penalty: float = 0.0,
+        class_weight: ClassWeight = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        n_thresholds: int = 31,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        missing_values: MissingValues = None,
+        cache_size: float = 256,
+        pareto_front: bool = False,
+        callback: Callable[[SearchProgress], bool | None] | None = None,
+        search_options: SearchOptions | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
@@ -250,14 +267,16 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
 
     # ---- fit
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(  # type: ignore[override]  # what is solved is always checked
+        self, X: MatrixLike, y: TargetLike, sample_weight: ColumnLike | None = None
+    ) -> Self:
         """Search the best tree.
 
         Parameters
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
             The training rows; numbers are read as float32, NaN is missing. Tables may hold
-            labels, see :class:`fasttree.tree.DecisionTreeClassifier`.
+            categories, see :class:`fasttree.tree.DecisionTreeClassifier`.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -416,7 +435,9 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
 
     # ---- after the fit
 
-    def from_front(self, *, max_leaf_nodes=None, complexity_penalty=None):
+    def from_front(
+        self, *, max_leaf_nodes: int | None = None, complexity_penalty: float | None = None
+    ) -> Self:
         """Return the fitted estimator that another budget or penalty would have given.
 
         Parameters
@@ -456,7 +477,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         result.is_optimal_ = result.gap_ == 0
         return result
 
-    def to_sklearn(self):
+    def to_sklearn(self) -> sklearn.tree.DecisionTreeClassifier:
         """Return a fitted scikit-learn estimator with the same tree.
 
         Returns

@@ -4,9 +4,12 @@ A fit checks its input, puts criterion, splitter and builder together, and hands
 builder. Whatever would call scikit-learn's compiled code is replaced.
 """
 
+from __future__ import annotations
+
 import copy
 from abc import ABCMeta
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sklearn
@@ -18,8 +21,17 @@ from sklearn.utils import Bunch, assert_all_finite, compute_sample_weight
 
 from fasttree._config import get_config
 from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
-from fasttree.tree import _criterion, _splitter
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
+from fasttree.tree._criterion import (
+    MAE,
+    MSE,
+    ChiSquare,
+    Criterion,
+    Entropy,
+    Gini,
+    LabelSplit,
+    Poisson,
+)
 from fasttree.tree._data import EncodedData, TrainingData
 from fasttree.tree._encoding import encoding_of
 from fasttree.tree._fitted_state import check_fitted_state
@@ -27,6 +39,7 @@ from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
 from fasttree.tree._rows import canonical_sparse, within_doubles
 from fasttree.tree._settings import as_double, n_rows_of
+from fasttree.tree._splitter import BestSplitter, RandomSplitter
 from fasttree.tree._table import table_encoder
 from fasttree.tree._tree import Tree
 from fasttree.tree._tunable import TunableMixin
@@ -47,6 +60,11 @@ from fasttree.tree._validation import (
 )
 from fasttree.utils._threads import effective_n_threads
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from fasttree._typing import ColumnLike, IntArray, MatrixLike, Sparse, TargetLike
+
 __all__ = [
     "BaseDecisionTree",
     "CRITERIA_CLF",
@@ -56,18 +74,18 @@ __all__ = [
 ]
 
 CRITERIA_CLF = {
-    "gini": _criterion.Gini,
-    "log_loss": _criterion.Entropy,
-    "entropy": _criterion.Entropy,
-    "chi2": _criterion.ChiSquare,
+    "gini": Gini,
+    "log_loss": Entropy,
+    "entropy": Entropy,
+    "chi2": ChiSquare,
 }
 CRITERIA_REG = {
-    "squared_error": _criterion.MSE,
-    "absolute_error": _criterion.MAE,
-    "poisson": _criterion.Poisson,
-    "label_split": _criterion.LabelSplit,
+    "squared_error": MSE,
+    "absolute_error": MAE,
+    "poisson": Poisson,
+    "label_split": LabelSplit,
 }
-DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSplitter}
+DENSE_SPLITTERS = {"best": BestSplitter, "random": RandomSplitter}
 SPARSE_SPLITTERS = DENSE_SPLITTERS  # they find out how X is stored
 MAX_DEPTH = np.iinfo(np.int32).max
 NO_DEFAULT = object()
@@ -78,6 +96,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
 
     Use the derived classes.
     """
+
+    tree_: Tree
 
     _parameter_constraints: dict = {
         **sklearn.tree.BaseDecisionTree._parameter_constraints,
@@ -272,20 +292,20 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if self.monotonic_cst is not None and np.any(
             (n_categories > 0) & (np.asarray(self.monotonic_cst) != 0)
         ):
-            raise ValueError("Monotonicity constraints are for columns without labels.")
+            raise ValueError("Monotonicity constraints are for columns without categories.")
         if self.categorical_split == "subset" and self.splitter == "best":
             is_ordered = self.n_outputs_ == 1 and self.criterion != "absolute_error"
             if isinstance(self, ClassifierMixin):
                 is_ordered = is_ordered and self.n_classes_[0] <= 2
             if not is_ordered:
                 raise ValueError(
-                    "categorical_split='subset' finds the best set of labels for one output with "
-                    "two classes, or for regression other than by absolute error; use "
+                    "categorical_split='subset' finds the best set of categories for one output "
+                    "with two classes, or for regression other than by absolute error; use "
                     "categorical_split='equality'."
                 )
 
     def _make_criterion(self, n_samples):
-        if isinstance(self.criterion, _criterion.Criterion):
+        if isinstance(self.criterion, Criterion):
             # It has state, and fits may run at the same time.
             return copy.deepcopy(self.criterion)
         if isinstance(self, ClassifierMixin):
@@ -365,7 +385,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             check_predict_values(self, X, accepted)
         return leaves
 
-    def apply(self, X, check_input=True):
+    def apply(self, X: MatrixLike, check_input: bool = True) -> IntArray:
         """Return the id of the leaf that each row falls into.
 
         Parameters
@@ -383,7 +403,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         check_grown(self)
         return self._leaves(*check_predict_data(self, X, check_input))
 
-    def decision_path(self, X, check_input=True):
+    def decision_path(self, X: MatrixLike, check_input: bool = True) -> Sparse:
         """Return which nodes each row passes through.
 
         Parameters
@@ -402,8 +422,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         return self.tree_.decision_path(X, self._n_walking(X))
 
     @property
-    def categories_(self):
-        """list of list: labels of each column in code order, if fitted on a table."""
+    def categories_(self) -> list[list[Any]]:
+        """list of list: categories of each column in code order, if fitted on a table."""
         if table_encoder(self) is None:
             raise AttributeError(
                 f"{type(self).__name__} has no categories_: it was not fitted on a table."
@@ -418,7 +438,9 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if self.ccp_alpha != 0.0:
             self.tree_ = prune_ccp(self.tree_, as_double(self.ccp_alpha))
 
-    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+    def cost_complexity_pruning_path(
+        self, X: MatrixLike, y: TargetLike, sample_weight: ColumnLike | None = None
+    ) -> Bunch:
         """Return the steps of minimal cost-complexity pruning of the tree grown on the data.
 
         Parameters
@@ -441,7 +463,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         ccp_alphas, impurities = ccp_pruning_path(estimator.tree_)
         return Bunch(ccp_alphas=ccp_alphas, impurities=impurities)
 
-    def to_sklearn(self):
+    def to_sklearn(self) -> sklearn.tree.BaseDecisionTree:
         """Return a fitted scikit-learn estimator with the same tree.
 
         Returns

@@ -115,7 +115,7 @@ def _array_of_lists(rows):
 
 def _unreadable(name, dtype):
     return TypeError(
-        f"Column {name!r} has dtype {dtype}, which is neither numbers nor labels; convert it, "
+        f"Column {name!r} has dtype {dtype}, which is neither numbers nor categories; convert it, "
         "or leave it out."
     )
 

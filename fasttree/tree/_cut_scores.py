@@ -32,7 +32,6 @@ from fasttree._sklearn_compat import (
     check_response_method,
     score_estimator,
 )
-from fasttree.tree._pruning import prune_tree
 from fasttree.tree._tuning import Cuts, class_weights, path_errors, weighted_table
 from fasttree.tree._validation import within_doubles
 
@@ -151,7 +150,7 @@ def _scores_by_call(rows, settings, with_setting, scorer, score_params, error_sc
         mask = rows.cuts.mask(settings[i : i + 1])
         key = np.packbits(mask).tobytes() if looks_at_tree_only else i
         if key not in known:
-            cut = rows.estimator._with_tree(prune_tree(rows.tree, mask), with_setting(i))
+            cut = rows.estimator._cut(rows.tree, mask, with_setting(i), copy=True)
             known[key] = score_estimator(
                 cut, rows.original_X, rows.raw_y, scorer, score_params, error_score
             )
@@ -507,5 +506,5 @@ _OF_NUMBERS = {
     root_mean_squared_error: _root_squared_error,
 }
 # Options of a scorer that the functions above read; others leave it to scikit-learn.
-_OPTIONS = {make: set() for make in (*_OF_CLASSES.values(), *_OF_NUMBERS.values())}
+_OPTIONS: dict = {make: set() for make in (*_OF_CLASSES.values(), *_OF_NUMBERS.values())}
 _OPTIONS[_f1] = {"average", "pos_label"}

@@ -5,7 +5,10 @@ of n rows and N distinct values costs O(n + N C) where it is counted, else a rad
 values. Both functions grow a tree of one split per column, so they find what a node would.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import narwhals
 import numpy as np
@@ -20,6 +23,19 @@ from fasttree.tree._classes import (
 )
 from fasttree.tree._encoding import encoding_of
 
+if TYPE_CHECKING:
+    from fasttree._typing import (
+        CategoricalFeatures,
+        CategoricalSplit,
+        ClassificationCriterion,
+        ColumnLike,
+        FloatArray,
+        MatrixLike,
+        MissingValues,
+        RegressionCriterion,
+        TargetLike,
+    )
+
 __all__ = ["ColumnSplit", "best_split", "feature_scores"]
 
 
@@ -33,11 +49,11 @@ class ColumnSplit:
         What the split is worth, as `feature_scores` reports it; 0 if the column cannot be split.
     threshold : float
         Numbers up to it go left; inf if the split is between numbers and the rest, -inf if it is
-        on labels, NaN if the column cannot be split.
+        on categories, NaN if the column cannot be split.
     labels : tuple or None
-        The labels that go left, if the split is on labels.
+        The categories that go left, if the split is on categories.
     missing_left : bool
-        Whether missing values go left; at a threshold, labels go with them.
+        Whether missing values go left; at a threshold, categories go with them.
     impurity : float
         Impurity of all rows.
     children_impurity : float
@@ -57,20 +73,20 @@ class ColumnSplit:
 
 
 def best_split(
-    x,
-    y,
+    x: ColumnLike,
+    y: TargetLike,
     *,
-    criterion=None,
-    sample_weight=None,
-    categorical_split="equality",
-    missing_values=None,
-):
+    criterion: ClassificationCriterion | RegressionCriterion | None = None,
+    sample_weight: ColumnLike | None = None,
+    categorical_split: CategoricalSplit = "equality",
+    missing_values: MissingValues = None,
+) -> ColumnSplit:
     """Find the best split of one column.
 
     Parameters
     ----------
     x : array-like of shape (n_samples,)
-        The column: numbers, labels and missing values, as the estimators read them.
+        The column: numbers, categories and missing values, as the estimators read them.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         The target.
     criterion : str, default=None
@@ -79,7 +95,7 @@ def best_split(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     categorical_split : {"equality", "subset"}, default="equality"
-        Whether to split off one label or the best set of labels.
+        Whether to split off one category or the best set of categories.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
 
@@ -117,15 +133,15 @@ def best_split(
 
 
 def feature_scores(
-    X,
-    y,
+    X: MatrixLike,
+    y: TargetLike,
     *,
-    criterion=None,
-    sample_weight=None,
-    categorical_features="from_dtype",
-    categorical_split="equality",
-    missing_values=None,
-):
+    criterion: ClassificationCriterion | RegressionCriterion | None = None,
+    sample_weight: ColumnLike | None = None,
+    categorical_features: CategoricalFeatures = "from_dtype",
+    categorical_split: CategoricalSplit = "equality",
+    missing_values: MissingValues = None,
+) -> FloatArray:
     """Score every column by its best split.
 
     The score is the decrease of impurity; for "chi2" chi-square over the weight, for
@@ -144,9 +160,9 @@ def feature_scores(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns that hold labels only, see :class:`DecisionTreeClassifier`.
+        Columns that hold categories only, see :class:`DecisionTreeClassifier`.
     categorical_split : {"equality", "subset"}, default="equality"
-        Whether to split off one label or the best set of labels.
+        Whether to split off one category or the best set of categories.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
 

@@ -212,7 +212,7 @@ class ColumnEncoder:
             self.labels = [found[key] for key in sorted(found)]
             if len(found) > MAX_LABELS:
                 raise ValueError(
-                    f"Column {self.name!r} has {len(found)} distinct labels; {MAX_LABELS} are "
+                    f"Column {self.name!r} has {len(found)} distinct categories; {MAX_LABELS} are "
                     "possible."
                 )
         if len(self._code_of) != len(self.labels):
