@@ -158,6 +158,12 @@ def test_grid_of_weights(kernels):
     check()
 
 
+def test_the_smallest_weight_counts(kernels):
+    integers, _ = kernels.arrays.weight_grid(np.array([1e30, 1e-30, 0.0]))
+    assert integers[1] == 1
+    assert integers[2] == 0
+
+
 def grid_error(integers, centre, unit, y):
     """The largest deviation of y from the grid's numbers."""
     return max(

@@ -110,7 +110,15 @@ def test_nothing_better_is_skipped(kernels, simd, n, n_classes):
         length = int(case.rng.integers(1, n - first))
         within = case.scores[first - 1 : first + length]  # in front of each row, and behind
         top = within.max()
-        for best in (0.5 * top, np.nextafter(top, 0), top, 1.001 * top, 1.1 * top, 10.0 * n):
+        for best in (
+            0.5 * top,
+            np.nextafter(top, 0),
+            top,
+            1.001 * top,
+            1.1 * top,
+            3 * top,
+            10.0 * n,
+        ):
             skipped, score = case.node.skip(case.entries, first, length, best)
             assert not (skipped and top > best)
             assert score == case.scores[first - 1 + length * skipped]

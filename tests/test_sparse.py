@@ -166,6 +166,19 @@ def test_no_rows(make):
         DecisionTreeRegressor().fit(X, np.zeros(0), check_input=False)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e25])
+def test_bound_of_the_absolute_error_allows_for_medians_that_move(scale):
+    """The one row of the last column, at the node's median, changes that of the others."""
+    X = np.zeros((6, 2), np.float32)
+    X[[3, 4, 5], 0] = [3, 1, 2]
+    X[2, 1] = 2
+    y = scale * np.array([1.0, 12.0, 0.0, 12.0, 10.0, 12.0])
+    dense = DecisionTreeRegressor(criterion="absolute_error", max_depth=1).fit(X, y)
+    tree = DecisionTreeRegressor(criterion="absolute_error", max_depth=1).fit(sp.csc_matrix(X), y)
+    assert dense.tree_.feature[0] == 1
+    assert_same(tree.tree_, dense.tree_)
+
+
 # ---- forms
 
 

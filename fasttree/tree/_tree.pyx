@@ -49,7 +49,7 @@ cdef class Tree:
     """A fitted binary decision tree as arrays, one entry per node.
 
     Node 0 is the root. A split sends a row left if the value of its feature is at most the
-    threshold, or if it is one of some labels; a missing value goes where `missing_go_to_left`
+    threshold, or if it is in a set of categories; a missing value goes where `missing_go_to_left`
     says.
 
     Parameters
@@ -80,14 +80,14 @@ cdef class Tree:
     feature : ndarray of shape (node_count,), dtype=intp
         Column that the node splits on; -2 (`TREE_UNDEFINED`) at a leaf.
     threshold : ndarray of shape (node_count,), dtype=float64
-        Largest value that goes left; -2 at a leaf, -inf at a split on labels.
+        Largest value that goes left; -2 at a leaf, -inf at a split on categories.
     split_kind : ndarray of shape (node_count,), dtype=int8
-        -1 at a leaf, 0 at a threshold, 1 at a split on labels.
+        -1 at a leaf, 0 at a threshold, 1 at a split on categories.
     left_cat_bitset : ndarray of shape (node_count, n_words), dtype=uint32
-        Bit ``code % 32`` of word ``code // 32`` says that a split on labels sends a label left;
-        made at each access, with a bit for every label of the column that has most.
+        Bit ``code % 32`` of word ``code // 32`` says that a split on categories sends that category
+        left; made at each access, with a bit for every category of the column that has most.
     label_splits : LabelSplits or None
-        The splits on labels.
+        The splits on categories.
     missing_go_to_left : ndarray of shape (node_count,), dtype=uint8
         1 where missing values go left.
     impurity : ndarray of shape (node_count,), dtype=float64
@@ -143,7 +143,7 @@ cdef class Tree:
         max_depth : int
             Depth of the deepest leaf.
         label_splits : LabelSplits, default=None
-            The splits on labels, if there are any.
+            The splits on categories, if there are any.
 
         Raises
         ------
@@ -522,7 +522,8 @@ cdef class Tree:
             if self._label_splits is not None and self._label_splits.n_categories[
                     target_features[i]]:
                 raise ValueError(
-                    f"Feature {target_features[i]} holds labels; partial dependence is on numbers."
+                    f"Feature {target_features[i]} holds categories; partial dependence is on "
+                    "numbers."
                 )
             column[target_features[i]] = i
         cdef const float64_t[:, :, ::1] values = self._values
