@@ -49,9 +49,7 @@ def integer_weights(weights):
     with np.errstate(over="ignore", under="ignore"):
         unit, total = np.ldexp([unit, unit * (steps @ counts)], exponent)
     if unit == 0.0 or total == np.inf:
-        raise ValueError(
-            "The sample weights are too small or too large to be summed: scale them."
-        )
+        raise ValueError("The sample weights are too small or too large to be summed: scale them.")
     return steps.astype(np.int32)[position], float(unit)
 
 
