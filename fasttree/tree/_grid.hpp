@@ -122,7 +122,8 @@ static_assert(is_value<Grid>);
 
 // Largest power-of-two grid for deviations of targets of total absolute size `sum`.
 // `weights` are the integer weights or null, `w` the weights as given or null.
-// Writes weight * (y - centre) / unit. The centre lies among the targets, whatever the weights' signs.
+// Writes weight * (y - centre) / unit. The centre lies among the targets, whatever the signs of
+// the weights.
 inline Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
                         const int64_t* weights, double weight_unit, bool centred,
                         bool allow_lattice, int64_t* out) {

@@ -30,7 +30,7 @@ struct Targets {
     const uint32_t* class_bits;  // bit per row: class 1 of two, one output
     const int64_t* weights;      // [n_rows] in units of weight_unit, or null: all 1
     double weight_unit;
-    bool has_negative_weights;   // gini and squared error only; sums of weights in nodes are positive
+    bool has_negative_weights;   // gini and squared error; nodes have positive sums of weights
     const double* y;             // [n_rows * n_outputs] as given or scaled, regression
     const double* w;             // [n_rows] as given or scaled, or null
     const int64_t* sums;         // [n_rows * n_outputs] weight * (y - centre) in units of sum_unit

@@ -76,7 +76,7 @@ class Judge:
         assert tree.n_node_samples[node] == len(rows)
         assert_allclose(tree.weighted_n_node_samples[node], w.sum(), rtol=1e-9)
         expected = impurity(task.criterion, y, w)
-        scale = 1.0 if task.n_classes else self.root_impurity
+        scale = 1.0 if task.n_classes else abs(self.root_impurity)
         assert_allclose(tree.impurity[node], expected, rtol=1e-9, atol=1e-12 * scale)
         if task.criterion == "absolute_error" and not self.exact_weights:
             # Whether half of the weight is hit exactly is a matter of rounding.

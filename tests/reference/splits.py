@@ -154,7 +154,7 @@ def exact_scores(y, w, goes_left):
 
 def tolerance(best, root_impurity):
     """Within which two improvements count as equal (DESIGN, promise 2)."""
-    return 1e-9 * abs(best) + 1e-12 * root_impurity
+    return 1e-9 * abs(best) + 1e-12 * abs(root_impurity)
 
 
 def best_cut(criterion, y, w, cuts, limits=None):
