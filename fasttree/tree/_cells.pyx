@@ -319,11 +319,11 @@ def encode_utf8(list chunks):
         valid = <const uint8_t*> address_of(valid_buffer)
         chars = <const char*> address_of(chars_buffer)
         if str(chunk.type) == "large_string":
-            seen.get().encode[int64_t](<const int64_t*> address_of(offsets), chars, valid, first, n,
-                                 &codes[start])
+            seen.get().encode[int64_t](<const int64_t*> address_of(offsets), chars, valid,
+                                       first, n, &codes[start])
         else:
-            seen.get().encode[int32_t](<const int32_t*> address_of(offsets), chars, valid, first, n,
-                                 &codes[start])
+            seen.get().encode[int32_t](<const int32_t*> address_of(offsets), chars, valid,
+                                       first, n, &codes[start])
         start += n
     distinct = []
     for first in range(seen.get().texts.size()):
