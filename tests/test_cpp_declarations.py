@@ -1,4 +1,4 @@
-"""What Cython is told of C++ functions that throw: an exception it does not expect ends the process.
+"""What Cython is told of C++ that throws: an exception it does not expect ends the process.
 
 Every declaration says ``except +`` or ``noexcept``; of the latter the compiler makes sure, for the
 C++ side says so too. What Cython does of its own accord, outside any ``try``, must not throw.

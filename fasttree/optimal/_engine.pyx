@@ -74,7 +74,7 @@ cdef extern from "src/solver.hpp" namespace "fasttree::optimal" nogil:
         vector[int64_t] lower
         vector[int64_t] upper
 
-    struct Result:
+    cppclass Result:
         Front front
         int chosen
         int64_t lower

@@ -158,7 +158,7 @@ WORKLOADS |= {
 def fit_arrow_texts():
     import pyarrow as pa
 
-    X, y = data("table")
+    _, y = data("table")
     column = pa.chunked_array([pa.array([f"label {i % 7} of a long name" for i in range(N_ROWS)])])
     return arrays(estimator("gini").fit(pa.table({"text": column}), y))
 

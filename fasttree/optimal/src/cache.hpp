@@ -107,9 +107,10 @@ class Cache {
     }
     // Every bucket's entries go to one of two, so all of them find room.
     void grow(Shard& shard) const {
-        const std::vector<uint64_t> old = std::move(shard.slots);
-        shard.n_buckets = shard.n_buckets ? 2 * shard.n_buckets : kFirstBuckets;
-        shard.slots.assign(shard.n_buckets * kWays * slot_words_, 0);
+        const size_t n_buckets = shard.n_buckets ? 2 * shard.n_buckets : kFirstBuckets;
+        std::vector<uint64_t> old(n_buckets * kWays * slot_words_);  // if there is memory for it
+        old.swap(shard.slots);
+        shard.n_buckets = n_buckets;
         for (size_t at = 0; at < old.size(); at += slot_words_)
             if (old[at] | old[at + 1])
                 std::copy_n(&old[at], slot_words_, claim(shard, {old[at], old[at + 1]}));
