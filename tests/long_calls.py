@@ -216,7 +216,7 @@ def predict_texts():
 
 def decision_path():
     return partial(
-        chained_regressor(3_000).decision_path, np.full((200_000, 1), 1, dtype=np.float32)
+        chained_regressor(1_500).decision_path, np.ones((200_000, 1), dtype=np.float32)
     )
 
 
