@@ -196,6 +196,8 @@ def report(table: Table, options: argparse.Namespace) -> None:
         name: getattr(options, name)
         for name in ("max_depth", "max_leaf_nodes", "min_samples_leaf", "random_state")
     }
+    if limits["max_leaf_nodes"] is not None:  # scikit-learn makes room for so many at once
+        limits["max_leaf_nodes"] = min(limits["max_leaf_nodes"], max(2, len(y)))
     ours = DecisionTree(task=options.task, n_jobs=options.n_jobs, **limits)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)

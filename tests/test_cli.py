@@ -264,3 +264,17 @@ def test_source_folder_says_what_to_do(tmp_path):
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: ")
     assert "source folder" in last
+
+
+@pytest.mark.parametrize("option", ["--max-depth", "--max-leaf-nodes", "--min-samples-leaf"])
+def test_limits_beyond_any_data(option, table, capsys):
+    code, out, err = run(["fit", table(by_size), "--target", "target", option, "1" * 30], capsys)
+    assert (code, err) == (0, "")
+    if option != "--min-samples-leaf":
+        assert (
+            out.splitlines()[-3:]
+            == run(["fit", table(by_size), "--target", "target"], capsys)[1].splitlines()[-3:]
+        )
+    code, out, err = run(["fit", table(by_size), "--target", "target", option, "1e30"], capsys)
+    assert code == 2
+    assert "invalid int value: '1e30'" in err

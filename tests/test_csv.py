@@ -88,3 +88,10 @@ def test_numbers():
 def test_labels_are_not_numbers(label):
     with pytest.raises(ValueError, match="^" + label.replace("?", r"\?") + "$"):
         to_numbers(["1", label])
+
+
+def test_wide_header(write):
+    """The check of names does not compare each with each: that would take minutes here."""
+    n = 100_000
+    path = write(",".join(f"c{j}" for j in range(n)) + "\n" + ",".join("1" * n) + "\n")
+    assert len(read_csv(path)) == n

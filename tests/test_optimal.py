@@ -18,6 +18,7 @@ from fasttree.tree import DecisionTreeClassifier
 from fasttree.tree import export_text as our_export_text
 from reference.naive_hybrid import object_array, questions
 from reference.naive_optimal import best_errors
+from reference.trees import assert_same
 
 DATA = Path(
     os.environ.get(
@@ -546,3 +547,20 @@ def test_nothing_to_split(depth):
     assert estimator.fit(X[:1], y[:1]).get_n_leaves() == 1
     assert estimator.set_params(max_leaf_nodes=1).fit(X, y).get_n_leaves() == 1
     assert estimator.is_optimal_
+
+
+def test_read_only_missing_values():
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    X[0, 0] = np.nan
+    y = (X[:, 1] > 0).astype(int)
+    expected = OptimalDecisionTreeClassifier(max_depth=2).fit(X, y)
+    X.flags.writeable = False
+    assert_same(OptimalDecisionTreeClassifier(max_depth=2).fit(X, y).tree_, expected.tree_)
+
+
+@pytest.mark.parametrize("front", [False, True])
+def test_no_candidates(front):
+    for X, y in ([[0.5]], [1]), ([[0.5]] * 4, [0, 1, 1, 1]):
+        tree = OptimalDecisionTreeClassifier(pareto_front=front).fit(X, y)
+        assert tree.get_n_leaves() == 1
+        assert tree.predict(X[:1]) == [1]

@@ -407,3 +407,26 @@ def test_interrupted_fit(strategy, n_threads, request):
     with fasttree.config_context(strategy=strategy, n_threads=n_threads):
         with pytest.raises(KeyboardInterrupt):
             DecisionTreeRegressor(criterion="absolute_error").fit(X, y)
+
+
+@pytest.mark.parametrize("method", ["fit", "predict"])
+@pytest.mark.parametrize("index", [-1, -(2**31), 99, 2**31 - 1])
+@pytest.mark.parametrize("format_", ["csc", "csr", "coo", "bsr"])
+def test_indices_outside_the_matrix(format_, index, method):
+    """SciPy's compiled code would read and write there."""
+    fitted = DecisionTreeClassifier().fit(np.eye(6), np.arange(6) % 2)
+    X = sp.csr_matrix(np.eye(6)).asformat(format_)
+    (X.row if format_ == "coo" else X.indices)[2] = index
+    with pytest.raises(ValueError, match="indices|index"):
+        getattr(fitted, method)(X, *([np.arange(6) % 2] if method == "fit" else []))
+
+
+@pytest.mark.parametrize(
+    ("k", "value"), [(0, 1), (0, -1), (3, -1), (3, 99), (6, 7), (6, 99), (6, 2**31 - 1)]
+)
+@pytest.mark.parametrize("format_", ["csc", "csr"])
+def test_pointers_outside_the_matrix(format_, k, value):
+    X = sp.csr_matrix(np.eye(6)).asformat(format_)
+    X.indptr[k] = value
+    with pytest.raises(ValueError, match="pointers"):
+        DecisionTreeClassifier().fit(X, np.arange(6) % 2)

@@ -647,3 +647,56 @@ def test_many_labels():
             np.bincount(estimator.apply(frame), minlength=tree.node_count)[tree.children_left < 0],
             tree.n_node_samples[tree.children_left < 0],
         )
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "pandas", "polars"])
+def test_views_of_strings(library):
+    pa = pytest.importorskip("pyarrow")
+    texts = ["b", "a", None, "longer than what a view holds inline", "a", "1.5"]
+    column = pa.chunked_array([pa.array(texts, pa.string_view())])
+    X = pa.table({"x": column, "n": [1.0, 2, 3, 4, 5, 6]})
+    if library == "pandas":
+        pd = pytest.importorskip("pandas")
+        X = pd.DataFrame({"x": pd.arrays.ArrowExtensionArray(column), "n": [1.0, 2, 3, 4, 5, 6]})
+    elif library == "polars":
+        X = pytest.importorskip("polars").from_arrow(X)
+    y = [0, 1, 0, 1, 0, 1]
+    expected = DecisionTreeClassifier().fit(list(zip(texts, range(1, 7))), y)
+    tree = DecisionTreeClassifier().fit(X, y)
+    assert tree.categories_ == [["a", "b", texts[3]], []]
+    assert_array_equal(tree.apply(X), expected.apply(list(zip(texts, range(1, 7)))))
+
+
+def test_views_of_strings_that_arrow_cannot_encode():
+    """As in versions of Arrow that have no kernels for them."""
+    from fasttree.tree import _columns
+
+    class Column(list):
+        type = "string_view"
+        to_pylist = list.copy
+
+    assert _columns._distinct_arrow_text(Column(["a", None])).cells == ["a", None]
+
+
+def test_missing_booleans_and_types_that_pandas_does_not_know():
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+
+    def frame(values, dtype):
+        return pd.DataFrame({"x": pd.arrays.ArrowExtensionArray(pa.chunked_array([values], dtype))})
+
+    tree = DecisionTreeClassifier().fit(frame([True, None, False], pa.bool_()), [0, 1, 2])
+    assert tree.categories_ == [[False, True]]
+    assert_array_equal(tree.predict(frame([True, None, False], pa.bool_())), [0, 1, 2])
+    with pytest.raises(TypeError, match="Column 'x'"):
+        DecisionTreeClassifier().fit(frame([b"a", b"b"], pa.binary_view()), [0, 1])
+
+
+def test_labels_without_an_order():
+    with pytest.raises(TypeError, match="labels of y cannot be put in order"):
+        DecisionTreeClassifier().fit([[1.0], [2.0]], np.array(["a", None], dtype=object))
+
+
+def test_integers_of_128_bits():
+    pl = pytest.importorskip("polars")
+    X = pl.DataFrame({"x": [2**70, 1, 2]}, schema={"x": pl.Int128})
+    assert_array_equal(DecisionTreeClassifier().fit(X, [1, 0, 0]).predict(X), [1, 0, 0])

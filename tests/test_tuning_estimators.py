@@ -414,3 +414,14 @@ def test_reduced_error_prune_checks_its_rows():
         regressor.reduced_error_prune(X_val, np.column_stack([y_val, y_val]))
     with pytest.raises(ValueError, match="finite"):
         regressor.reduced_error_prune(X_val, np.full(len(y_val), np.nan))
+
+
+@pytest.mark.parametrize("weights", [[0.0, 0.0, 0.0, 0.0], [1.0, -1.0, 2.0, -2.0]])
+@pytest.mark.parametrize("Tree", [DecisionTreeClassifier, DecisionTreeRegressor])
+def test_validation_weights_that_sum_to_zero(Tree, weights):
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]
+    tree = Tree().fit(X, y)
+    with pytest.raises(ValueError, match="zero"):
+        tree.tune(X, y, {"max_depth": [1, 2]}, sample_weight=weights)
+    with pytest.raises(ValueError, match="zero"):
+        tree.reduced_error_prune(X, y, sample_weight=weights)

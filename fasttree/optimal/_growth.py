@@ -70,7 +70,7 @@ def grow(solution, splits, codes, weights, unit, n_categories, n_classes):
 
 def _label_splits(columns, splits, n_categories):
     """The splits on labels of the nodes, each of one label; None if there are none."""
-    labels = np.where(columns < 0, NO_LABEL, splits.label[columns])
+    labels = np.append(splits.label, NO_LABEL)[columns]  # a leaf's column is -1
     nodes = np.flatnonzero(labels != NO_LABEL)
     if not len(nodes):
         return None

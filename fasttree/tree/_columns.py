@@ -154,7 +154,7 @@ class FrameTable:
         return self.names[j]
 
     def is_numeric(self):
-        return all(dtype.is_numeric() and not dtype.is_decimal() for dtype in self.dtypes)
+        return all(dtype.is_numeric() and not _is_beyond_numpy(dtype) for dtype in self.dtypes)
 
     def dtype_is_label(self, j):
         return self.dtypes[j] in (narwhals.Boolean, narwhals.Categorical, narwhals.Enum)
@@ -163,9 +163,14 @@ class FrameTable:
         return _narwhals_column(self.frame[self.names[j]], self.dtypes[j], self.names[j])
 
 
+def _is_beyond_numpy(dtype):
+    """Whether a narwhals dtype holds numbers of a kind that NumPy does not have."""
+    return dtype.is_decimal() or dtype in (narwhals.Int128, narwhals.UInt128)
+
+
 def _narwhals_column(series, dtype, name):
     """View of a narwhals series."""
-    if dtype.is_decimal():
+    if _is_beyond_numpy(dtype):
         return Numbers(series.cast(narwhals.Float64).to_numpy())
     if dtype.is_numeric():
         return Numbers(series.to_numpy())
@@ -215,7 +220,7 @@ def _is_arrow_only(dtype):
         return False
     try:
         return dtype.type is bool
-    except NotImplementedError:
+    except RuntimeError:  # pandas says that it has not been written
         return True
 
 

@@ -8,6 +8,7 @@ from io import StringIO
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from fasttree._sklearn_compat import DOTTreeExporter, MPLTreeExporter
 from fasttree.tree._questions import Questions
@@ -18,6 +19,7 @@ __all__ = ["dot_of_table_tree", "draw_table_tree", "text_of_table_tree"]
 
 def _questions(estimator, feature_names, default):
     """The questions of a fitted estimator; unnamed columns are called by ``default.format(j)``."""
+    check_is_fitted(estimator)
     encoder, n_features = table_encoder(estimator), estimator.n_features_in_
     if feature_names is None:
         feature_names = getattr(estimator, "feature_names_in_", None)

@@ -92,7 +92,7 @@ def _check_indices(X):
         is_sound = (
             starts.shape == (n_major + 1,)
             and starts.dtype.kind == "i"
-            and starts[0] >= 0
+            and starts[0] == 0
             and starts[-1] <= len(X.indices)
             and bool((starts[1:] >= starts[:-1]).all())
             and _are_indices(X.indices, X.data, n_minor)

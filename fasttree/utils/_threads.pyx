@@ -77,13 +77,13 @@ def effective_n_threads(n_jobs=None, n_values=None):
 
 
 def _n_threads_wanted(n_jobs, n_values):
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use None, -1 or a positive number.")
     forced = get_config()["n_threads"]
     if forced is not None:
         return forced
     if n_jobs == 1:
         return 1
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning; use None, -1 or a positive number.")
     if n_values is not None and n_values < FEW_VALUES:
         return 1
     backend, context_n_jobs = get_active_backend()

@@ -9,6 +9,7 @@ import argparse
 import collections
 import faulthandler
 import multiprocessing
+import re
 import sys
 import time
 import traceback
@@ -226,7 +227,7 @@ class Run:
     def _found(self, kind, number, message):
         """Note a finding; print the first of its sort, made small."""
         print(f"FINDING {kind}:{number} seed {self.seed}: {message}", flush=True)
-        sort = kind, message.split("\n")[0][:40]
+        sort = kind, _sort_of(message)
         if sort not in {sort for sort, _ in self.findings}:
             case = DRAWERS[kind]([list(DRAWERS).index(kind), self.seed, number], self.without)
             case, message = _shrink(case, message)
@@ -247,6 +248,11 @@ class Run:
         print(f"{len(self.findings)} findings in {seconds:.0f} s")
 
 
+def _sort_of(message):
+    """The start of a message without its numbers: findings with the same are told once."""
+    return re.sub(r"[\d.e+-]+", "#", message.split("\n")[0])[:40]
+
+
 def _shrink(case, message):
     """The smallest case that still fails, and how it fails."""
     deadline = time.monotonic() + SECONDS_OF_SHRINKING
@@ -257,7 +263,7 @@ def _shrink(case, message):
             if time.monotonic() > deadline:
                 break
             problem = _fails(candidate)
-            if problem is not None:
+            if problem is not None and _sort_of(problem) == _sort_of(message):
                 case, message, is_smaller = candidate, problem, True
                 break
     return case, message

@@ -1,0 +1,68 @@
+"""A share of the fuzzing, see `fuzz`: a thousandth of a whole run, a tenth of it with --full."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Of 1,000,000 fits, 100,000 tampered pickles and 10,000 files.
+GOALS = {"fits": 1_000_000, "mutations": 100_000, "csvs": 10_000}
+
+
+@pytest.mark.parametrize("kind", GOALS)
+def test_nothing_is_found(kind, request):
+    share = 10 if request.config.getoption("--full") else 1000
+    arguments = [f"--{kind}", str(GOALS[kind] // share)]
+    done = run(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 findings" in done.stdout
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "fuzz", *arguments],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_cases_follow_from_their_number():
+    first, second = (run("--case", "fits:7", "--seed", "3").stdout for _ in range(2))
+    assert first == second
+    assert "tree = " in first
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("os.kill(os.getpid(), 11)", "crashes with exit status -11"),
+        ("time.sleep(30)", "hangs"),
+        ("[][0]", "fit raises IndexError"),
+        ("int('')", "ok"),
+        ("X.flat[:1] += 1", "fit has changed its input"),
+    ],
+)
+def test_faults_are_found_and_made_small(fault, words):
+    """A fit that goes wrong on rows beyond the fifth is told by its kind and a smaller case."""
+    script = f"""
+import os, sys, time
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import numpy as np
+from fuzz import runner
+from fasttree.tree import DecisionTreeClassifier
+grow = DecisionTreeClassifier.fit
+def fit(self, X, y, **others):
+    if type(X) is np.ndarray and X.dtype == np.float32 and X.flags.writeable and len(X) > 5:
+        {fault}
+    return grow(self, X, y, **others)
+DecisionTreeClassifier.fit = fit
+runner.SECONDS_PER_CASE, runner.SECONDS_OF_SHRINKING = 5, 6
+sys.exit(runner.main(["--fits", "150"]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == (0 if words == "ok" else 1), done.stdout + done.stderr
+    if words != "ok":
+        assert words in done.stdout
+        assert "# ---- reproduction" in done.stdout
