@@ -61,7 +61,7 @@ def compare_pass(name, X, y):
     fit_ms = milliseconds(lambda: estimator.fit(X[kept], y[kept]), repeats=3)
     held_out = held_out[np.isin(y[held_out], estimator.classes_)]
     X_val, y_val = X[held_out], y[held_out]
-    tune_ms = milliseconds(lambda: estimator.tune(X_val, y_val, copy=True))
+    tune_ms = milliseconds(lambda: estimator.tune(X_val, y_val))
     n_settings = 200 * estimator.get_depth()
     print(
         f"{name}: fit {fit_ms:.1f} ms, {n_settings:,} settings {tune_ms:.2f} ms: "

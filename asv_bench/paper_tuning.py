@@ -87,7 +87,7 @@ def run_once(X, y, task, seed):
         X_val, y_val = X_val[seen], y_val[seen]
     tree, fit_ms = milliseconds(lambda: cls(random_state=seed).fit(X, y))
     scoring = None if is_classification else "neg_root_mean_squared_error"
-    result, tune_ms = milliseconds(lambda: tree.tune(X_val, y_val, scoring=scoring, copy=True))
+    result, tune_ms = milliseconds(lambda: tree.tune(X_val, y_val, scoring=scoring))
     tuned = result.estimator
     refitted, refit_ms = milliseconds(lambda: clone(tuned).fit(X, y))
     if refitted.tree_.nodes.tobytes() != tuned.tree_.nodes.tobytes():

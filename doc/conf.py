@@ -1,4 +1,11 @@
-"""Sphinx configuration. The package must be installed: nothing is imported from the source."""
+"""Sphinx configuration. The package must be installed: nothing is imported from the source.
+
+Neither the build nor a page asks for anything from the network: the theme brings its fonts and
+scripts along, and formulas are MathML, which browsers draw themselves.
+"""
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 
 import fasttree
 
@@ -10,25 +17,47 @@ version = release = fasttree.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
+    "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 
+default_role = "literal"
+smartquotes = False  # they would turn the quotes of strings in types
 autosummary_generate = True
 autodoc_typehints = "none"
 # The class template lists the methods itself: those that fasttree documents in full, those
 # inherited from scikit-learn by name, for their text refers to scikit-learn's own pages.
 numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"
 
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "Exact decision trees at histogram speed",
-    "fixed_sidebar": True,
-    "page_width": "1100px",
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
 }
+
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {
+    "logo": {"text": "fasttree"},
+    "header_links_before_dropdown": 5,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"*": []}  # a page that is no part of a section has nothing to list there
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
 html_show_sourcelink = False
+html_copy_source = False
+html_math_renderer = "mathml"
 
 
 def skip_generated_members(app, what, name, obj, skip, options):
@@ -36,5 +65,13 @@ def skip_generated_members(app, what, name, obj, skip, options):
     return skip or (name.startswith("set_") and name.endswith("_request"))
 
 
+def write_formula(translator, node):
+    """Write a formula as MathML."""
+    is_block = isinstance(node, nodes.math_block)
+    translator.body.append(tex2mathml(node.astext(), as_block=is_block))
+    raise nodes.SkipNode
+
+
 def setup(app):
     app.connect("autodoc-skip-member", skip_generated_members)
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))

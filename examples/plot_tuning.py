@@ -22,7 +22,8 @@ X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, random_state=0)
 
 def describe(name, tree):
     """One line: size and held-out accuracy."""
-    print(f"{name:<24}{tree.get_n_leaves():>6} leaves, accuracy {tree.score(X_test, y_test):.4f}")
+    accuracy = tree.score(X_test, y_test)
+    print(f"{name:<22}{tree.get_n_leaves():>5} leaves, accuracy {accuracy:.4f}")
 
 
 # %%
@@ -34,7 +35,8 @@ grid = {"max_depth": range(1, 26), "min_samples_split": range(2, 202)}
 start = time.perf_counter()
 search = TrainOnceSearchCV(DecisionTreeClassifier(), grid).fit(X, y)
 seconds = time.perf_counter() - start
-print(f"{len(search.cv_results_['params'])} settings in {seconds:.2f} s: {search.best_params_}")
+n_settings = len(search.cv_results_["params"])
+print(f"best of {n_settings} settings in {seconds:.2f} s: {search.best_params_}")
 describe("full tree", DecisionTreeClassifier().fit(X, y))
 describe("cross-validated", search.best_estimator_)
 
@@ -43,12 +45,12 @@ describe("cross-validated", search.best_estimator_)
 # ---------------
 # Cheaper still: one fit, and a pass over the rows that were held out.
 
-X_train, X_val, y_train, y_val = train_test_split(X, y, test_size=0.2, random_state=1)
+X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=1)
 tree = DecisionTreeClassifier().fit(X_train, y_train)
-result = tree.tune(X_val, y_val, copy=True)
-print(f"best of {len(result.scores)} settings on validation rows: {result.best_params}")
+result = tree.tune(X_val, y_val)
+print(f"best of {len(result.scores)} settings: {result.best_params}")
 describe("tuned", result.estimator)
-describe("reduced-error pruned", tree.reduced_error_prune(X_val, y_val, copy=True))
+describe("reduced-error pruned", tree.reduced_error_prune(X_val, y_val))
 
 # %%
 # Curves

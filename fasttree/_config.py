@@ -1,13 +1,23 @@
 """Settings that say how a tree is grown, without being parameters of a model.
 
-They live in one context variable, so a setting made in one thread or task is not seen in another;
-joblib's workers start from the defaults. A fit reads them once, at its start.
+They live in one context variable, so a setting made in one thread or task is not seen in another.
+The jobs that fasttree gives to joblib take them along (utils/_parallel.py). A fit reads them once,
+at its start.
 """
+
+from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral
 from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from fasttree._typing import InstructionSet, Strategy
 
 __all__ = ["config_context", "get_config", "set_config"]
 
@@ -33,7 +43,7 @@ class _Keep:
 _KEEP = _Keep()
 
 
-def get_config():
+def get_config() -> Mapping[str, Any]:
     """Return the settings in force in this context.
 
     Returns
@@ -44,7 +54,13 @@ def get_config():
     return _config.get()
 
 
-def set_config(*, strategy=_KEEP, simd=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KEEP):
+def set_config(
+    *,
+    strategy: Strategy | _Keep = _KEEP,
+    simd: InstructionSet | _Keep = _KEEP,
+    n_threads: int | _Keep | None = _KEEP,
+    sklearn_random_stream: bool | _Keep = _KEEP,
+) -> None:
     """Change settings in this context until they are changed again.
 
     Parameters
@@ -69,7 +85,13 @@ def set_config(*, strategy=_KEEP, simd=_KEEP, n_threads=_KEEP, sklearn_random_st
 
 
 @contextmanager
-def config_context(*, strategy=_KEEP, simd=_KEEP, n_threads=_KEEP, sklearn_random_stream=_KEEP):
+def config_context(
+    *,
+    strategy: Strategy | _Keep = _KEEP,
+    simd: InstructionSet | _Keep = _KEEP,
+    n_threads: int | _Keep | None = _KEEP,
+    sklearn_random_stream: bool | _Keep = _KEEP,
+) -> Iterator[None]:
     """Change settings inside a ``with`` block.
 
     What is not named keeps its value.

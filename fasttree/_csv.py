@@ -5,6 +5,8 @@ caller decides per column what its cells mean. Equal cells share one string: a c
 8 bytes a row plus its distinct values, and each distinct value is parsed once.
 """
 
+from __future__ import annotations
+
 import bz2
 import csv
 import gzip
@@ -12,12 +14,21 @@ import lzma
 import re
 import sys
 import zlib
+from collections import Counter
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-_OPENERS = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+    from typing import Any
+
+    from fasttree._typing import FloatArray
+
+_OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
 _DELIMITERS = ",;\t|"
 _ROWS_PER_BLOCK = 16_384
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -28,7 +39,7 @@ class CSVError(ValueError):
     """A file that is not a table; the message names the file and the reason."""
 
 
-def read_csv(path):
+def read_csv(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     """Read a table with a header line.
 
     The delimiter is the one of comma, semicolon, tab and bar that the header holds most
@@ -68,7 +79,7 @@ def _read_columns(path, file):
         raise CSVError(f"{path} is empty")
     delimiter = max(_DELIMITERS, key=header.count)
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
-    repeated = {name for name in names if names.count(name) > 1}
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise CSVError(f"{path} has more than one column named {min(repeated)!r}")
     columns = [[] for _ in names]
@@ -88,12 +99,12 @@ def _read_columns(path, file):
     return dict(zip(names, columns))
 
 
-def is_missing(cell):
+def is_missing(cell: str) -> bool:
     """Whether a cell stands for a missing value: empty, ``NA`` or ``NaN``."""
     return cell in _MISSING
 
 
-def to_numbers(cells):
+def to_numbers(cells: list[str]) -> FloatArray:
     """Parse the cells of a column as numbers, missing ones as NaN.
 
     A number is ASCII decimal or scientific notation; ``inf``, hexadecimal digits and

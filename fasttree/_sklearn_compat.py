@@ -3,7 +3,8 @@
 When scikit-learn moves or changes one of them, this file follows and nothing else has to.
 """
 
-from sklearn.base import _fit_context as fit_context
+from typing import TYPE_CHECKING
+
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
 from sklearn.metrics._scorer import _PassthroughScorer as PassthroughScorer
@@ -17,6 +18,7 @@ from sklearn.tree._export import _DOTTreeExporter as DOTTreeExporter
 from sklearn.tree._export import _MPLTreeExporter as MPLTreeExporter
 from sklearn.tree._tree import NODE_DTYPE as SKLEARN_NODE_DTYPE
 from sklearn.tree._tree import Tree as SklearnTree
+from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import (
     Hidden,
     Interval,
@@ -30,10 +32,22 @@ from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.validation import (
     _assert_all_finite_element_wise as assert_all_finite_element_wise,
 )
+from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _check_response_method as check_response_method
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    Method = TypeVar("Method", bound=Callable)
+
+    # scikit-learn has no types: without this a decorated method would have none either.
+    def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
+else:
+    from sklearn.base import _fit_context as fit_context
 
 __all__ = [
     "BaseScorer",
@@ -49,6 +63,7 @@ __all__ = [
     "StrOptions",
     "align_sparse_interface",
     "assert_all_finite_element_wise",
+    "check_feature_names",
     "check_method_params",
     "check_n_features",
     "check_response_method",
@@ -57,6 +72,7 @@ __all__ = [
     "fit_context",
     "insert_error_scores",
     "report_fit_failures",
+    "safe_indexing",
     "safe_split",
     "score_estimator",
     "validate_parameter_constraints",

@@ -5,12 +5,15 @@ scikit-learn's tree on the same rows, and the top of the tree. What the user can
 file, a column, a number) is one line on stderr and exit code 2, never a traceback.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import sys
 import time
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sklearn
@@ -28,6 +31,13 @@ from fasttree.model_selection import TrainOnceSearchCV
 from fasttree.tree import DecisionTree, export_text
 from fasttree.tree._tunable import default_grid
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.compose import ColumnTransformer
+
+    from fasttree._typing import Array, FloatArray
+    from fasttree.tree import BaseDecisionTree
+
 _SHOWN_DEPTH = 2
 _MAX_FITS = 3
 _SECONDS_OF_FITS = 1.0
@@ -42,7 +52,7 @@ class CommandError(Exception):
 class Table:
     """Columns with their names, and a target that is neither missing nor constant.
 
-    X holds floats, or objects if a column holds labels.
+    X holds floats, or objects if a column holds categories.
     """
 
     title: str
@@ -52,7 +62,7 @@ class Table:
     target_name: str
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
     """Run the command.
 
     Parameters
@@ -103,9 +113,9 @@ def _parse(arguments):
     for command in (demo, fit):
         command.add_argument("--test-size", type=float, default=0.2, metavar="SHARE")
         command.add_argument("--random-state", type=int, default=0, metavar="SEED")
-        command.add_argument("--max-depth", type=int, metavar="N")
-        command.add_argument("--max-leaf-nodes", type=int, metavar="N")
-        command.add_argument("--min-samples-leaf", type=int, default=1, metavar="N")
+        command.add_argument("--max-depth", type=_limit, metavar="N")
+        command.add_argument("--max-leaf-nodes", type=_limit, metavar="N")
+        command.add_argument("--min-samples-leaf", type=_limit, default=1, metavar="N")
         command.add_argument(
             "--tune",
             action="store_true",
@@ -115,14 +125,22 @@ def _parse(arguments):
     return parser.parse_args(arguments)
 
 
-def load_demo(options):
+def _limit(text: str) -> int:
+    """An int; beyond any number of rows, one that scikit-learn's trees can take."""
+    return min(int(text), 2**31 - 1)
+
+
+_limit.__name__ = "int"  # as argparse calls it in its messages
+
+
+def load_demo(options: argparse.Namespace) -> Table:
     """The bundled wine quality table."""
     bunch = load_wine_quality()
     return Table("wine quality", bunch.data, bunch.target, bunch.feature_names, "quality")
 
 
-def load_file(options):
-    """The user's table: columns of numbers, labels, or both."""
+def load_file(options: argparse.Namespace) -> Table:
+    """The user's table: columns of numbers, categories, or both."""
     columns = read_csv(options.file)
     if options.target not in columns:
         known = ", ".join(map(repr, columns))
@@ -132,22 +150,22 @@ def load_file(options):
         raise CommandError(f"{options.file} has no column beside {options.target!r}")
     y = parse_target(options.target, target, options.task)
     read = [parse_column(cells) for cells in columns.values()]
-    with_labels = any(isinstance(column, list) for column in read)
-    X = np.empty((len(target), len(columns)), dtype=object if with_labels else np.float64)
+    with_categories = any(isinstance(column, list) for column in read)
+    X = np.empty((len(target), len(columns)), dtype=object if with_categories else np.float64)
     for j, column in enumerate(read):
         X[:, j] = column
     return Table(str(options.file), X, y, list(columns), options.target)
 
 
-def parse_column(cells):
-    """Floats, or text with None for missing cells if there are labels."""
+def parse_column(cells: list[str]) -> FloatArray | list[str | None]:
+    """Floats, or text with None for missing cells if there are categories."""
     try:
         return to_numbers(cells)
     except ValueError:
         return [None if is_missing(cell) else cell for cell in cells]
 
 
-def parse_target(name, cells, task):
+def parse_target(name: str, cells: list[str], task: str) -> Array:
     """The target as integers, floats or labels, whichever its cells and the task ask for."""
     n_missing = sum(map(is_missing, cells))
     if n_missing == len(cells):
@@ -169,7 +187,7 @@ def parse_target(name, cells, task):
     return np.array(cells) if task == "classification" else values
 
 
-def report(table, options):
+def report(table: Table, options: argparse.Namespace) -> None:
     """Fit both libraries' trees on the same rows and print how they compare."""
     X, X_test, y, y_test = train_test_split(
         table.X, table.y, test_size=options.test_size, random_state=options.random_state
@@ -191,13 +209,13 @@ def report(table, options):
         theirs = sklearn.tree.DecisionTreeRegressor(**limits)
         score_name, kind = "R2", "regression"
 
-    choice = []
+    choice: list[str] = []
     if options.tune:
         search, choice = tune(ours.estimator_, X, y, score_name)
         ours = search.best_estimator_
         theirs.set_params(**search.best_params_)
-    with_labels = table.X.dtype == object
-    if with_labels:
+    with_categories = table.X.dtype == object
+    if with_categories:
         theirs = make_pipeline(ordinal_codes(table.X), theirs)
 
     n_rows, n_columns = table.X.shape
@@ -209,7 +227,7 @@ def report(table, options):
     print(f"{'':<24}{'fit, ms':>10}{score_name:>12}{'leaves':>10}{'depth':>8}")
     for name, estimator in (
         (f"fasttree {fasttree.__version__}", ours),
-        (f"scikit-learn {sklearn.__version__}{'*' if with_labels else ''}", theirs),
+        (f"scikit-learn {sklearn.__version__}{'*' if with_categories else ''}", theirs),
     ):
         milliseconds = 1000 * time_fit(estimator, X, y)
         score = estimator.score(X_test, y_test)
@@ -218,21 +236,23 @@ def report(table, options):
             f"{name:<24}{milliseconds:>10.2f}{score:>12.4f}"
             f"{tree.get_n_leaves():>10,}{tree.get_depth():>8}"
         )
-    if with_labels:
-        print("* with labels as ordinal codes")
+    if with_categories:
+        print("* with categories as ordinal codes")
     print()
     print("top of the tree:")
     print(export_text(ours, feature_names=table.feature_names, max_depth=_SHOWN_DEPTH), end="")
 
 
-def ordinal_codes(X):
-    """What scikit-learn's tree needs before a table with labels."""
-    labels = [j for j in range(X.shape[1]) if any(isinstance(cell, str) for cell in X[:, j])]
+def ordinal_codes(X: Array) -> ColumnTransformer:
+    """What scikit-learn's tree needs before a table with categories."""
+    columns = [j for j in range(X.shape[1]) if any(isinstance(cell, str) for cell in X[:, j])]
     encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
-    return make_column_transformer((encoder, labels), remainder="passthrough")
+    return make_column_transformer((encoder, columns), remainder="passthrough")
 
 
-def tune(tree, X, y, score_name):
+def tune(
+    tree: BaseDecisionTree, X: Array, y: Array, score_name: str
+) -> tuple[TrainOnceSearchCV, list[str]]:
     """Search the depths of a fitted tree times 200 values of min_samples_split on five folds.
 
     Returns the fitted search and the lines that say what it chose and why.
@@ -255,7 +275,7 @@ def tune(tree, X, y, score_name):
     ]
 
 
-def time_fit(estimator, X, y):
+def time_fit(estimator: BaseEstimator, X: Array, y: Array) -> float:
     """Seconds of the fastest of a few fits, of one only where a fit takes long."""
     total, fastest = 0.0, np.inf
     with warnings.catch_warnings():

@@ -16,6 +16,7 @@ sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != RO
 import hypothesis  # noqa: E402
 import matplotlib  # noqa: E402
 import pytest  # noqa: E402
+from kernels import MissingTools, build  # noqa: E402
 from sklearn.conftest import pyplot  # noqa: E402, F401  (a fixture of scikit-learn's own tests)
 from sklearn_suite import Suite, retargeted  # noqa: E402, F401
 
@@ -45,6 +46,25 @@ def pytest_generate_tests(metafunc):
 def global_random_seed(request):
     """The seed of scikit-learn's own tests."""
     return request.param
+
+
+@pytest.fixture(scope="session")
+def kernels():
+    """The C++ kernels as functions of arrays; see ``kernels/__init__.py``."""
+    try:
+        return build()
+    except MissingTools as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(params=["portable", "avx512"])
+def simd(request, kernels):
+    """Each instruction set of the engine; those of the optimal search are its own."""
+    if request.param == "portable":
+        return kernels.arrays.PORTABLE
+    if not kernels.arrays.HAS_AVX512:
+        pytest.skip("this machine has no AVX-512")
+    return kernels.arrays.AVX512
 
 
 def pytest_pycollect_makemodule(module_path, parent):

@@ -103,7 +103,7 @@ def test_fit_columns_of_labels_and_gaps(tmp_path, capsys):
     path.write_text("color,size,y\n" + "\n".join(rows) + "\n")
     code, out, err = run(["fit", str(path), "--target", "y"], capsys)
     assert (code, err) == (0, "")
-    assert "* with labels as ordinal codes" in out
+    assert "* with categories as ordinal codes" in out
     assert "size is a number" in out or "color in {" in out
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+import sklearn
 import threadpoolctl
 
 import fasttree
 from fasttree import config_context, get_config, set_config
+from fasttree.utils._parallel import Parallel
 from fasttree.utils._threads import effective_n_threads, openmp_enabled
 
 DEFAULTS = {
@@ -162,6 +164,20 @@ def test_worker_processes_keep_to_their_share():
         joblib.delayed(effective_n_threads)(-1) for _ in range(4)
     )
     assert found == [1, 1, 1, 1]
+
+
+@needs_openmp
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_settings_reach_workers(backend):
+    """fasttree's and scikit-learn's, also of jobs that are handed out late."""
+    run = Parallel(2, backend=backend, pre_dispatch=1, batch_size=1)
+    with config_context(n_threads=7), sklearn.config_context(assume_finite=True):
+        n_threads = run(joblib.delayed(effective_n_threads)(1) for _ in range(6))
+        settings = run(joblib.delayed(sklearn.get_config)() for _ in range(6))
+    assert n_threads == [7] * 6
+    assert [each["assume_finite"] for each in settings] == [True] * 6
+    assert effective_n_threads(1) == 1
+    assert run(joblib.delayed(effective_n_threads)(1) for _ in range(6)) == [1] * 6
 
 
 # ---- import

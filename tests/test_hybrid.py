@@ -392,7 +392,7 @@ def test_thresholds_and_labels_are_scored_alike(criterion, unit):
     ],
 )
 def test_what_labels_do_not_go_with(params, y):
-    with pytest.raises(ValueError, match=r"best set of labels|without labels|multiple outputs"):
+    with pytest.raises(ValueError, match=r"best set of|without categories|multiple outputs"):
         DecisionTreeClassifier(**params).fit([["a"], ["b"], ["c"]], y)
     if "monotonic_cst" not in params:
         DecisionTreeClassifier(**params).fit([[1], [2], [3]], y)
@@ -407,5 +407,5 @@ def test_what_labels_do_not_go_with(params, y):
     ],
 )
 def test_what_criteria_do_not_go_with(params, y):
-    with pytest.raises(ValueError, match=r"best set of labels|one output|label_split"):
+    with pytest.raises(ValueError, match=r"best set of categories|one output|label_split"):
         DecisionTreeRegressor(**params).fit([["a"], ["b"], ["c"]], y)

@@ -163,7 +163,7 @@ def test_a_frame_and_what_the_tree_says():
     assert our_export_text(one).startswith("|--- color in {red}\n")
     again = pickle.loads(pickle.dumps(one))
     assert (again.predict(frame[["color"]]) == (y == "x")).all()
-    with pytest.raises(ValueError, match="splits on labels"):
+    with pytest.raises(ValueError, match="splits on categories"):
         one.to_sklearn()
     with pytest.raises(ValueError, match="feature names"):
         tree.predict(frame[["size", "color"]])

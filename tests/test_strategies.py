@@ -72,6 +72,33 @@ def test_same_tree_whichever_way_values_are_told_apart(n_rows):
             judge(fitted, X, y, None)
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "chi2"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_same_tree_of_very_many_classes(criterion, weighted):
+    """Nodes of few rows look only at the classes that they hold."""
+    rng = np.random.default_rng(0)
+    for n_rows, n_classes in [(500, 400), (4000, 900)]:
+        y = np.append(np.arange(n_classes), rng.integers(0, n_classes, n_rows - n_classes))
+        X = np.column_stack(
+            [
+                rng.normal(size=n_rows),
+                y % 7 + rng.integers(0, 3, n_rows),
+                rng.integers(0, 2, n_rows),
+            ]
+        )
+        weights = rng.integers(1, 4, n_rows) / 2 if weighted else None
+        trees = []
+        for strategy, n_threads in itertools.product(STRATEGIES, THREADS):
+            with fasttree.config_context(strategy=strategy, n_threads=n_threads):
+                fitted = fasttree.tree.DecisionTreeClassifier(criterion=criterion)
+                fitted.fit(X, y, sample_weight=weights)
+            trees.append(fitted.tree_)
+            assert_same(fitted.tree_, trees[0])
+        np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1.0)
+        if n_rows < 1000:
+            judge(fitted, X, y, weights)
+
+
 def test_same_tree_of_many_columns_and_labels():
     """More columns than are sorted at a time; labels that only some part of the rows has."""
     n_rows, rng = 5000, np.random.default_rng(0)

@@ -527,7 +527,7 @@ def _with_target(estimator):
 
 def test_to_sklearn():
     frame, y = example()
-    with pytest.raises(ValueError, match="splits on labels.*One-hot"):
+    with pytest.raises(ValueError, match="splits on categories.*One-hot"):
         DecisionTreeClassifier().fit(frame, y).to_sklearn()
     numbers = frame[["count"]].assign(label="same")
     estimator = DecisionTreeClassifier().fit(numbers, y)

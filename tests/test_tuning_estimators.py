@@ -35,17 +35,62 @@ def fitted(data, **params):
 # ---- prune
 
 
-def test_prune_sets_parameters_and_keeps_the_estimator():
+WAYS_TO_CUT = {
+    "prune": lambda model, *_, **copy: model.prune(max_depth=3, min_samples_split=0.1, **copy),
+    "tune": lambda model, *rows, **copy: model.tune(*rows, {"max_depth": [1, 2]}, **copy).estimator,
+    "reduced_error_prune": lambda model, *rows, **copy: model.reduced_error_prune(*rows, **copy),
+}
+
+each_way_to_cut = pytest.mark.parametrize("way", WAYS_TO_CUT)
+each_estimator = pytest.mark.parametrize(
+    "cls", [DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor]
+)
+
+
+@each_estimator
+@each_way_to_cut
+def test_the_estimator_at_hand_stays_as_it_is(cls, way):
+    X, X_val, y, y_val = CANCER
+    model = cls(random_state=0).fit(X, y)
+    before = pickle.dumps(model)
+    cut = WAYS_TO_CUT[way](model, X_val, y_val)
+    assert type(cut) is cls
+    assert cut.get_n_leaves() < model.get_n_leaves()
+    cut.tree_.value[:] = 0.0
+    cut.set_params(max_features=1).fit(X[:20], y[:20])
+    assert pickle.dumps(model) == before
+
+
+def test_a_tree_that_loses_nothing_is_a_copy_too():
+    model, _, _ = fitted(CANCER)
+    before = pickle.dumps(model)
+    whole = model.prune(max_depth=100)
+    assert_same(whole.tree_, model.tree_)
+    whole.tree_.value[:] = 0.0
+    assert pickle.dumps(model) == before
+
+
+@each_estimator
+@each_way_to_cut
+def test_in_place(cls, way):
+    X, X_val, y, y_val = CANCER
+    model = cls(random_state=0).fit(X, y)
+    expected = WAYS_TO_CUT[way](model, X_val, y_val)
+    assert WAYS_TO_CUT[way](model, X_val, y_val, copy=False) is model
+    assert_same(model.tree_, expected.tree_)
+    assert model.get_params() == expected.get_params()
+
+
+def test_prune_sets_parameters():
     model, X_val, _ = fitted(CANCER)
-    assert model.prune(max_depth=3, min_samples_split=0.1) is model
-    assert (model.max_depth, model.min_samples_split) == (3, 0.1)
-    refitted = clone(model).fit(CANCER[0], CANCER[2])
-    assert_same(model.tree_, refitted.tree_)
-    assert_array_equal(model.predict_proba(X_val), refitted.predict_proba(X_val))
+    pruned = model.prune(max_depth=3, min_samples_split=0.1)
+    assert (pruned.max_depth, pruned.min_samples_split) == (3, 0.1)
+    refitted = clone(pruned).fit(CANCER[0], CANCER[2])
+    assert_same(pruned.tree_, refitted.tree_)
+    assert_array_equal(pruned.predict_proba(X_val), refitted.predict_proba(X_val))
     assert_same(
-        pickle.loads(pickle.dumps(model)).prune(max_depth=2).tree_, model.prune(max_depth=2).tree_
+        pickle.loads(pickle.dumps(pruned)).prune(max_depth=2).tree_, pruned.prune(max_depth=2).tree_
     )
-    assert model.get_depth() == 2
 
 
 def test_prune_step_by_step():
@@ -56,7 +101,7 @@ def test_prune_step_by_step():
         {"max_leaf_nodes": 6},
         {"ccp_alpha": 0.01},
     ):
-        model.prune(**limits)
+        model = model.prune(**limits)
         assert_same(model.tree_, clone(model).fit(CANCER[0], CANCER[2]).tree_)
     assert model.prune().get_n_leaves() == model.prune(ccp_alpha=0.01).get_n_leaves()
 
@@ -132,11 +177,12 @@ def test_decision_tree_is_pruned_and_tuned():
     X, X_val, y, y_val = CANCER
     names = np.array(["benign", "malignant"])
     model = DecisionTree().fit(X, names[y])
-    result = model.tune(X_val, names[y_val], {"max_depth": [1, 2, 3]}, copy=True)
+    result = model.tune(X_val, names[y_val], {"max_depth": [1, 2, 3]})
     assert model.get_depth() > 3
     assert result.estimator.get_depth() == result.best_params["max_depth"]
     assert result.estimator.max_depth == result.estimator.estimator_.max_depth
-    assert model.prune(max_depth=1).get_depth() == model.max_depth == 1
+    pruned = model.prune(max_depth=1)
+    assert pruned.get_depth() == pruned.max_depth == pruned.estimator_.max_depth == 1
 
 
 # ---- tune
@@ -176,19 +222,18 @@ def test_tune_scores_as_refitting_would(seed):
             )
             assert_allclose(result.scores[i], score, rtol=1e-12, atol=1e-12)
             assert result.n_leaves[i] == refitted.get_n_leaves()
-    assert result.estimator is model
     best = np.flatnonzero(result.scores == result.scores.max())
     assert result.best_index == best[np.argmin(result.n_leaves[best])]
     assert result.best_params == list(result.params)[result.best_index]
     assert result.best_score == result.scores[result.best_index]
     refitted = problem.estimator(fasttree.tree, **result.best_params).fit(*kept)
-    assert_same(model.tree_, refitted.tree_)
-    assert model.get_params() == refitted.get_params()
+    assert_same(result.estimator.tree_, refitted.tree_)
+    assert result.estimator.get_params() == refitted.get_params()
 
 
 def test_default_grid_is_the_papers():
     model, X_val, y_val = fitted(CANCER)
-    result = model.tune(X_val, y_val, copy=True)
+    result = model.tune(X_val, y_val)
     n = len(CANCER[0])
     assert list(result.params.param_grid[0]["max_depth"]) == list(range(1, model.get_depth() + 1))
     assert result.params.param_grid[0]["min_samples_split"] == [
@@ -207,8 +252,8 @@ def test_sparse_validation_rows():
     X, X_val = (np.where(table > np.median(table, axis=0), table, 0) for table in (X, X_val))
     dense = DecisionTreeClassifier().fit(X, y)
     thin = DecisionTreeClassifier().fit(sparse.csc_array(X), y)
-    result = thin.tune(sparse.csr_array(X_val), y_val, copy=True)
-    assert_array_equal(result.scores, dense.tune(X_val, y_val, copy=True).scores)
+    result = thin.tune(sparse.csr_array(X_val), y_val)
+    assert_array_equal(result.scores, dense.tune(X_val, y_val).scores)
     assert_same(
         thin.reduced_error_prune(sparse.csr_array(X_val), y_val).tree_,
         dense.reduced_error_prune(X_val, y_val).tree_,
@@ -232,14 +277,15 @@ def test_a_grid_in_parts():
     ]
     result = model.tune(X_val, y_val, grid, scoring="neg_mean_absolute_error")
     assert len(result.scores) == 9
-    assert_allclose(result.best_score, -np.abs(model.predict(X_val) - y_val).mean(), rtol=1e-14)
+    errors = np.abs(result.estimator.predict(X_val) - y_val)
+    assert_allclose(result.best_score, -errors.mean(), rtol=1e-14)
 
 
 def test_any_scorer_tunes():
     model, X_val, y_val = fitted(DIABETES)
     scorer = make_scorer(mean_pinball_loss, greater_is_better=False, alpha=0.9)
     result = model.tune(X_val, y_val, {"max_depth": [1, 2, 3, 4]}, scorer)
-    assert result.best_score == scorer(model, X_val, y_val)  # called on the cut tree
+    assert result.best_score == scorer(result.estimator, X_val, y_val)  # called on the cut tree
 
 
 def test_ties_go_to_the_smallest_tree():
@@ -335,8 +381,7 @@ def test_reduced_error_prune(seed):
         losses = (np.abs(targets[:, None] - tree.value[:, :, 0]) ** power).sum(axis=2)
     error = (path * losses * w[:, None]).sum(axis=0)
     least, n_leaves = least_error(tree, error)
-    pruned = model.reduced_error_prune(X_val, y_val, weight, copy=True)
-    assert model.tree_ is tree
+    pruned = model.reduced_error_prune(X_val, y_val, weight)
     leaves = np.unique(pruned.apply(X_val))
     assert_allclose(
         (losses_of(pruned, X_val, targets, problem) * w).sum(), least, rtol=1e-9, atol=1e-9
@@ -344,9 +389,8 @@ def test_reduced_error_prune(seed):
     if problem.params["criterion"] in CLASSIFICATION:
         assert pruned.get_n_leaves() == n_leaves
     assert len(leaves) <= pruned.get_n_leaves()
-    assert model.reduced_error_prune(X_val, y_val, weight) is model
-    assert_same(model.tree_, pruned.tree_)
-    assert leaves_below(model.tree_, set(np.flatnonzero(model.tree_.children_left >= 0)), 0)
+    tree = pruned.tree_
+    assert leaves_below(tree, set(np.flatnonzero(tree.children_left >= 0)), 0)
 
 
 def losses_of(model, X, targets, problem):

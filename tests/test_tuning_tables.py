@@ -43,8 +43,9 @@ def test_cut_trees_are_refitted_trees(seed):
     for name in rng.choice(list(limits), size=rng.integers(0, len(limits)), replace=False):
         del limits[str(name)]
     refitted = clone(estimator).set_params(**limits).fit(X, y, sample_weight=w)
-    assert_same_labels(estimator.prune(**limits), refitted)
-    assert_array_equal(estimator.predict(X), refitted.predict(X))
+    pruned = estimator.prune(**limits)
+    assert_same_labels(pruned, refitted)
+    assert_array_equal(pruned.predict(X), refitted.predict(X))
 
 
 @pytest.mark.cases(100)
@@ -71,12 +72,12 @@ def test_tune_on_a_frame():
         estimator.fit(X, y)
         assert estimator.tree_.label_splits is not None
         result = estimator.tune(X_val, y_val)
-        assert result.best_score == estimator.score(X_val, y_val) == result.scores.max()
+        tuned = result.estimator
+        assert result.best_score == tuned.score(X_val, y_val) == result.scores.max()
         refitted = clone(estimator).set_params(**result.best_params).fit(X, y)
-        assert_same_labels(estimator, refitted)
-        n_errors = (estimator.predict(X_val) != y_val).sum()
-        estimator.reduced_error_prune(X_val, y_val)
-        assert (estimator.predict(X_val) != y_val).sum() <= n_errors
+        assert_same_labels(tuned, refitted)
+        pruned = tuned.reduced_error_prune(X_val, y_val)
+        assert (pruned.predict(X_val) != y_val).sum() <= (tuned.predict(X_val) != y_val).sum()
 
 
 def test_curve_on_a_frame():

@@ -80,7 +80,7 @@ class Tables:
         self.X, self.y = X[held_out][known], y[held_out][known]
 
     def time_tune(self, table):
-        self.estimator.tune(self.X, self.y, copy=True)
+        self.estimator.tune(self.X, self.y)
 
     def time_reduced_error_prune(self, table):
-        self.estimator.reduced_error_prune(self.X, self.y, copy=True)
+        self.estimator.reduced_error_prune(self.X, self.y)

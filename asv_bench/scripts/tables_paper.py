@@ -48,7 +48,7 @@ def fastest_fit(estimator, X, y, clock, repeats=3):
 
 
 def tune(estimator, X, y):
-    """Cut the tree by the best depth, then by the best min_samples_split.
+    """Return the tree cut by the best depth, then by the best min_samples_split.
 
     A class that the fit did not see is an error of every tree: its rows settle nothing.
     """
@@ -56,10 +56,10 @@ def tune(estimator, X, y):
         is_known = y.isin(estimator.classes_)
         X, y = X[is_known], y[is_known]
     depths = range(1, max(estimator.get_depth(), 1) + 1)
-    estimator.tune(X, y, {"max_depth": list(depths)})
+    estimator = estimator.tune(X, y, {"max_depth": list(depths)}).estimator
     n_rows = estimator.tree_.n_node_samples[0]
     sizes = sorted({max(2, int(n_rows * share)) for share in np.arange(200) * 0.0002})
-    estimator.tune(X, y, {"min_samples_split": sizes})
+    return estimator.tune(X, y, {"min_samples_split": sizes}).estimator
 
 
 def run_split(X, y, seed, params, clock):
@@ -72,7 +72,7 @@ def run_split(X, y, seed, params, clock):
     milliseconds = fastest_fit(estimator, X_fit, y_fit, clock)
     estimator = estimator.estimator_
     n_full = estimator.tree_.node_count
-    tune(estimator, X_val, y_val)
+    estimator = tune(estimator, X_val, y_val)
     return estimator.score(X_test, y_test), milliseconds, n_full, estimator.tree_.node_count
 
 

@@ -1,19 +1,35 @@
 """Loader of the wine quality table."""
 
+from __future__ import annotations
+
 from importlib import resources
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from fasttree._csv import read_csv, to_numbers
 
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
 _COLORS = ("red", "white")
 
 
-def load_wine_quality(*, return_X_y=False, as_frame=False):
+@overload
+def load_wine_quality(*, return_X_y: Literal[False] = False, as_frame: bool = False) -> Bunch: ...
+
+
+@overload
+def load_wine_quality(*, return_X_y: Literal[True], as_frame: bool = False) -> tuple[Any, Any]: ...
+
+
+def load_wine_quality(
+    *, return_X_y: bool = False, as_frame: bool = False
+) -> Bunch | tuple[Any, Any]:
     """Load the wine quality table: chemistry of 6,497 wines and the marks tasters gave.
 
-    6,497 rows, 12 columns (one of them the code of a label) and a target of integers from 3
+    6,497 rows, 12 columns (one of them the code of a category) and a target of integers from 3
     to 9, which serve as classes and as a quantity.
 
     Parameters
@@ -32,7 +48,7 @@ def load_wine_quality(*, return_X_y=False, as_frame=False):
           0 red, 1 white;
         * ``target``, int64 array (6497,) or Series: the quality;
         * ``feature_names``, list of str;
-        * ``categories``, dict: the labels of columns that hold codes, in code order;
+        * ``categories``, dict: the categories of columns that hold codes, in code order;
         * ``frame``, DataFrame (6497, 13) with `as_frame`, else None: data and target together;
         * ``DESCR``, str: description, source and licence.
 

@@ -1,5 +1,9 @@
 """Scores against one limit: as arrays, and drawn."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn import clone
 from sklearn.model_selection import ValidationCurveDisplay
@@ -11,6 +15,25 @@ from fasttree.model_selection._search import TrainOnceSearchCV
 from fasttree.tree._pruning import ccp_pruning_path
 from fasttree.tree._settings import LIMITS, UNLIMITED
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Literal, Self
+
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
+
+    from fasttree._typing import (
+        Array,
+        ColumnLike,
+        ErrorScore,
+        FloatArray,
+        Folds,
+        Limit,
+        MatrixLike,
+        Scoring,
+        TargetLike,
+    )
+
 __all__ = ["TuningCurveDisplay", "tuning_curve"]
 
 # Values of a limit chosen for the user: no more than this many.
@@ -18,19 +41,19 @@ _MAX_TICKS = 100
 
 
 def tuning_curve(
-    estimator,
-    X,
-    y,
+    estimator: BaseEstimator,
+    X: MatrixLike,
+    y: TargetLike,
     *,
-    param_name="max_depth",
-    param_range=None,
-    groups=None,
-    cv=None,
-    scoring=None,
-    n_jobs=None,
-    error_score=np.nan,
-    fit_params=None,
-):
+    param_name: Limit = "max_depth",
+    param_range: Sequence[Any] | Array | None = None,
+    groups: ColumnLike | None = None,
+    cv: Folds = None,
+    scoring: Scoring = None,
+    n_jobs: int | None = None,
+    error_score: ErrorScore = np.nan,
+    fit_params: Mapping[str, Any] | None = None,
+) -> Bunch:
     """Score a tree on training and held-out rows against one of its limits.
 
     One tree is fitted per fold, and cut by every value.
@@ -182,30 +205,47 @@ class TuningCurveDisplay(ValidationCurveDisplay):
     <...>
     """
 
+    def __init__(
+        self,
+        *,
+        param_name: Limit,
+        param_range: Array,
+        train_scores: FloatArray,
+        test_scores: FloatArray,
+        score_name: str | None = None,
+    ) -> None:
+        super().__init__(
+            param_name=param_name,
+            param_range=param_range,
+            train_scores=train_scores,
+            test_scores=test_scores,
+            score_name=score_name,
+        )
+
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
+        estimator: BaseEstimator,
+        X: MatrixLike,
+        y: TargetLike,
         *,
-        param_name="max_depth",
-        param_range=None,
-        groups=None,
-        cv=None,
-        scoring=None,
-        n_jobs=None,
-        error_score=np.nan,
-        fit_params=None,
-        ax=None,
-        negate_score=False,
-        score_name=None,
-        score_type="both",
-        std_display_style="fill_between",
-        line_kw=None,
-        fill_between_kw=None,
-        errorbar_kw=None,
-    ):
+        param_name: Limit = "max_depth",
+        param_range: Sequence[Any] | Array | None = None,
+        groups: ColumnLike | None = None,
+        cv: Folds = None,
+        scoring: Scoring = None,
+        n_jobs: int | None = None,
+        error_score: ErrorScore = np.nan,
+        fit_params: Mapping[str, Any] | None = None,
+        ax: Axes | None = None,
+        negate_score: bool = False,
+        score_name: str | None = None,
+        score_type: Literal["test", "train", "both"] = "both",
+        std_display_style: Literal["errorbar", "fill_between"] | None = "fill_between",
+        line_kw: dict[str, Any] | None = None,
+        fill_between_kw: dict[str, Any] | None = None,
+        errorbar_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Compute a tuning curve and draw it.
 
         Parameters

@@ -6,6 +6,7 @@ reads its results reads these.
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from numbers import Number
 from traceback import format_exc
 
@@ -13,11 +14,11 @@ import numpy as np
 from joblib.logger import short_format_time
 from sklearn import clone
 
-from fasttree._config import config_context
 from fasttree._sklearn_compat import (
     MultimetricScorer,
     check_method_params,
     fit_and_score,
+    safe_indexing,
     safe_split,
 )
 from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
@@ -53,6 +54,7 @@ class Task:
 
     estimator: object
     X: object
+    encoded: object  # EncodedData of X, or None
     y: object
     candidates: list  # parameters of each setting
     table: object  # SettingTable of the settings
@@ -63,7 +65,6 @@ class Task:
     return_train_score: bool
     error_score: object
     verbose: int
-    config: dict  # fasttree's settings: a worker process has its own
 
     def evaluate(self, params, members, fold):
         """Fit once on a fold and score the settings cut from it.
@@ -82,36 +83,10 @@ class Task:
             For each setting `test_scores`, `fit_time`, `score_time`, `fit_error`,
             `n_test_samples`, and `train_scores` if they are asked for.
         """
-        with config_context(**self.config):
-            return self._evaluate(params, members, fold)
-
-    def evaluate_one(self, member, fold):
-        """The same for a setting that is not cut but fitted, as scikit-learn does it."""
-        with config_context(**self.config):
-            result = fit_and_score(
-                clone(self.estimator),
-                self.X,
-                self.y,
-                scorer=self.scorer,
-                train=fold.train,
-                test=fold.test,
-                parameters=self.candidates[member],
-                fit_params=self.fit_params,
-                score_params=self.score_params,
-                return_train_score=self.return_train_score,
-                return_n_test_samples=True,
-                return_times=True,
-                error_score=self.error_score,
-                verbose=self.verbose,
-                split_progress=(fold.number, fold.n_splits),
-                candidate_progress=(member, len(self.candidates)),
-            )
-        return [result]
-
-    def _evaluate(self, params, members, fold):
         start = time.perf_counter()
-        train = safe_split(self.estimator, self.X, self.y, fold.train)
-        test = safe_split(self.estimator, self.X, self.y, fold.test, fold.train)
+        data = self.X if self.encoded is None else self.encoded
+        train = safe_split(self.estimator, data, self.y, fold.train)
+        test = safe_split(self.estimator, data, self.y, fold.test, fold.train)
         settings = self._settings(members, len(fold.train))
         fit_params = check_method_params(self.X, params=self.fit_params, indices=fold.train)
         estimator = clone(self.estimator).set_params(
@@ -149,6 +124,28 @@ class Task:
                 print(self._line(member, result, fold))  # noqa: T201 (verbose asks for it)
         return results
 
+    def evaluate_one(self, member, fold):
+        """The same for a setting that is not cut but fitted, as scikit-learn does it."""
+        result = fit_and_score(
+            clone(self.estimator),
+            self.X,
+            self.y,
+            scorer=self.scorer,
+            train=fold.train,
+            test=fold.test,
+            parameters=self.candidates[member],
+            fit_params=self.fit_params,
+            score_params=self.score_params,
+            return_train_score=self.return_train_score,
+            return_n_test_samples=True,
+            return_times=True,
+            error_score=self.error_score,
+            verbose=self.verbose,
+            split_progress=(fold.number, fold.n_splits),
+            candidate_progress=(member, len(self.candidates)),
+        )
+        return [result]
+
     def _settings(self, members, n_samples):
         """The settings in absolute numbers; limits that are not cut do not limit."""
         settings = self.table.numbers(n_samples)[members]
@@ -174,8 +171,11 @@ class Task:
 
     def _scores(self, estimator, settings, members, rows, indices):
         """A number, or a dict of them, for each setting."""
+        original = None  # what scorers that are called are given
+        if self.encoded is not None:
+            original = partial(safe_indexing, self.X, indices)
         scores, _ = score_cuts(
-            ValidationRows(estimator, *rows),
+            ValidationRows(estimator, *rows, original),
             settings,
             lambda i: self.candidates[members[i]],
             self.scorer,

@@ -6,13 +6,16 @@ of metadata, the form of the results and the choice of the best setting are Grid
 Complexity: folds x combinations of the other parameters in fits; see _tuning.pyx for the settings.
 """
 
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import delayed
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
-from sklearn.utils.parallel import Parallel, delayed
 
 from fasttree._config import get_config
 from fasttree._sklearn_compat import (
@@ -23,8 +26,18 @@ from fasttree._sklearn_compat import (
     report_fit_failures,
 )
 from fasttree.model_selection._folds import Fold, Task, is_cuttable
+from fasttree.tree import EncodedData
 from fasttree.tree._cut_scores import check_scorer
 from fasttree.tree._settings import LIMITS, SettingTable
+from fasttree.utils._parallel import Parallel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Self
+
+    from sklearn.base import BaseEstimator
+
+    from fasttree._typing import ErrorScore, Folds, Grid, MatrixLike, Scoring, TargetLike
 
 __all__ = ["TrainOnceSearchCV"]
 
@@ -124,8 +137,35 @@ class TrainOnceSearchCV(GridSearchCV):
     {'max_depth': 3, 'min_samples_split': 2}
     """
 
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        param_grid: Grid,
+        *,
+        scoring: Scoring = None,
+        n_jobs: int | None = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        cv: Folds = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: ErrorScore = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator,
+            param_grid,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+
     @fit_context(prefer_skip_nested_validation=False)  # the estimator is checked when it fits
-    def fit(self, X, y=None, **params):
+    def fit(self, X: MatrixLike, y: TargetLike | None = None, **params: Any) -> Self:
         """Score all settings on all folds and fit the best one on all rows.
 
         Parameters
@@ -156,29 +196,46 @@ class TrainOnceSearchCV(GridSearchCV):
         context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
 
-        task = self._make_task(X, y, candidates, scorer, routed)
+        encoded = self._encoded(X)
+        task = self._make_task(X, encoded, y, candidates, scorer, routed)
         folds = self._make_folds(X, y, routed)
         results = self._search(task, folds, candidates, context)
         if callable(self.scoring) and self.multimetric_:
             refit_metric = self.refit
         self._choose(results, refit_metric)
         if self.refit:
-            self._fit_best(X, y, routed.estimator.fit, context, metadata)
+            self._fit_best(X, encoded, y, routed.estimator.fit, context, metadata)
         self.scorer_ = scorer._scorers if isinstance(scorer, MultimetricScorer) else scorer
         self.cv_results_ = results
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
         return self
 
-    def _make_task(self, X, y, candidates, scorer, routed):
-        config = dict(get_config())
+    def _encoded(self, X):
+        """X encoded for all fits, or None where they have to read it for themselves: because
+        settings differ in how, or because it is for each of them to say what is wrong with it."""
+        grids = [self.param_grid] if isinstance(self.param_grid, dict) else self.param_grid
+        reading = {"categorical_features", "missing_values"}
+        if not is_cuttable(self.estimator) or any(reading & set(grid) for grid in grids):
+            return None
+        if isinstance(X, EncodedData):
+            return X
+        try:
+            return EncodedData.borrowed(
+                X, **{name: getattr(self.estimator, name) for name in reading}
+            )
+        except (TypeError, ValueError):
+            return None
+
+    def _make_task(self, X, encoded, y, candidates, scorer, routed):
         cut, table = (), None
         if is_cuttable(self.estimator):
-            cut = ("ccp_alpha",) if config["sklearn_random_stream"] else LIMITS
+            cut = ("ccp_alpha",) if get_config()["sklearn_random_stream"] else LIMITS
             limits = {name: getattr(self.estimator, name) for name in LIMITS}
             table = SettingTable(candidates.param_grid, limits)
         return Task(
             estimator=clone(self.estimator),
             X=X,
+            encoded=encoded,
             y=y,
             candidates=list(candidates),
             table=table,
@@ -189,7 +246,6 @@ class TrainOnceSearchCV(GridSearchCV):
             return_train_score=self.return_train_score,
             error_score=self.error_score,
             verbose=self.verbose,
-            config=config,
         )
 
     def _make_folds(self, X, y, routed):
@@ -256,7 +312,8 @@ class TrainOnceSearchCV(GridSearchCV):
             self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
         self.best_params_ = results["params"][self.best_index_]
 
-    def _fit_best(self, X, y, fit_params, context, metadata):
+    def _fit_best(self, X, encoded, y, fit_params, context, metadata):
+        data = X if encoded is None else encoded
         self.best_estimator_ = clone(self.estimator).set_params(
             **clone(self.best_params_, safe=False)
         )
@@ -265,9 +322,9 @@ class TrainOnceSearchCV(GridSearchCV):
             context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
             start = time.time()
             if y is None:
-                self.best_estimator_.fit(X, **fit_params)
+                self.best_estimator_.fit(data, **fit_params)
             else:
-                self.best_estimator_.fit(X, y, **fit_params)
+                self.best_estimator_.fit(data, y, **fit_params)
             self.refit_time_ = time.time() - start
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

@@ -1,10 +1,14 @@
 """The estimator: data in, the engine's proof and an ordinary `Tree` out."""
 
+from __future__ import annotations
+
 import copy
 import os
+import sys
 from math import ceil
 from numbers import Integral, Real
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sklearn.tree
@@ -12,8 +16,8 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d, compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
+import fasttree.optimal._engine as _engine
 from fasttree._sklearn_compat import Interval, RealNotInt, StrOptions
-from fasttree.optimal import _engine
 from fasttree.optimal._binarize import binarize
 from fasttree.optimal._greedy import GreedyRival
 from fasttree.optimal._growth import grow
@@ -21,15 +25,38 @@ from fasttree.optimal._options import SearchOptions
 from fasttree.optimal._progress import Reporter
 from fasttree.optimal._weights import integer_weights
 from fasttree.tree import DecisionTreeClassifier
+from fasttree.tree._data import EncodedData
+from fasttree.tree._fitted_state import check_tree_state
 from fasttree.tree._interop import to_sklearn_tree
+from fasttree.tree._rows import within_doubles
+from fasttree.tree._settings import as_double
 from fasttree.tree._table import table_encoder
 from fasttree.tree._validation import (
+    check_class_weight,
+    check_encoded,
     check_fit_data,
     check_fit_table,
+    check_target,
+    check_values,
     check_weights,
     encode_classes,
+    weigh_classes,
 )
 from fasttree.utils._threads import effective_n_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn, Self
+
+    from fasttree._typing import (
+        CategoricalFeatures,
+        ClassWeight,
+        ColumnLike,
+        MatrixLike,
+        MissingValues,
+        TargetLike,
+    )
+    from fasttree.optimal._progress import SearchProgress
 
 __all__ = ["OptimalDecisionTreeClassifier"]
 
@@ -37,10 +64,10 @@ MAX_DEPTH = 15
 FRONT_DTYPE = np.dtype([("n_leaves", np.intp), ("error", np.float64), ("lower_bound", np.float64)])
 
 
-def _for_greedy_trees(name):
+def _for_greedy_trees(name: str) -> Any:
     """An inherited method that this estimator does not have."""
 
-    def absent(self):
+    def absent(self: object) -> NoReturn:
         raise AttributeError(
             f"{type(self).__name__} has no {name}: the best small tree is not part of a larger "
             "one. Fit with pareto_front=True for the best tree of every size."
@@ -78,13 +105,13 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         Number of threads; None means one, -1 all. The objective does not depend on it; the
         tree may be another one with the same objective.
     n_thresholds : int, default=31
-        Most thresholds tried per numeric column. Columns with at most this many gaps between
-        their values have all of them; others have those nearest to even quantiles, and those of
-        the greedy tree within the same limits, which is therefore never better. Likewise the
-        most labels of a column that are split from the rest, the most frequent ones.
+        Most thresholds tried per numeric column. Columns with at most this many thresholds have
+        all of them; others have those nearest to even quantiles, and those of the greedy tree
+        within the same limits, which is therefore never better. Likewise the most categories of
+        a column that are split from the rest, the most frequent ones.
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
-        Columns that hold labels only, as in :class:`fasttree.tree.DecisionTreeClassifier`.
+        Columns that hold categories only, as in :class:`fasttree.tree.DecisionTreeClassifier`.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
     cache_size : float, default=256
@@ -95,7 +122,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         Called about twenty times a second with a :class:`SearchProgress`; if it returns True,
         the search stops and the best tree found is kept.
     search_options : SearchOptions, default=None
-        Switches of the search; None means the defaults.
+        Switches of the search (experimental); None means the defaults.
     verbose : int, default=0
         1 prints a line per second: elapsed time, objective, bound, gap and subproblems.
 
@@ -120,7 +147,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
     is_optimal_ : bool
         Whether the gap is zero.
     thresholds_are_exhaustive_ : bool
-        Whether the candidate splits, thresholds and single labels, are all there are, so that
+        Whether the candidate splits, thresholds and single categories, are all there are, so that
         `is_optimal_` speaks of all trees.
     pareto_front_ : ndarray of shape (n_points,)
         With ``pareto_front=True``: fields `n_leaves`, `error` (weighted error rate of the best
@@ -189,23 +216,23 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
     def __init__(
         self,
         *,
-        max_depth=3,
-        max_leaf_nodes=None,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        complexity_penalty=0.0,
-        class_weight=None,
-        time_limit=None,
-        n_jobs=None,
-        n_thresholds=31,
-        categorical_features="from_dtype",
-        missing_values=None,
-        cache_size=256,
-        pareto_front=False,
-        callback=None,
-        search_options=None,
-        verbose=0,
-    ):
+        max_depth: int = 3,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        complexity_penalty: float = 0.0,
+        class_weight: ClassWeight = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        n_thresholds: int = 31,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        missing_values: MissingValues = None,
+        cache_size: float = 256,
+        pareto_front: bool = False,
+        callback: Callable[[SearchProgress], bool | None] | None = None,
+        search_options: SearchOptions | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
@@ -223,16 +250,33 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         self.search_options = search_options
         self.verbose = verbose
 
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if hasattr(self, "pareto_front_"):
+            front, trees = self.pareto_front_, getattr(self, "_front_trees", None)
+            if (
+                not isinstance(front, np.ndarray)
+                or front.dtype.newbyteorder("=") != FRONT_DTYPE
+                or not isinstance(trees, list)
+                or not front.shape == (len(trees),)
+                or not trees
+            ):
+                raise ValueError("pareto_front_ must be an array with an entry for every tree.")
+            for tree in trees:
+                check_tree_state(tree, like=self.tree_)
+
     # ---- fit
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(  # type: ignore[override]  # what is solved is always checked
+        self, X: MatrixLike, y: TargetLike, sample_weight: ColumnLike | None = None
+    ) -> Self:
         """Search the best tree.
 
         Parameters
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
             The training rows; numbers are read as float32, NaN is missing. Tables may hold
-            labels, see :class:`fasttree.tree.DecisionTreeClassifier`.
+            categories, see :class:`fasttree.tree.DecisionTreeClassifier`.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -259,7 +303,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         if self.time_limit is not None or self.callback is not None:
             rival.grow()
         elapsed = perf_counter() - started
-        limit = 0.0 if self.time_limit is None else max(1e-6, self.time_limit - elapsed)
+        limit = 0.0 if self.time_limit is None else max(1e-6, as_double(self.time_limit) - elapsed)
         result = _engine.solve(
             splits.columns,
             codes,
@@ -273,7 +317,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             options=options.for_engine(
                 n_threads=effective_n_threads(self.n_jobs),
                 time_limit=limit,
-                cache_bytes=int(self.cache_size * 2**20),
+                cache_bytes=int(min(self.cache_size * 2**20, sys.maxsize)),
             ),
             instruction_set=options.instruction_set,
             with_front_trees=self.pareto_front,
@@ -306,16 +350,21 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         self._keep_front(result, budgets, total, tree_of)
         return self
 
+    @within_doubles
     def _checked_data(self, X, y, sample_weight):
         """Return rows of positive weight: float32 X, int32 classes and float64 weights."""
-        vars(self).pop("_table_encoder", None)
-        read = check_fit_table(self, X, y)
-        X, y = check_fit_data(self, X, y) if read is None else read
+        if isinstance(X, EncodedData):
+            check_encoded(self, X)
+            read = X.cells, check_target(self, y), X.table_encoder
+        else:
+            read = check_fit_table(self, X, y)
+        X, y, self._table_encoder = (*check_fit_data(self, X, y), None) if read is None else read
         if issparse(X):
             X = X.toarray()
         if read is None:
-            self._compute_missing_values_in_feature_mask(X)  # refuses infinity
+            check_values(self, X, effective_n_threads(self.n_jobs, X.size))  # refuses infinity
         self.n_features_in_ = X.shape[1]
+        self._n_fit_rows = len(X)
         y = column_or_1d(y, warn=True)
         if len(y) != len(X):
             raise ValueError(f"Number of labels={len(y)} does not match number of samples={len(X)}")
@@ -325,7 +374,8 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             if weights.min() < 0:
                 raise ValueError("Negative values in sample_weight are not supported.")
         if self.class_weight is not None:
-            weights = weights * compute_sample_weight(self.class_weight, y)
+            check_class_weight(self.class_weight)
+            weights = weigh_classes(weights, compute_sample_weight(self.class_weight, y))
         codes, (self.classes_,) = encode_classes(y.reshape(-1, 1))
         self.n_classes_ = len(self.classes_)
         self.n_outputs_ = 1
@@ -385,7 +435,9 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
 
     # ---- after the fit
 
-    def from_front(self, *, max_leaf_nodes=None, complexity_penalty=None):
+    def from_front(
+        self, *, max_leaf_nodes: int | None = None, complexity_penalty: float | None = None
+    ) -> Self:
         """Return the fitted estimator that another budget or penalty would have given.
 
         Parameters
@@ -414,8 +466,9 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             result.complexity_penalty = complexity_penalty
         front = self.pareto_front_
         if max_leaf_nodes is not None:
-            front = front[front["n_leaves"] <= max_leaf_nodes]
-        prices = result.complexity_penalty * front["n_leaves"]
+            front = front[front["n_leaves"] <= min(max_leaf_nodes, 2**MAX_DEPTH)]
+        with np.errstate(over="ignore"):
+            prices = as_double(result.complexity_penalty) * front["n_leaves"]
         chosen = int(np.argmin(front["error"] + prices))
         result.tree_ = self._front_trees[chosen]
         result.objective_ = float(front["error"][chosen] + prices[chosen])
@@ -424,7 +477,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         result.is_optimal_ = result.gap_ == 0
         return result
 
-    def to_sklearn(self):
+    def to_sklearn(self) -> sklearn.tree.DecisionTreeClassifier:
         """Return a fitted scikit-learn estimator with the same tree.
 
         Returns
@@ -472,4 +525,4 @@ def _physical_memory():
 
 def _scaled_penalty(penalty, total):
     """The price of a leaf in the engine's units; beyond the whole weight it makes no difference."""
-    return round(min(float(penalty), 1.0) * total * _engine.PENALTY_SCALE)
+    return round(float(min(penalty, 1.0)) * total * _engine.PENALTY_SCALE)

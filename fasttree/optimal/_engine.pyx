@@ -9,10 +9,10 @@ of :func:`solve`.
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp cimport bool as cbool
-from libcpp.string cimport string
-from libcpp.vector cimport vector
 
 import numpy as np
+
+from fasttree.utils._std cimport vector
 
 
 cdef extern from "src/solver.hpp" namespace "fasttree::optimal" nogil:
@@ -94,10 +94,10 @@ cdef extern from "src/solver.hpp" namespace "fasttree::optimal" nogil:
         cbool (*call)(void*, const Progress&) noexcept nogil
         void* context
 
-    const Kernels* find_kernels(const string&)
+    const Kernels* find_kernels(const char* instruction_set) except +
     const int64_t kPenaltyScale
     Result c_solve "fasttree::optimal::solve"(
-        const Input&, const Task&, const SearchOptions&, const string&, cbool, Poll
+        const Input&, const Task&, const SearchOptions&, const char*, cbool, Poll
     ) except +
 
 
@@ -207,19 +207,21 @@ def solve(
     task.leaf.weight = min_leaf_weight
     task.leaf_penalty = leaf_penalty
     cdef SearchOptions search = options
-    cdef string isa = instruction_set.encode()
+    cdef bytes isa = instruction_set.encode()
+    cdef const char* isa_name = isa
     cdef _Listener listener = _Listener(callback)
     cdef Poll poll
     poll.call = _poll
     poll.context = <void*> listener
     cdef Result result
     with nogil:
-        result = c_solve(data, task, search, isa, with_front_trees, poll)
+        result = c_solve(data, task, search, isa_name, with_front_trees, poll)
+    cdef size_t k, n_front_trees = result.front_trees.size()
     if listener.error is not None:
         raise listener.error
     return {
         "tree": _as_array(result.tree),
-        "front_trees": [_as_array(tree) for tree in result.front_trees],
+        "front_trees": [_as_array(result.front_trees[k]) for k in range(n_front_trees)],
         "front_lower": np.asarray(result.front.lower, dtype=np.int64),
         "front_upper": np.asarray(result.front.upper, dtype=np.int64),
         "lower": result.lower,

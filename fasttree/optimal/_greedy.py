@@ -1,8 +1,11 @@
 """The greedy tree within the same limits: a source of candidate splits, and a mark to reach."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from fasttree.tree import DecisionTreeClassifier
+from fasttree.tree._encoding import encoding_of
 
 __all__ = ["GreedyRival"]
 
@@ -40,11 +43,13 @@ class GreedyRival:
         if self.tree is not None or not self.can_split:
             return
         greedy = DecisionTreeClassifier(**self.limits)
-        X, _, weights, _ = greedy._read_data(*self.data, check_input=False)
+        X, codes, weights = self.data
+        data = greedy._read_data(X, codes, weights, check_input=False)
         # Rows of weight zero may have taken a class with them.
         greedy.n_classes_ = np.array([self.n_classes], dtype=np.intp)
-        codes = self.data[1].astype(np.float64)[:, None]
-        self.tree = greedy._grow(X, codes, weights, None, self.n_categories)
+        encoding = encoding_of(data.encoding.X, self.n_categories)
+        codes = codes.astype(np.float64)[:, None]
+        self.tree = greedy._grow(replace(data, encoding=encoding, y=codes))
 
     def thresholds(self, feature):
         """Thresholds of the greedy tree on a column, missing against present aside."""

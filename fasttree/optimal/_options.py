@@ -1,6 +1,15 @@
 """Switches of the search. None of them changes the objective that is proven, only the time."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+from fasttree.tree._settings import as_double
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["SearchOptions"]
 
@@ -15,6 +24,9 @@ INSTRUCTION_SETS = ("auto", "avx512", "avx2", "portable")
 class SearchOptions:
     """Switches of the search for an optimal tree.
 
+    .. warning::
+       Experimental: switches may come, go or change their meaning in any release, without notice.
+
     They exist for experiments and tests: the defaults are the fastest known. Whatever they are,
     the same objective is proven; the tree may be another one with that objective.
 
@@ -24,7 +36,7 @@ class SearchOptions:
         Order in which the features of a subproblem are tried: by the error of the best depth-two
         tree with that root, by the impurity of the split, as given, or at random.
     cache : {"dataset", "branch", None}, default="dataset"
-        What identifies a subproblem met before: its rows, or the splits that led to it.
+        What identifies a subproblem solved before: its rows, or the splits that led to it.
     sharing : {"root", "leaf"}, default="root"
         Where threads share work: features of nodes near the root, or of nodes right above the
         depth-two solver.
@@ -73,8 +85,14 @@ class SearchOptions:
             value = getattr(self, name)
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {list(allowed)}, got {value!r}.")
+        if not (isinstance(self.seed, Integral) and 0 <= self.seed < 2**64):
+            raise ValueError(f"seed must be an int from 0 to 2**64 - 1, got {self.seed!r}.")
+        if not (isinstance(self.share_after, Real) and self.share_after >= 0):
+            raise ValueError(
+                f"share_after must be a number of seconds, not negative, got {self.share_after!r}."
+            )
 
-    def for_engine(self, *, n_threads, time_limit, cache_bytes):
+    def for_engine(self, *, n_threads: int, time_limit: float, cache_bytes: int) -> dict[str, Any]:
         """Return the engine's options as a dict."""
         return {
             "order": ORDERS[self.order],
@@ -88,7 +106,7 @@ class SearchOptions:
             "start": STARTS[self.start],
             "seed": self.seed,
             "n_threads": n_threads,
-            "share_after": self.share_after,
+            "share_after": as_double(self.share_after),
             "time_limit": time_limit,
             "cache_bytes": cache_bytes,
         }

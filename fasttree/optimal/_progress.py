@@ -30,7 +30,7 @@ class SearchProgress:
     lower_bound: float
     gap: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"{self.elapsed:8.1f} s  objective {self.objective:.6f}  bound {self.lower_bound:.6f}"
             f"  gap {self.gap:.6f}  nodes {self.n_nodes}"

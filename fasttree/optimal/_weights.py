@@ -1,6 +1,6 @@
 """Sample weights as integers, because the search adds and compares integers only."""
 
-from math import gcd, ulp
+from math import frexp, gcd, ulp
 
 import numpy as np
 
@@ -9,6 +9,7 @@ __all__ = ["integer_weights"]
 _MAX_TOTAL = 2**30 - 1
 _GRID_BITS = 12
 _MAX_DENOMINATOR = 1000
+_LEAST = 2.0**-1000
 
 
 def integer_weights(weights):
@@ -30,10 +31,13 @@ def integer_weights(weights):
     """
     distinct, position = np.unique(weights, return_inverse=True)
     counts = np.bincount(position)
+    # Of any size: in a power of two near the largest, far below which all weigh a step.
+    exponent = frexp(distinct[-1])[1]
+    distinct = np.maximum(np.ldexp(distinct, -exponent), _LEAST)
     steps = _common_steps(distinct)
     if steps is None or steps @ counts > _MAX_TOTAL:
         unit = distinct[-1] / 2**_GRID_BITS
-        unit = max(unit, 1.5 * weights.sum() / _MAX_TOTAL)
+        unit = max(unit, 1.5 * (distinct @ counts) / _MAX_TOTAL)
         steps = np.maximum(1, np.rint(distinct / unit).astype(np.int64))
     else:
         unit = distinct[-1] / steps[-1]
@@ -42,7 +46,11 @@ def integer_weights(weights):
             f"The weights of {len(weights)} rows differ too much to be summed as integers below "
             "2**30."
         )
-    return steps.astype(np.int32)[position], unit
+    with np.errstate(over="ignore", under="ignore"):
+        unit, total = np.ldexp([unit, unit * (steps @ counts)], exponent)
+    if unit == 0.0 or total == np.inf:
+        raise ValueError("The sample weights are too small or too large to be summed: scale them.")
+    return steps.astype(np.int32)[position], float(unit)
 
 
 def _common_steps(distinct):

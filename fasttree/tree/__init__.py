@@ -8,6 +8,7 @@ from fasttree.tree._classes import (
     ExtraTreeClassifier,
     ExtraTreeRegressor,
 )
+from fasttree.tree._data import EncodedData
 from fasttree.tree._export import export_graphviz, export_text, plot_tree
 from fasttree.tree._selection import ColumnSplit, best_split, feature_scores
 
@@ -17,6 +18,7 @@ __all__ = [
     "DecisionTree",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "EncodedData",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
     "best_split",

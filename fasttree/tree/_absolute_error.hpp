@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../utils/_interrupt.hpp"
 #include "_impurity.hpp"
 #include "_label_errors.hpp"
 #include "_runs.hpp"
@@ -17,11 +18,12 @@
 namespace fasttree {
 
 template <class Weights>
-struct AbsoluteError {
+struct AbsoluteError : Watched {
     using Cell = int64_t;
     static constexpr bool has_cells = false;
     static constexpr bool has_means = false;
     static constexpr bool weighted = Weights::weighted;
+    static constexpr uint32_t STRETCH = 1 << 16;  // rows between two looks at the steps
 
     // The rows of a node in ascending order of one output.
     struct Order {
@@ -48,6 +50,11 @@ struct AbsoluteError {
     explicit AbsoluteError(const Targets& targets)
         : t(targets), w(targets), n_outputs(targets.n_outputs), orders(n_outputs) {}
 
+    // Both sides of every row, found and entered in a tree.
+    uint64_t work(uint32_t n) const {
+        const int depth = weighted ? 32 - __builtin_clz(n | 1) : 1;
+        return static_cast<uint64_t>(n) * n_outputs * 4 * depth;
+    }
     void begin_node(const uint32_t* rows, uint32_t n) {
         place.resize(t.n_rows);
         w_total = 0;
@@ -158,6 +165,7 @@ struct AbsoluteError {
         // Loop invariant: the list holds the rows of the prefix (suffix) of length `size`,
         // m is its lower median and (size - 1) / 2 of its rows come before m.
         for (uint32_t size = n; size > 0; --size) {
+            if (size % STRETCH == 0 && !go_on(work(STRETCH))) return;
             const bool even = size % 2 == 0;
             const int64_t middle = level[m - 1];
             const int64_t deviation = sum - 2 * below - (even ? 2 : 1) * middle;
@@ -193,6 +201,7 @@ struct AbsoluteError {
         int64_t weight = 0;
         wide_t sum = 0;
         for (uint32_t size = 1; size <= n; ++size) {
+            if (size % STRETCH == 0 && !go_on(work(STRETCH))) return;
             const uint32_t row = sequence[suffixes ? n - size : size - 1];
             const uint32_t inserted = place[row];
             const wide_t product = static_cast<wide_t>(order.levels[inserted - 1]) * w[row];
@@ -202,13 +211,13 @@ struct AbsoluteError {
                 tree_weight[p] += w[row];
                 tree_sum[p] += product;
             }
-            // The places before the lower median hold less than half the weight.
+            // The places before the lower median hold less than half the weight; not all do.
             uint32_t before = 0;
             int64_t below = 0;
             wide_t sum_below = 0;
             for (uint32_t step = top; step > 0; step /= 2) {
                 const uint32_t p = before + step;
-                if (p <= n && 2 * (static_cast<wide_t>(below) + tree_weight[p]) < weight) {
+                if (p < n && 2 * (static_cast<wide_t>(below) + tree_weight[p]) < weight) {
                     before = p;
                     below += tree_weight[p];
                     sum_below += tree_sum[p];
@@ -228,8 +237,9 @@ struct AbsoluteError {
         const double value = raw_target(order.rows[before], 0);
         const int64_t up_to = prefix_weight(before + 1);
         if (2 * static_cast<wide_t>(up_to) != weight) return value;
-        uint32_t p = before + 2;
-        while (prefix_weight(p) == up_to) ++p;
+        const uint32_t n = static_cast<uint32_t>(order.rows.size());
+        uint32_t p = std::min(before + 2, n);
+        while (p < n && prefix_weight(p) == up_to) ++p;
         return (value + raw_target(order.rows[p - 1], 0)) / 2;
     }
     int64_t prefix_weight(uint32_t p) const {

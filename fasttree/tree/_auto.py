@@ -1,7 +1,11 @@
 """`DecisionTree`: one estimator for both tasks, chosen by the target."""
 
+from __future__ import annotations
+
 import copy
 import warnings
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import narwhals
 import numpy as np
@@ -15,12 +19,39 @@ from fasttree.tree._base import CRITERIA_CLF, CRITERIA_REG, BaseDecisionTree
 from fasttree.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
 from fasttree.tree._tunable import TunableMixin
 
+if TYPE_CHECKING:
+    from typing import Literal, Self
+
+    import sklearn.tree
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Bunch
+
+    from fasttree._typing import (
+        Array,
+        CategoricalFeatures,
+        CategoricalSplit,
+        ClassificationCriterion,
+        ClassWeights,
+        ColumnLike,
+        FloatArray,
+        IntArray,
+        MatrixLike,
+        MaxFeatures,
+        MissingValues,
+        RandomState,
+        RegressionCriterion,
+        Sparse,
+        Splitter,
+        TargetLike,
+        Task,
+    )
+
 __all__ = ["DecisionTree"]
 
 MAX_INTEGER_CLASSES = 30
 
 
-def infer_task(y):
+def infer_task(y: TargetLike) -> Task:
     """Return the task that a target calls for.
 
     Labels (strings, booleans, categories, objects) are classes. Floats with a fraction are
@@ -92,7 +123,7 @@ def _has_label_dtype(y):
 
 def _from_estimator(name, doc):
     """A property that reads an attribute of the fitted estimator."""
-    return property(lambda self: getattr(self.estimator_, name), doc=doc)
+    return property(attrgetter(f"estimator_.{name}"), doc=doc)
 
 
 def _is_classification(self):
@@ -141,9 +172,9 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         Number of threads in fit and predict.
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
-        Columns that hold labels only.
+        Columns that hold categories only.
     categorical_split : {"equality", "subset"}, default="equality"
-        What a node asks of labels.
+        How categories are split: one from the rest, or the best set of them.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
 
@@ -177,6 +208,9 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
     array([0.5, 1.5])
     """
 
+    estimator_: DecisionTreeClassifier | DecisionTreeRegressor
+    task_: Task
+
     _parameter_constraints: dict = {
         **BaseDecisionTree._parameter_constraints,
         "task": [StrOptions({"auto", "classification", "regression"})],
@@ -186,26 +220,26 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
 
     def __init__(
         self,
-        task="auto",
+        task: Literal["auto"] | Task = "auto",
         *,
-        criterion=None,
-        splitter="best",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        class_weight=None,
-        ccp_alpha=0.0,
-        monotonic_cst=None,
-        n_jobs=None,
-        categorical_features="from_dtype",
-        categorical_split="equality",
-        missing_values=None,
-    ):
+        criterion: ClassificationCriterion | RegressionCriterion | None = None,
+        splitter: Splitter = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = None,
+        random_state: RandomState = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: ClassWeights = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_split: CategoricalSplit = "equality",
+        missing_values: MissingValues = None,
+    ) -> None:
         self.task = task
         self.criterion = criterion
         self.splitter = splitter
@@ -231,21 +265,21 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
     n_outputs_ = _from_estimator("n_outputs_", "int: number of outputs.")
     max_features_ = _from_estimator("max_features_", "int: features looked at per node.")
     n_features_in_ = _from_estimator("n_features_in_", "int: number of features.")
-    categories_ = _from_estimator("categories_", "list of list: labels of each column.")
+    categories_ = _from_estimator("categories_", "list of list: categories of each column.")
     feature_names_in_ = _from_estimator("feature_names_in_", "ndarray: names of the features.")
     feature_importances_ = _from_estimator(
         "feature_importances_", "ndarray: share of each feature in the decrease of impurity."
     )
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: TargetLike, sample_weight: ColumnLike | None = None) -> Self:
         """Choose the task and grow the tree.
 
         Parameters
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
             The training rows; numbers are read as float32, NaN means missing. Tables may hold
-            labels: see `categorical_features`.
+            categories: see `categorical_features`.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -280,13 +314,21 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
             )
         return cls(**parameters)
 
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        inner = {"classification": DecisionTreeClassifier, "regression": DecisionTreeRegressor}
+        if {"estimator_", "task_"} & vars(self).keys() and not (
+            type(vars(self).get("estimator_")) is inner.get(vars(self).get("task_"), str)
+            and hasattr(self.estimator_, "tree_")
+        ):
+            raise ValueError("estimator_ must be a fitted estimator of the task that task_ names.")
+
     def _tree_estimator(self):
         return self.estimator_
 
-    def _with_tree(self, tree, limits):
+    def _copy(self):
         other = copy.copy(self)
         other.estimator_ = copy.copy(self.estimator_)
-        other._assume_tree(tree, limits)
         return other
 
     def _assume_tree(self, tree, limits):
@@ -298,7 +340,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         """The task, or None where only fit can tell."""
         return getattr(self, "task_", None) or (self.task if self.task != "auto" else None)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> Array:
         """Return the class or value of each row.
 
         Parameters
@@ -315,7 +357,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         return self.estimator_.predict(X)
 
     @available_if(_is_classification)
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> FloatArray | list[FloatArray]:
         """Return the fractions of the classes in the leaf of each row (classification).
 
         Parameters
@@ -332,7 +374,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         return self.estimator_.predict_proba(X)
 
     @available_if(_is_classification)
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> FloatArray | list[FloatArray]:
         """Return the logarithms of `predict_proba` (classification).
 
         Parameters
@@ -348,7 +390,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.predict_log_proba(X)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: MatrixLike, y: TargetLike, sample_weight: ColumnLike | None = None) -> float:
         """Return the accuracy (classification) or R2 (regression) on the given data.
 
         Parameters
@@ -368,7 +410,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.score(X, y, sample_weight=sample_weight)
 
-    def apply(self, X):
+    def apply(self, X: MatrixLike) -> IntArray:
         """Return the id of the leaf that each row falls into.
 
         Parameters
@@ -384,7 +426,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.apply(X)
 
-    def decision_path(self, X):
+    def decision_path(self, X: MatrixLike) -> Sparse:
         """Return which nodes each row passes through.
 
         Parameters
@@ -400,7 +442,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.decision_path(X)
 
-    def get_depth(self):
+    def get_depth(self) -> int:
         """Return the depth of the tree.
 
         Returns
@@ -411,7 +453,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.get_depth()
 
-    def get_n_leaves(self):
+    def get_n_leaves(self) -> int:
         """Return the number of leaves.
 
         Returns
@@ -422,7 +464,9 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.get_n_leaves()
 
-    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+    def cost_complexity_pruning_path(
+        self, X: MatrixLike, y: TargetLike, sample_weight: ColumnLike | None = None
+    ) -> Bunch:
         """Return the steps of minimal cost-complexity pruning of the tree grown on the data.
 
         Parameters
@@ -443,7 +487,9 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         estimator = self._make_estimator(task)
         return estimator.cost_complexity_pruning_path(X, y, sample_weight=sample_weight)
 
-    def to_sklearn(self):
+    def to_sklearn(
+        self,
+    ) -> sklearn.tree.DecisionTreeClassifier | sklearn.tree.DecisionTreeRegressor:
         """Return a fitted scikit-learn classifier or regressor with the same tree.
 
         Returns

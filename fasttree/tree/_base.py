@@ -4,9 +4,12 @@ A fit checks its input, puts criterion, splitter and builder together, and hands
 builder. Whatever would call scikit-learn's compiled code is replaced.
 """
 
+from __future__ import annotations
+
 import copy
 from abc import ABCMeta
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sklearn
@@ -18,27 +21,49 @@ from sklearn.utils import Bunch, assert_all_finite, compute_sample_weight
 
 from fasttree._config import get_config
 from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
-from fasttree.tree import _criterion, _splitter
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
+from fasttree.tree._criterion import (
+    MAE,
+    MSE,
+    ChiSquare,
+    Criterion,
+    Entropy,
+    Gini,
+    LabelSplit,
+    Poisson,
+)
+from fasttree.tree._data import EncodedData, TrainingData
+from fasttree.tree._encoding import encoding_of
+from fasttree.tree._fitted_state import check_fitted_state
 from fasttree.tree._interop import to_sklearn
 from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
-from fasttree.tree._settings import n_rows_of
+from fasttree.tree._rows import canonical_sparse, within_doubles
+from fasttree.tree._settings import as_double, n_rows_of
+from fasttree.tree._splitter import BestSplitter, RandomSplitter
 from fasttree.tree._table import table_encoder
 from fasttree.tree._tree import Tree
 from fasttree.tree._tunable import TunableMixin
 from fasttree.tree._validation import (
-    canonical_sparse,
+    check_class_weight,
+    check_encoded,
     check_fit_data,
     check_fit_table,
     check_grown,
     check_predict_data,
     check_predict_values,
+    check_target,
+    check_values,
     check_weights,
     encode_classes,
-    missing_mask,
     random_source,
+    weigh_classes,
 )
 from fasttree.utils._threads import effective_n_threads
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from fasttree._typing import ColumnLike, IntArray, MatrixLike, Sparse, TargetLike
 
 __all__ = [
     "BaseDecisionTree",
@@ -49,18 +74,18 @@ __all__ = [
 ]
 
 CRITERIA_CLF = {
-    "gini": _criterion.Gini,
-    "log_loss": _criterion.Entropy,
-    "entropy": _criterion.Entropy,
-    "chi2": _criterion.ChiSquare,
+    "gini": Gini,
+    "log_loss": Entropy,
+    "entropy": Entropy,
+    "chi2": ChiSquare,
 }
 CRITERIA_REG = {
-    "squared_error": _criterion.MSE,
-    "absolute_error": _criterion.MAE,
-    "poisson": _criterion.Poisson,
-    "label_split": _criterion.LabelSplit,
+    "squared_error": MSE,
+    "absolute_error": MAE,
+    "poisson": Poisson,
+    "label_split": LabelSplit,
 }
-DENSE_SPLITTERS = {"best": _splitter.BestSplitter, "random": _splitter.RandomSplitter}
+DENSE_SPLITTERS = {"best": BestSplitter, "random": RandomSplitter}
 SPARSE_SPLITTERS = DENSE_SPLITTERS  # they find out how X is stored
 MAX_DEPTH = np.iinfo(np.int32).max
 NO_DEFAULT = object()
@@ -71,6 +96,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
 
     Use the derived classes.
     """
+
+    tree_: Tree
 
     _parameter_constraints: dict = {
         **sklearn.tree.BaseDecisionTree._parameter_constraints,
@@ -98,6 +125,13 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
                 self._parameter_constraints, changed, caller_name=type(self).__name__
             )
 
+    def __sklearn_is_fitted__(self):
+        return "tree_" in vars(self)  # a fit that failed leaves other attributes
+
+    def __setstate__(self, state):
+        check_fitted_state(state, isinstance(self, ClassifierMixin))
+        super().__setstate__(state)
+
     # ---- fit
 
     def _fit(
@@ -109,111 +143,119 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         missing_values_in_feature_mask=None,
     ):
         """Grow the tree; the ensembles call this with checked input."""
-        X, y, sample_weight, missing = self._read_data(
-            X, y, sample_weight, check_input, missing_values_in_feature_mask
-        )
-        encoder = table_encoder(self)
-        n_categories = None if encoder is None else encoder.n_categories
-        self.tree_ = self._grow(X, y, sample_weight, missing, n_categories)
+        data = self._read_data(X, y, sample_weight, check_input)
+        self.tree_ = self._grow(data)
+        self._table_encoder = data.table_encoder
+        self._n_fit_rows = data.n_samples  # what fractions of rows refer to
         if isinstance(self, ClassifierMixin) and self.n_outputs_ == 1:
             self.n_classes_ = self.n_classes_[0]
             self.classes_ = self.classes_[0]
         self._prune_tree()
         return self
 
-    def _read_data(
-        self, X, y, sample_weight, check_input=True, missing_values_in_feature_mask=None
-    ):
-        """Return X as float32, y as float64 columns, weights with those of the classes, and the
-        mask of columns with missing values; set what a fit learns of classes and labels."""
-        is_classifier = isinstance(self, ClassifierMixin)
-        vars(self).pop("_table_encoder", None)
-        if check_input:
+    @within_doubles
+    def _read_data(self, X, y, sample_weight, check_input=True):
+        """Return the checked data of a fit; set what it says of features and classes."""
+        encoder = None
+        if isinstance(X, EncodedData):
+            check_encoded(self, X)
+            y, encoder = check_target(self, y), X.table_encoder
+        elif check_input:
             read = check_fit_table(self, X, y)
-            X, y = check_fit_data(self, X, y) if read is None else read
             if read is None:
-                n_threads = effective_n_threads(self.n_jobs, X.size)
-                missing_values_in_feature_mask = missing_mask(self, X, n_threads)
-            if self.criterion == "poisson":
-                _check_poisson_target(y)
+                X, y = check_fit_data(self, X, y)
+                check_values(self, X, effective_n_threads(self.n_jobs, X.size))
+            else:
+                X, y, encoder = read
+        if self.criterion == "poisson" and check_input:
+            _check_poisson_target(y)
+        self.n_features_in_ = X.shape[1]
+        y, sample_weight = self._read_target(y, sample_weight, X)
+        if isinstance(X, EncodedData):
+            encoding, rows, y, sample_weight = X.sample(y, sample_weight)
+            return TrainingData(encoding, y, sample_weight, rows, encoder)
         if issparse(X):
             X = canonical_sparse(X)
         else:
             X = np.asarray(X, dtype=np.float32)
             if not X.flags.aligned:  # a field of packed records
                 X = X.copy()
-        n_samples, self.n_features_in_ = X.shape
-        self._n_fit_rows = n_samples  # what fractions of rows refer to
+        n_categories = None if encoder is None else encoder.n_categories
+        return TrainingData(encoding_of(X, n_categories), y, sample_weight, None, encoder)
 
+    def _read_target(self, y, sample_weight, X):
+        """Return y as float64 columns and weights with those of the classes."""
         y = np.atleast_1d(y)
         if y.ndim == 1:
             y = y.reshape(-1, 1)
         self.n_outputs_ = y.shape[1]
         class_weights = None
-        if is_classifier:
+        if isinstance(self, ClassifierMixin):
             if self.class_weight is not None:
+                check_class_weight(self.class_weight)
                 class_weights = compute_sample_weight(self.class_weight, y)
             y, self.classes_ = encode_classes(y)
             self.n_classes_ = np.array([len(c) for c in self.classes_], dtype=np.intp)
         y = np.ascontiguousarray(y, dtype=np.float64)
-        if len(y) != n_samples:
+        if len(y) != X.shape[0]:
             raise ValueError(
-                f"Number of labels={len(y)} does not match number of samples={n_samples}"
+                f"Number of labels={len(y)} does not match number of samples={X.shape[0]}"
             )
-
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, X)
         if class_weights is not None:
-            sample_weight = (
-                class_weights if sample_weight is None else sample_weight * class_weights
-            )
+            sample_weight = weigh_classes(sample_weight, class_weights)
+        return y, sample_weight
 
-        return X, y, sample_weight, missing_values_in_feature_mask
-
-    def _grow(self, X, y, sample_weight, missing_values_in_feature_mask=None, n_categories=None):
+    def _grow(self, data):
         """Return the tree of checked data."""
-        builder = self._make_builder(X, sample_weight)
-        if n_categories is not None:
-            self._check_labels(n_categories)
+        builder = self._make_builder(data)
+        encoding = data.encoding
+        if encoding.category_counts is not None:
+            self._check_labels(encoding.category_counts)
         is_classifier = isinstance(self, ClassifierMixin)
         n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
         config = get_config()
-        tree = Tree(X.shape[1], n_classes, self.n_outputs_)
+        tree = Tree(encoding.n_features, n_classes, self.n_outputs_)
         builder.build(
             tree,
-            X,
-            y,
-            sample_weight,
-            missing_values_in_feature_mask,
-            n_categories,
-            n_threads=effective_n_threads(self.n_jobs, X.size),
+            encoding,
+            data.y,
+            data.sample_weight,
+            data.rows,
+            n_threads=effective_n_threads(self.n_jobs, data.n_samples * encoding.n_features),
             strategy=config["strategy"],
             simd=config["simd"],
             sklearn_stream=config["sklearn_random_stream"],
         )
         return tree
 
-    def _make_builder(self, X, sample_weight):
-        """Put criterion, splitter and builder together; fractions become numbers."""
-        n_samples = X.shape[0]
-        min_samples_leaf = n_rows_of(self.min_samples_leaf, n_samples)
-        min_samples_split = max(
-            n_rows_of(self.min_samples_split, n_samples), 2, 2 * min_samples_leaf
-        )
-        total_weight = n_samples if sample_weight is None else np.sum(sample_weight)
-        min_weight_leaf = self.min_weight_fraction_leaf * total_weight
+    def _make_builder(self, data):
+        """Put criterion, splitter and builder together; fractions become numbers, and numbers
+        beyond what the data can reach the least of these."""
+        n_samples = data.n_samples
+        min_samples_leaf = min(n_rows_of(self.min_samples_leaf, n_samples), n_samples)
+        min_samples_split = min(n_rows_of(self.min_samples_split, n_samples), n_samples + 1)
+        min_samples_split = max(min_samples_split, 2, 2 * min_samples_leaf)
+        min_weight_leaf = 0.0
+        if self.min_weight_fraction_leaf > 0.0:
+            with np.errstate(over="ignore"):  # the criterion refuses such weights
+                weights = data.sample_weight
+                total_weight = n_samples if weights is None else weights.sum()
+            min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
 
         splitter = DENSE_SPLITTERS[self.splitter](
             self._make_criterion(n_samples),
-            self.max_features_,
+            min(self.max_features_, self.n_features_in_),
             min_samples_leaf,
             min_weight_leaf,
             self._source_of_seed(),
             self._checked_monotonic_cst(),
             self.categorical_split == "subset",
         )
-        max_depth = MAX_DEPTH if self.max_depth is None else self.max_depth
+        max_depth = MAX_DEPTH if self.max_depth is None else min(self.max_depth, MAX_DEPTH)
+        min_impurity_decrease = as_double(self.min_impurity_decrease)
         if self.max_leaf_nodes is None:
             return DepthFirstTreeBuilder(
                 splitter,
@@ -221,7 +263,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
                 min_samples_leaf,
                 min_weight_leaf,
                 max_depth,
-                self.min_impurity_decrease,
+                min_impurity_decrease,
             )
         return BestFirstTreeBuilder(
             splitter,
@@ -229,8 +271,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             min_samples_leaf,
             min_weight_leaf,
             max_depth,
-            self.max_leaf_nodes,
-            self.min_impurity_decrease,
+            min(self.max_leaf_nodes, max(n_samples, 2)),
+            min_impurity_decrease,
         )
 
     def _source_of_seed(self):
@@ -250,20 +292,20 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if self.monotonic_cst is not None and np.any(
             (n_categories > 0) & (np.asarray(self.monotonic_cst) != 0)
         ):
-            raise ValueError("Monotonicity constraints are for columns without labels.")
+            raise ValueError("Monotonicity constraints are for columns without categories.")
         if self.categorical_split == "subset" and self.splitter == "best":
             is_ordered = self.n_outputs_ == 1 and self.criterion != "absolute_error"
             if isinstance(self, ClassifierMixin):
                 is_ordered = is_ordered and self.n_classes_[0] <= 2
             if not is_ordered:
                 raise ValueError(
-                    "categorical_split='subset' finds the best set of labels for one output with "
-                    "two classes, or for regression other than by absolute error; use "
+                    "categorical_split='subset' finds the best set of categories for one output "
+                    "with two classes, or for regression other than by absolute error; use "
                     "categorical_split='equality'."
                 )
 
     def _make_criterion(self, n_samples):
-        if isinstance(self.criterion, _criterion.Criterion):
+        if isinstance(self.criterion, Criterion):
             # It has state, and fits may run at the same time.
             return copy.deepcopy(self.criterion)
         if isinstance(self, ClassifierMixin):
@@ -282,6 +324,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             return self.max_features
         return max(1, int(self.max_features * n_features))
 
+    @within_doubles
     def _checked_monotonic_cst(self):
         """Return the constraints as the engine reads them: on the mean, or on class 0."""
         if self.monotonic_cst is None:
@@ -342,7 +385,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             check_predict_values(self, X, accepted)
         return leaves
 
-    def apply(self, X, check_input=True):
+    def apply(self, X: MatrixLike, check_input: bool = True) -> IntArray:
         """Return the id of the leaf that each row falls into.
 
         Parameters
@@ -360,7 +403,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         check_grown(self)
         return self._leaves(*check_predict_data(self, X, check_input))
 
-    def decision_path(self, X, check_input=True):
+    def decision_path(self, X: MatrixLike, check_input: bool = True) -> Sparse:
         """Return which nodes each row passes through.
 
         Parameters
@@ -379,8 +422,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         return self.tree_.decision_path(X, self._n_walking(X))
 
     @property
-    def categories_(self):
-        """list of list: labels of each column in code order, if fitted on a table."""
+    def categories_(self) -> list[list[Any]]:
+        """list of list: categories of each column in code order, if fitted on a table."""
         if table_encoder(self) is None:
             raise AttributeError(
                 f"{type(self).__name__} has no categories_: it was not fitted on a table."
@@ -393,9 +436,11 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         """Cut `tree_` by minimal cost-complexity pruning."""
         check_grown(self)
         if self.ccp_alpha != 0.0:
-            self.tree_ = prune_ccp(self.tree_, self.ccp_alpha)
+            self.tree_ = prune_ccp(self.tree_, as_double(self.ccp_alpha))
 
-    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+    def cost_complexity_pruning_path(
+        self, X: MatrixLike, y: TargetLike, sample_weight: ColumnLike | None = None
+    ) -> Bunch:
         """Return the steps of minimal cost-complexity pruning of the tree grown on the data.
 
         Parameters
@@ -418,7 +463,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         ccp_alphas, impurities = ccp_pruning_path(estimator.tree_)
         return Bunch(ccp_alphas=ccp_alphas, impurities=impurities)
 
-    def to_sklearn(self):
+    def to_sklearn(self) -> sklearn.tree.BaseDecisionTree:
         """Return a fitted scikit-learn estimator with the same tree.
 
         Returns

@@ -150,10 +150,11 @@ public:
     Block(BlockSource& source, Simd simd, uint32_t n_rows, uint32_t n_features)
         : source_(source), simd_(simd), orders_(n_features), is_made_(n_features), place_(n_rows) {}
 
+    uint32_t n_features() const { return static_cast<uint32_t>(orders_.size()); }
     uint32_t size() const { return end - start; }
     uint64_t all() const { return low_bits(size()); }
 
-    void open(uint32_t first, uint32_t last, const uint32_t* all_rows) {
+    void open(uint32_t first, uint32_t last, const uint32_t* all_rows) noexcept {
         start = first;
         end = last;
         for (uint32_t i = 0; i < size(); ++i) {

@@ -123,34 +123,50 @@ struct PartingBound<SquaredError<Weights, single_output>> {
     }
 };
 
-// Without the rows parted the others have no more error about their median than about the
-// node's, so a split saves at most the parted rows' errors about it.
+// Let m be the median of the others. The node's rows have no more error about their own median than
+// about m, so a split saves at most the parted rows' errors about m, v |y - m| at most. At least
+// (W - v) / 2 of the node's weight is at m or below, and as much at m or above.
 template <class Weights>
 struct PartingBound<AbsoluteError<Weights>> {
     using Acc = AbsoluteError<Weights>;
     static constexpr bool exists = true;
-    double largest = 0.0, total = 0.0;  // sums over outputs
+    double total = 0.0;                       // error of the node, over outputs
+    std::vector<std::vector<double>> before;  // by output: weight before each place in its order
 
     void begin(const Acc& acc, const uint32_t*, uint32_t n) {
-        largest = total = 0.0;
+        total = 0.0;
+        before.resize(acc.n_outputs);
         for (int k = 0; k < acc.n_outputs; ++k) {
             const auto& order = acc.orders[k];
-            const double unit = acc.t.sum_unit[k] * acc.t.weight_unit;
             bool exact;
             const double median = to_double(order.levels[acc.median_place(order, exact)]);
-            double error = 0.0, most = 0.0;
+            double error = 0.0;
+            int64_t weight = 0;
+            before[k].resize(n);
             for (uint32_t i = 0; i < n; ++i) {
-                const double w = to_double(acc.w[order.rows[i]]);
-                const double one = w * std::fabs(to_double(order.levels[i]) - median);
-                error += one;
-                most = std::max(most, one);
+                const int64_t w = acc.w[order.rows[i]];
+                before[k][i] = to_double(weight);
+                weight += w;
+                error += to_double(w) * std::fabs(to_double(order.levels[i]) - median);
             }
-            total += error * unit;
-            largest += most * unit;
+            total += error * acc.scale(k);
         }
     }
-    double bound(const Acc&, double n, double) const {
-        return n * largest * (1 + SLACK) - total * (1 - SLACK);
+    double bound(const Acc& acc, double, double v) const {
+        const double w = to_double(acc.w_total);
+        const double least = (w - v) / 2 * (1 - SLACK), most = (w + v) / 2 * (1 + SLACK);
+        double farthest = 0.0;
+        for (int k = 0; k < acc.n_outputs; ++k) {
+            const auto& levels = acc.orders[k].levels;
+            const auto &from = before[k].begin(), &to = before[k].end();
+            // The first place that ends behind `least`, the last one that begins up to `most`.
+            const auto low = levels[std::lower_bound(from + 1, to, least) - from - 1];
+            const auto high = levels[std::upper_bound(from, to, most) - from - 1];
+            const double reach = std::max(to_double(levels.back()) - to_double(low),
+                                          to_double(high) - to_double(levels.front()));
+            farthest += reach * acc.scale(k);
+        }
+        return v * farthest * (1 + SLACK) - total * (1 - SLACK);
     }
 };
 

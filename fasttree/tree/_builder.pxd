@@ -1,9 +1,10 @@
 """TreeBuilder: the order in which nodes are grown, and on which threads."""
 from libcpp cimport bool as cbool
-from libcpp.vector cimport vector
 
 from fasttree.tree._engine cimport Deferred, GrowthRules, Node, NodeStore, NodeWriter, Open, Split
 from fasttree.tree._splitter cimport Splitter
+from fasttree.utils._interrupt cimport Turns
+from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
 
 
@@ -27,11 +28,12 @@ cdef class TreeBuilder:
     cdef int search(self, Splitter splitter, Node& node, Split& split, Node& left,
                     Node& right, double* improvement) except -1 nogil
     cdef int find_in_parallel(self, Node& node, Split& best) except -1 nogil
-    cdef int evaluate(self, int thread, const Node& node, uint32_t feature, Split& best,
-                      char* is_constant) except -1 nogil
+    cdef int evaluate_share(self, int thread, Turns& turns, const Node& node, Split& best,
+                            char* is_constant) except -1 nogil
+    cdef int wait(self, int thread, Turns& turns) except -1 nogil
     cdef int search_part(self, int thread, const Node& node, uint32_t part,
                          Split& best) except -1 nogil
-    cdef int take_best(self, const vector[Split]& best_of, Split& best) except -1 nogil
+    cdef int take_best(self, vector[Split]& best_of, Split& best) except -1 nogil
     cdef int split_lists(self, Splitter splitter, const Node& left, const Node& right,
                          int n_threads) except -1 nogil
     cdef int grow(self) except -1
@@ -41,6 +43,8 @@ cdef class TreeBuilder:
 cdef class DepthFirstTreeBuilder(TreeBuilder):
     cdef int grow_subtree(self, Splitter splitter, NodeStore& store, Node root,
                           uint32_t defer_below, vector[Deferred]& deferred) except -1 nogil
+    cdef int grow_share(self, int thread, Turns& turns, vector[Deferred]& deferred,
+                        const vector[int]& order) except -1 nogil
     cdef int grow_deferred(self, int thread, Deferred& deferred, int subtree) except -1 nogil
 
 

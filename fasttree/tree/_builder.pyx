@@ -7,21 +7,30 @@ numbered depth-first at the end, so a tree does not show how it was grown.
 import numpy as np
 
 from cython.operator cimport dereference as deref
-from cython.parallel cimport prange, threadid
-from libc.math cimport INFINITY
-from libcpp.algorithm cimport sort
-from libcpp.memory cimport unique_ptr
-from libcpp.pair cimport pair
+from cython.parallel cimport parallel, prange, threadid
+from libc.float cimport DBL_EPSILON
+from libc.math cimport INFINITY, ldexp
+from libcpp.utility cimport move
 
 from fasttree.tree._engine cimport (
     NO_FEATURE, NO_TABLE, Frontier, LabelLists, NodeRecord, NodeWriter, count_nodes,
-    handing_over_pays, mix, subtree_size
+    handing_over_pays, largest_first, mix, subtree_size
 )
+from fasttree.tree._encoding cimport Encoding
+from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
+from fasttree.utils._interrupt cimport Turns
 from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
+from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport int8_t
 
 from fasttree.tree._label_splits import LabelSplits
 from fasttree.tree._tree import NODE_DTYPE
+
+# Columns of as many rows are worth a look for Ctrl-C each.
+cdef uint32_t LARGE = 1 << 14
+
+
+STRATEGIES = {"auto": AUTO, "presort": PRESORT, "count": COUNT, "sort": SORT}
 
 
 cdef object as_array(const void* items, size_t n_items, dtype):
@@ -45,26 +54,22 @@ cdef object side_arrays(const LabelLists& lists, const uint32_t[::1] n_categorie
 cdef class TreeBuilder:
     """Grows a tree (abstract)."""
 
-    def build(self, tree, X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight=None,
-              missing_values_in_feature_mask=None, const uint32_t[::1] n_categories=None, *,
-              int n_threads=1, str strategy="auto",
-              bint sklearn_stream=False, str simd="auto"):
-        """Grow `tree` on the training data.
+    def build(self, tree, data, const float64_t[:, ::1] y,
+              const float64_t[::1] sample_weight=None, const uint32_t[::1] rows=None, *,
+              int n_threads=1, str strategy="auto", bint sklearn_stream=False, str simd="auto"):
+        """Grow `tree` on a sample of the data.
 
         Parameters
         ----------
         tree : Tree
             Empty; gets the nodes.
-        X : ndarray or CSC matrix of shape (n_rows, n_features), float32
-            A sparse matrix has sorted indices and no duplicates.
-        y : ndarray of shape (n_rows, n_outputs), float64
-            Targets, or class codes.
-        sample_weight : ndarray of shape (n_rows,), float64, or None
-        missing_values_in_feature_mask : ignored
-            Missing values are found while columns are encoded.
-        n_categories : ndarray of shape (n_features,), uint32, or None
-            Number of labels that each column may hold, as cells of `_labels.hpp`; 0 for columns
-            of numbers. None if there are numbers only.
+        data : Encoding
+            The columns, of all n_rows rows; see `encoding_of`.
+        y : ndarray of shape (n_samples, n_outputs), float64
+            Targets of the sample, or class codes.
+        sample_weight : ndarray of shape (n_samples,), float64, or None
+        rows : ndarray of shape (n_samples,), uint32, or None
+            The sample, in ascending order; None: all rows.
         n_threads : int
             At most; fewer where more would not pay.
         strategy : {"auto", "presort", "count", "sort"}
@@ -73,21 +78,24 @@ cdef class TreeBuilder:
         simd : {"auto", "portable"}
         """
         cdef Splitter splitter = self.splitter
+        cdef Encoding encoding = data
+        cdef FitOptions options
         cdef size_t n_nodes
         cdef int8_t[::1] buffer
         cdef double[::1] values
         cdef unique_ptr[NodeWriter] writer
         cdef int i
-        if X.shape[0] == 0:
+        if y.shape[0] == 0:
             raise ValueError("A tree needs rows to grow on.")
         if sample_weight is not None and not np.any(sample_weight):
             raise ValueError("All rows have zero weight.")
-        if sklearn_stream:
-            n_threads = 1
-        self.n_threads = n_threads
-        splitter.init(X, y, sample_weight, strategy, sklearn_stream,
-                      isinstance(self, DepthFirstTreeBuilder), n_threads,
-                      SIMD_PORTABLE if simd == "portable" else best_simd(), n_categories)
+        options.strategy = STRATEGIES[strategy]
+        options.sklearn_rules = sklearn_stream
+        options.depth_first = isinstance(self, DepthFirstTreeBuilder)
+        options.n_threads = 1 if sklearn_stream else n_threads
+        options.simd = SIMD_PORTABLE if simd == "portable" else best_simd()
+        n_threads = self.n_threads = options.n_threads
+        splitter.init(encoding, y, sample_weight, rows, options)
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
         for worker in self.crew:
@@ -99,7 +107,7 @@ cdef class TreeBuilder:
         n_nodes = count_nodes(self.store, self.subtrees)
         nodes = np.empty(n_nodes, dtype=NODE_DTYPE)
         shape = (n_nodes, tree.n_outputs, tree.max_n_classes)
-        values_array = np.empty(shape, dtype=np.float64)
+        values_array = np.zeros(shape, dtype=np.float64)
         buffer = nodes.view(np.int8)
         values = values_array.reshape(-1)
         writer.reset(new NodeWriter(self.store, self.subtrees, <NodeRecord*> &buffer[0],
@@ -108,8 +116,9 @@ cdef class TreeBuilder:
         for i in prange(<int> self.subtrees.size(), nogil=True, num_threads=n_threads,
                         schedule="dynamic"):
             self.write_subtree(deref(writer), i)
+        splitter.criterion.restore_units(nodes, values_array)
         tree.set_nodes(nodes, values_array, writer.get().max_depth(),
-                       side_arrays(writer.get().label_lists(), n_categories))
+                       side_arrays(writer.get().label_lists(), encoding.n_categories))
         self.store = NodeStore()
         self.subtrees.clear()
         self.crew = []
@@ -127,7 +136,7 @@ cdef class TreeBuilder:
 
     cdef int make_root(self, Node& root) except -1 nogil:
         """Record the root, from whose weight the rules of growth follow."""
-        cdef int t
+        cdef int t, exponent = self.splitter.criterion.impurity_exponent
         root.start = 0
         root.end = self.splitter.partitioner.n_rows
         root.depth = 0
@@ -140,7 +149,8 @@ cdef class TreeBuilder:
         self.rules = self.splitter.rules
         self.rules.max_depth = self.max_depth
         self.rules.min_samples_split = self.min_samples_split
-        self.rules.min_impurity_decrease = self.min_impurity_decrease
+        self.rules.min_impurity_decrease = ldexp(self.min_impurity_decrease, -exponent)
+        self.rules.epsilon = ldexp(DBL_EPSILON, -exponent)
         self.rules.root_weight = root.stats.weight
         for t in range(self.n_threads):
             (<Splitter> self.workers[t]).take_rules(self.rules)
@@ -162,15 +172,31 @@ cdef class TreeBuilder:
         improvement[0] = self.rules.improvement(node, left, right)
         return self.rules.accepts(improvement[0])
 
-    cdef int evaluate(self, int thread, const Node& node, uint32_t feature, Split& best,
-                      char* is_constant) except -1 nogil:
-        """One thread's look at one feature of a large node."""
+    cdef int evaluate_share(self, int thread, Turns& turns, const Node& node, Split& best,
+                            char* is_constant) except -1 nogil:
+        """One thread's looks at single features of a large node."""
         cdef void* worker = self.workers[thread]
+        cdef int feature = turns.take()
+        cdef bint has_failed
         (<Splitter> worker).share_tables(self.splitter.tables.get())
-        (<Splitter> worker).begin_node(node)
-        (<Splitter> worker).poll(node.size())
-        is_constant[0] = (<Splitter> worker).evaluate(node, feature, best)
-        return 0
+        while feature >= 0:
+            has_failed = True
+            try:
+                if not self.splitter.sampler.get().is_known_constant(feature):
+                    (<Splitter> worker).begin_node(node)
+                    (<Splitter> worker).poll((<Splitter> worker).scanner.work(node.size()))
+                    is_constant[feature] = (<Splitter> worker).evaluate(node, feature, best)
+                has_failed = False
+            finally:
+                turns.finish(has_failed)
+            feature = turns.take()
+        return self.wait(thread, turns)
+
+    cdef int wait(self, int thread, Turns& turns) except -1 nogil:
+        """The thread that called looks for signals until the others are done."""
+        if thread == 0:
+            turns.wait(self.splitter.steps)
+        return (<Splitter> self.workers[thread]).poll(0)
 
     cdef int find_in_parallel(self, Node& node, Split& best) except -1 nogil:
         """`find_split` on all threads: shares of the count tables, then single features."""
@@ -178,7 +204,7 @@ cdef class TreeBuilder:
         cdef uint32_t feature
         cdef vector[Split] best_of = vector[Split](self.n_threads)
         cdef vector[char] is_constant = vector[char](n_features)
-        cdef uint32_t start = node.start, end = node.end
+        cdef unique_ptr[Turns] turns
         self.splitter.sampler.get().begin(node.key, node.n_known)
         for t in range(self.n_threads):
             best_of[t].score = -INFINITY
@@ -192,12 +218,11 @@ cdef class TreeBuilder:
         if node.table == NO_TABLE and self.splitter.tables.get().any(node.size()):
             node.table = self.splitter.tables.get().acquire()
             for t in prange(self.n_threads, num_threads=self.n_threads, schedule="static"):
-                self.splitter.tables.get().fill(
-                    node.table, start, end, deref(self.splitter.sampler), end - start, t,
-                    self.n_threads)
-        for f in prange(n_features, num_threads=self.n_threads, schedule="dynamic"):
-            if not self.splitter.sampler.get().is_known_constant(f):
-                self.evaluate(threadid(), node, f, best_of[threadid()], &is_constant[f])
+                self.splitter.fill_table(node, t, self.n_threads)
+        turns.reset(new Turns(n_features))
+        with parallel(num_threads=self.n_threads):
+            self.evaluate_share(threadid(), deref(turns), node, best_of[threadid()],
+                                is_constant.data())
         self.take_best(best_of, best)
         while True:
             feature = self.splitter.sampler.get().next()
@@ -216,14 +241,14 @@ cdef class TreeBuilder:
         (<Splitter> worker).search_part(node, part, best)
         return 0
 
-    cdef int take_best(self, const vector[Split]& best_of, Split& best) except -1 nogil:
+    cdef int take_best(self, vector[Split]& best_of, Split& best) except -1 nogil:
         """The best of the threads' splits."""
         cdef int t
-        best = best_of[0]
+        best = move(best_of[0])
         for t in range(1, self.n_threads):
             if best_of[t].score > best.score or (
                     best_of[t].score == best.score and best_of[t].feature < best.feature):
-                best = best_of[t]
+                best = move(best_of[t])
         self.splitter.settle_threshold(best)
         return 0
 
@@ -234,15 +259,20 @@ cdef class TreeBuilder:
         cdef bint with_right = not self.rules.is_terminal(right)
         cdef const uint32_t* sides = splitter.partitioner.sides()
         cdef bint is_sparse = splitter.partitioner.is_sparse
+        cdef uint32_t n_rows = right.end - left.start
+        cdef uint32_t n_steps = n_rows if n_rows > LARGE else 0
         cdef int part, n_parts
         n_parts = splitter.partitioner.begin_split(left, right, with_left, with_right)
         if n_threads == 1:
             for part in range(n_parts):
+                if n_steps > 0:
+                    splitter.poll(n_steps)
                 if is_sparse or not splitter.sampler.get().is_known_constant(part):
                     splitter.partitioner.split_part(part, left, right, with_left, with_right,
                                                     sides)
         else:
             for part in prange(n_parts, num_threads=n_threads, schedule="dynamic"):
+                (<Splitter> self.workers[threadid()]).poll(n_steps)
                 if is_sparse or not splitter.sampler.get().is_known_constant(part):
                     (<Splitter> self.workers[threadid()]).partitioner.split_part(
                         part, left, right, with_left, with_right, sides)
@@ -276,7 +306,8 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
     cdef int grow(self) except -1:
         cdef Node root
         cdef vector[Deferred] deferred
-        cdef vector[pair[uint32_t, int]] order
+        cdef vector[int] order
+        cdef unique_ptr[Turns] turns
         cdef uint32_t defer_below = 0
         cdef int i, n_subtrees
         with nogil:
@@ -289,11 +320,26 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
             self.subtrees.resize(n_subtrees)
             for i in range(n_subtrees):
                 self.store.set_subtree(deferred[i].node.record, i)
-                order.push_back(pair[uint32_t, int](~deferred[i].node.size(), i))
-            sort(order.begin(), order.end())  # largest first
-            for i in prange(n_subtrees, num_threads=self.n_threads, schedule="dynamic"):
-                self.grow_deferred(threadid(), deferred[order[i].second], order[i].second)
+            order = largest_first(deferred)
+            turns.reset(new Turns(n_subtrees))
+            with parallel(num_threads=self.n_threads):
+                self.grow_share(threadid(), deref(turns), deferred, order)
         return 0
+
+    cdef int grow_share(self, int thread, Turns& turns, vector[Deferred]& deferred,
+                        const vector[int]& order) except -1 nogil:
+        """One thread's subtrees, the largest first."""
+        cdef int i = turns.take()
+        cdef bint has_failed
+        while i >= 0:
+            has_failed = True
+            try:
+                self.grow_deferred(thread, deferred[order[i]], order[i])
+                has_failed = False
+            finally:
+                turns.finish(has_failed)
+            i = turns.take()
+        return self.wait(thread, turns)
 
     cdef int grow_deferred(self, int thread, Deferred& deferred, int subtree) except -1 nogil:
         """Grow a subtree on one thread."""
@@ -389,8 +435,7 @@ cdef class BestFirstTreeBuilder(TreeBuilder):
         if out.is_leaf:
             out.improvement = 0.0
         out.node = node
-        out.left_value = self.splitter.left_value
-        out.right_value = self.splitter.right_value
+        out.take_values(self.splitter.left_value, self.splitter.right_value)
         return 0
 
     cdef int grow(self) except -1:

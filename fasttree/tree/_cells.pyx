@@ -7,14 +7,16 @@ and parsed once per distinct text.
 import numpy as np
 
 from cpython.dict cimport PyDict_GetItemWithError
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
 from cpython.ref cimport PyObject
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_DecodeUTF8
 from libc.stdint cimport int16_t, uintptr_t
 from libc.string cimport memcpy, memset
-from libcpp.vector cimport vector
 
+from fasttree.utils._interrupt cimport look_now_and_then
+from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport (
     float32_t, float64_t, int8_t, int32_t, int64_t, uint8_t, uint32_t
 )
@@ -22,17 +24,18 @@ from fasttree.utils._typedefs cimport (
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
     double PyOS_string_to_double(const char* text, char** end, PyObject* overflow) except? -1.0
-    bint is_str "PyUnicode_CheckExact"(PyObject* cell) nogil
+    bint is_str "PyUnicode_CheckExact"(PyObject* cell) noexcept nogil
 
 cdef extern from "../utils/_labels.hpp" namespace "fasttree" nogil:
     const uint32_t MISSING_BITS
-    uint32_t float_bits(float x)
+    uint32_t float_bits(float x) noexcept
 
 cdef extern from "_distinct_texts.hpp" namespace "fasttree" nogil:
     cppclass DistinctTexts:
         struct Text:
             const char* chars
             size_t size
+        DistinctTexts() except +
         vector[Text] texts
         void encode[Offset](const Offset* offsets, const char* chars, const uint8_t* valid,
                             size_t first, size_t n, int32_t* codes) except +
@@ -46,6 +49,10 @@ ctypedef fused code_t:
 # Longer literals are copied to the heap.
 cdef enum:
     BUFFER = 64
+
+# Texts hashed between two looks for Ctrl-C.
+cdef enum:
+    CELLS_PER_LOOK = 1 << 18
 
 # Equal texts are often one object: the code of one met lately is found by its address.
 cdef struct Met:
@@ -160,6 +167,7 @@ def parse_texts(list texts):
     cdef uint8_t[::1] flags = is_number
     cdef float64_t[::1] values = numbers
     for i in range(n):
+        look_now_and_then(i)
         flags[i] = read_number(<str> texts[i], &values[i])
     return is_number, numbers
 
@@ -199,6 +207,7 @@ def scan_objects(list column, bint numbers_are_labels, set missing, simplify):
     cdef double number
     clear_met(met)
     for i in range(n):
+        look_now_and_then(i)
         cell = column[i]
         bits[i] = MISSING_BITS
         if PyUnicode_CheckExact(cell):
@@ -275,6 +284,7 @@ def encode_texts(cells, float64_t[:] codes):
     clear_met(met)
     appeared.resize(n)
     for i in range(n):
+        look_now_and_then(i)
         if not is_text(objects[i]):
             return None
         appeared[i] = code_of_text(objects[i], code_of, met)
@@ -302,13 +312,15 @@ def encode_utf8(list chunks):
     distinct : list of str
         The distinct texts in order of appearance.
     """
-    cdef DistinctTexts seen
-    cdef DistinctTexts.Text text
-    cdef size_t first, n, start = 0
+    cdef unique_ptr[DistinctTexts] seen
+    cdef const DistinctTexts.Text* text
+    cdef size_t first, n, end, start = 0
+    cdef bint is_large
     cdef const uint8_t* valid
     cdef const char* chars
     codes_array = np.empty(sum(map(len, chunks)), dtype=np.int32)
     cdef int32_t[::1] codes = codes_array
+    seen.reset(new DistinctTexts())
     for chunk in chunks:
         first, n = chunk.offset, len(chunk)
         if n == 0:
@@ -316,14 +328,24 @@ def encode_utf8(list chunks):
         valid_buffer, offsets, chars_buffer = chunk.buffers()
         valid = <const uint8_t*> address_of(valid_buffer)
         chars = <const char*> address_of(chars_buffer)
-        if str(chunk.type) == "large_string":
-            seen.encode[int64_t](<const int64_t*> address_of(offsets), chars, valid, first, n,
-                                 &codes[start])
-        else:
-            seen.encode[int32_t](<const int32_t*> address_of(offsets), chars, valid, first, n,
-                                 &codes[start])
-        start += n
-    return codes_array, [PyUnicode_DecodeUTF8(text.chars, text.size, NULL) for text in seen.texts]
+        is_large = str(chunk.type) == "large_string"
+        end = first + n
+        while first < end:  # Ctrl-C is looked for in between
+            n = min(<size_t> CELLS_PER_LOOK, end - first)
+            if is_large:
+                seen.get().encode[int64_t](<const int64_t*> address_of(offsets), chars, valid,
+                                           first, n, &codes[start])
+            else:
+                seen.get().encode[int32_t](<const int32_t*> address_of(offsets), chars, valid,
+                                           first, n, &codes[start])
+            PyErr_CheckSignals()
+            first += n
+            start += n
+    distinct = []
+    for first in range(seen.get().texts.size()):
+        text = &seen.get().texts[first]
+        distinct.append(PyUnicode_DecodeUTF8(text.chars, text.size, NULL))
+    return codes_array, distinct
 
 
 cdef uintptr_t address_of(buffer) except? 0:

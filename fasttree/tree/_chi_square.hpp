@@ -40,6 +40,7 @@ struct ChiSquare : ClassWeights<Weights, Class, single_output> {
 
     double perfect_score(const uint32_t*, uint32_t) const { return INFINITE; }
     double score() const {
+        if (!this->may_score()) return MINUS_INFINITY;
         double sum = 0.0;
         for (size_t i = 0; i < total.size(); ++i) {
             if (total[i] == 0) continue;

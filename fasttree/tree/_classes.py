@@ -4,11 +4,14 @@ Each subclasses scikit-learn's class of the same name, so that everything which 
 those accepts it.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import sklearn.tree
 
 from fasttree._sklearn_compat import Hidden, StrOptions
-from fasttree.tree import _criterion
 from fasttree.tree._base import (
     CRITERIA_CLF,
     CRITERIA_REG,
@@ -16,8 +19,31 @@ from fasttree.tree._base import (
     SPARSE_SPLITTERS,
     BaseDecisionTree,
 )
+from fasttree.tree._criterion import Criterion
 from fasttree.tree._docs import document
 from fasttree.tree._validation import check_grown, check_predict_data
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
+    from fasttree._typing import (
+        Array,
+        CategoricalFeatures,
+        CategoricalSplit,
+        ClassificationCriterion,
+        ClassWeights,
+        ColumnLike,
+        FloatArray,
+        MatrixLike,
+        MaxFeatures,
+        MissingValues,
+        RandomState,
+        RegressionCriterion,
+        Splitter,
+        TargetLike,
+    )
 
 __all__ = [
     "CRITERIA_CLF",
@@ -67,30 +93,30 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
     _parameter_constraints: dict = {
         **sklearn.tree.DecisionTreeClassifier._parameter_constraints,
         **BaseDecisionTree._parameter_constraints,
-        "criterion": [StrOptions(set(CRITERIA_CLF)), Hidden(_criterion.Criterion)],
+        "criterion": [StrOptions(set(CRITERIA_CLF)), Hidden(Criterion)],
     }
 
     def __init__(
         self,
         *,
-        criterion="gini",
-        splitter="best",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        class_weight=None,
-        ccp_alpha=0.0,
-        monotonic_cst=None,
-        n_jobs=None,
-        categorical_features="from_dtype",
-        categorical_split="equality",
-        missing_values=None,
-    ):
+        criterion: ClassificationCriterion = "gini",
+        splitter: Splitter = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = None,
+        random_state: RandomState = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: ClassWeights = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_split: CategoricalSplit = "equality",
+        missing_values: MissingValues = None,
+    ) -> None:
         super().__init__(
             criterion=criterion,
             splitter=splitter,
@@ -111,14 +137,20 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         self.categorical_split = categorical_split
         self.missing_values = missing_values
 
-    def fit(self, X, y, sample_weight=None, check_input=True):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: TargetLike,
+        sample_weight: ColumnLike | None = None,
+        check_input: bool = True,
+    ) -> Self:
         """Grow the tree.
 
         Parameters
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
             The training rows; numbers are read as float32, NaN means missing. Tables may hold
-            labels: see `categorical_features`.
+            categories: see `categorical_features`.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -134,7 +166,7 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         self._check_parameters()
         return self._fit(X, y, sample_weight=sample_weight, check_input=check_input)
 
-    def predict(self, X, check_input=True):
+    def predict(self, X: MatrixLike, check_input: bool = True) -> Array:
         """Return the most frequent class in the leaf of each row.
 
         Parameters
@@ -166,7 +198,9 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
             labels[:, k] = classes.take(codes[:, k], axis=0)
         return labels
 
-    def predict_proba(self, X, check_input=True):
+    def predict_proba(
+        self, X: MatrixLike, check_input: bool = True
+    ) -> FloatArray | list[FloatArray]:
         """Return the fractions of the classes in the leaf of each row.
 
         Parameters
@@ -182,7 +216,8 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
             Probabilities in the order of `classes_`.
         """
         check_grown(self)
-        proba = self._lookup(*check_predict_data(self, X, check_input), self.tree_.value)
+        X, accepted = check_predict_data(self, X, check_input)
+        proba = self._lookup(X, accepted, self.tree_.value)
         if self.n_outputs_ == 1:
             return proba[:, 0, : self.n_classes_]
         return [proba[:, k, :n] for k, n in enumerate(self.n_classes_)]
@@ -223,29 +258,29 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
     _parameter_constraints: dict = {
         **sklearn.tree.DecisionTreeRegressor._parameter_constraints,
         **BaseDecisionTree._parameter_constraints,
-        "criterion": [StrOptions(set(CRITERIA_REG)), Hidden(_criterion.Criterion)],
+        "criterion": [StrOptions(set(CRITERIA_REG)), Hidden(Criterion)],
     }
 
     def __init__(
         self,
         *,
-        criterion="squared_error",
-        splitter="best",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        ccp_alpha=0.0,
-        monotonic_cst=None,
-        n_jobs=None,
-        categorical_features="from_dtype",
-        categorical_split="equality",
-        missing_values=None,
-    ):
+        criterion: RegressionCriterion = "squared_error",
+        splitter: Splitter = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = None,
+        random_state: RandomState = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_split: CategoricalSplit = "equality",
+        missing_values: MissingValues = None,
+    ) -> None:
         super().__init__(
             criterion=criterion,
             splitter=splitter,
@@ -265,14 +300,20 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         self.categorical_split = categorical_split
         self.missing_values = missing_values
 
-    def fit(self, X, y, sample_weight=None, check_input=True):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: TargetLike,
+        sample_weight: ColumnLike | None = None,
+        check_input: bool = True,
+    ) -> Self:
         """Grow the tree.
 
         Parameters
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
             The training rows; numbers are read as float32, NaN means missing. Tables may hold
-            labels: see `categorical_features`.
+            categories: see `categorical_features`.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -288,7 +329,7 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         self._check_parameters()
         return self._fit(X, y, sample_weight=sample_weight, check_input=check_input)
 
-    def predict(self, X, check_input=True):
+    def predict(self, X: MatrixLike, check_input: bool = True) -> Array:
         """Return the value of the leaf of each row.
 
         Parameters
@@ -307,7 +348,8 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         values = self.tree_.value[:, :, 0]
         if self.n_outputs_ == 1:
             values = values[:, 0]
-        return self._lookup(*check_predict_data(self, X, check_input), values)
+        X, accepted = check_predict_data(self, X, check_input)
+        return self._lookup(X, accepted, values)
 
 
 @document("classification")
@@ -332,24 +374,24 @@ class ExtraTreeClassifier(DecisionTreeClassifier, sklearn.tree.ExtraTreeClassifi
     def __init__(
         self,
         *,
-        criterion="gini",
-        splitter="random",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features="sqrt",
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        class_weight=None,
-        ccp_alpha=0.0,
-        monotonic_cst=None,
-        n_jobs=None,
-        categorical_features="from_dtype",
-        categorical_split="equality",
-        missing_values=None,
-    ):
+        criterion: ClassificationCriterion = "gini",
+        splitter: Splitter = "random",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = "sqrt",
+        random_state: RandomState = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: ClassWeights = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_split: CategoricalSplit = "equality",
+        missing_values: MissingValues = None,
+    ) -> None:
         super().__init__(
             criterion=criterion,
             splitter=splitter,
@@ -393,23 +435,23 @@ class ExtraTreeRegressor(DecisionTreeRegressor, sklearn.tree.ExtraTreeRegressor)
     def __init__(
         self,
         *,
-        criterion="squared_error",
-        splitter="random",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=1.0,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        ccp_alpha=0.0,
-        monotonic_cst=None,
-        n_jobs=None,
-        categorical_features="from_dtype",
-        categorical_split="equality",
-        missing_values=None,
-    ):
+        criterion: RegressionCriterion = "squared_error",
+        splitter: Splitter = "random",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = 1.0,
+        random_state: RandomState = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_split: CategoricalSplit = "equality",
+        missing_values: MissingValues = None,
+    ) -> None:
         super().__init__(
             criterion=criterion,
             splitter=splitter,

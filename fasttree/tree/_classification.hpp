@@ -3,12 +3,14 @@
 // An accumulator moves rows, or whole cells of a count table, from the right child to the left
 // one in O(1) per row and output and scores the position. Scores are functions of the exact
 // integer class weights alone; whatever is kept incrementally only screens candidates, or is
-// itself exact.
+// itself exact. `work` says what a scan of n rows takes, in steps of about a row's worth; what takes
+// long for a single feature counts its steps itself, and scores nothing once the fit is given up.
 #pragma once
 #include <algorithm>
 #include <vector>
 
 #include "../utils/_bits.hpp"
+#include "../utils/_interrupt.hpp"
 #include "../utils/_simd.hpp"
 #include "_impurity.hpp"
 #include "_runs.hpp"
@@ -19,9 +21,22 @@ namespace fasttree {
 // Relative slack of the screens: they never reject what the score would accept.
 constexpr double SCREEN = 1.0 - 1e-13;
 
+// Whether rows have the same class in every output, which class weights do not tell where some are
+// negative and cancel.
+template <class Class>
+bool are_alike(const Class* y, int n_outputs, const uint32_t* rows, uint32_t n) {
+    const Class* first = y + static_cast<size_t>(rows[0]) * n_outputs;
+    for (uint32_t i = 1; i < n; ++i) {
+        if (!std::equal(first, first + n_outputs, y + static_cast<size_t>(rows[i]) * n_outputs)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Two classes, one output: gini ranks by the separation of class 1.
 template <class Weights>
-struct BinaryGini {
+struct BinaryGini : Watched {
     using Cell = uint64_t;
     static constexpr bool has_cells = true;
     static constexpr bool weighted = Weights::weighted;
@@ -35,6 +50,7 @@ struct BinaryGini {
     explicit BinaryGini(const Targets& targets)
         : t(targets), w(targets), y(static_cast<const uint8_t*>(targets.classes)) {}
 
+    uint64_t work(uint32_t n) const { return n; }
     void begin_node(const uint32_t* rows, uint32_t n) {
         total = w_total = 0;
         for (uint32_t i = 0; i < n; ++i) {
@@ -43,11 +59,12 @@ struct BinaryGini {
             w_total += weight;
         }
     }
-    void node_stats(const uint32_t*, uint32_t, NodeStats& out) const {
+    void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) const {
         const int64_t counts[2] = {w_total - total, total};
         out.weight = to_double(w_total) * t.weight_unit;
         out.impurity = add_gini(0.0, counts, 2, to_double(w_total));
-        out.pure = total == 0 || total == w_total;
+        out.pure = t.has_negative_weights ? are_alike(y, 1, rows, n)
+                                          : total == 0 || total == w_total;
     }
     void node_value(double* value) const {
         value[0] = to_double(w_total - total) / to_double(w_total);
@@ -94,7 +111,8 @@ struct BinaryGini {
     // Both children pure: D is the product of the class weights. Small ones are exact.
     double perfect_score(const uint32_t*, uint32_t) const {
         constexpr int64_t EXACT = int64_t{1} << 13;
-        return w_total < EXACT ? to_double(total) * to_double(w_total - total) : INFINITE;
+        if (t.has_negative_weights || w_total >= EXACT) return INFINITE;
+        return to_double(total) * to_double(w_total - total);
     }
     double sklearn_score() const {
         const int64_t l[2] = {w_left - left, left};
@@ -116,27 +134,42 @@ struct BinaryGini {
 
 // Class weights of any number of classes and outputs; the criteria below add their score.
 // State of output k and class c stands at [k * stride + c].
+//
+// A node of few rows holds few of very many classes. They are numbered in their order, and the
+// state is that of the numbers: what is absent adds nothing to a score, which stays the same to
+// the last bit. Cells of count tables know no numbers.
 template <class Weights, class Class, bool single_output>
-struct ClassWeights {
+struct ClassWeights : Watched {
     static constexpr bool has_cells = true;
     static constexpr bool weighted = Weights::weighted;
     using Cell = std::conditional_t<weighted, int64_t, int32_t>;
 
+    static constexpr bool with_numbers = single_output && sizeof(Class) > 1;
+
     const Targets& t;
     Weights w;
-    const Class* y;
-    const int n_outputs, stride;
+    const int n_outputs, n_classes;
+    const Class* y;                          // of the fit, or numbers of the node's classes
+    int stride;
     std::vector<int64_t> total, left, right;
     int64_t w_total = 0, w_left = 0;
+    std::vector<uint32_t> classes;           // by number; empty: all classes
+    std::vector<uint32_t> number;            // [n_classes], all 0 between nodes
+    std::vector<Class> numbers;              // [n_rows] of the node's rows
 
     explicit ClassWeights(const Targets& targets)
-        : t(targets), w(targets), y(static_cast<const Class*>(targets.classes)),
-          n_outputs(single_output ? 1 : targets.n_outputs), stride(targets.max_n_classes),
+        : t(targets), w(targets), n_outputs(single_output ? 1 : targets.n_outputs),
+          n_classes(targets.max_n_classes), y(all_classes()), stride(n_classes),
           total(n_outputs * stride), left(total.size()), right(total.size()) {}
 
     int outputs() const { return single_output ? 1 : n_outputs; }
+    const Class* all_classes() const { return static_cast<const Class*>(t.classes); }
+    uint64_t work(uint32_t n) const { return static_cast<uint64_t>(n) * outputs() + total.size(); }
 
     void begin_node(const uint32_t* rows, uint32_t n) {
+        if constexpr (with_numbers) {
+            if (number_classes(rows, n)) return;
+        }
         std::fill(total.begin(), total.end(), 0);
         w_total = 0;
         uint32_t i = 0;
@@ -148,6 +181,42 @@ struct ClassWeights {
             }
             w_total += w[rows[i]];
         }
+    }
+    // Numbers the classes of a node of few rows and counts them; false if there are many.
+    bool number_classes(const uint32_t* rows, uint32_t n) {
+        constexpr uint32_t FEWER = 4;
+        const Class* all = all_classes();
+        classes.clear();
+        if (FEWER * static_cast<uint64_t>(n) >= static_cast<uint64_t>(n_classes)) {
+            y = all;
+            resize(n_classes);
+            return false;
+        }
+        number.resize(n_classes);
+        numbers.resize(t.n_rows);
+        for (uint32_t i = 0; i < n; ++i) {
+            const Class c = all[rows[i]];
+            if (number[c] == 0) classes.push_back(c);
+            number[c] = 1;
+        }
+        std::sort(classes.begin(), classes.end());
+        for (size_t k = 0; k < classes.size(); ++k) number[classes[k]] = static_cast<uint32_t>(k);
+        y = numbers.data();
+        resize(static_cast<int>(classes.size()));
+        std::fill(total.begin(), total.end(), 0);
+        w_total = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t k = number[all[rows[i]]];
+            numbers[rows[i]] = static_cast<Class>(k);
+            total[k] += w[rows[i]];
+            w_total += w[rows[i]];
+        }
+        for (uint32_t c : classes) number[c] = 0;
+        return true;
+    }
+    void resize(int n) {
+        stride = n;
+        for (std::vector<int64_t>* weights : {&total, &left, &right}) weights->resize(n);
     }
     // Counts rows in two tables, so that a row need not wait for the one before; returns how many.
     uint32_t count_pairs(const uint32_t* rows, uint32_t n) {
@@ -176,13 +245,15 @@ struct ClassWeights {
     double mean_impurity(const std::vector<int64_t>& weights, double weight, Add add) const {
         double sum = 0.0;
         for (int k = 0; k < outputs(); ++k) {
-            sum = add(sum, &weights[k * stride], t.n_classes[k], weight);
+            sum = add(sum, &weights[k * stride], single_output ? stride : t.n_classes[k], weight);
         }
         return sum / outputs();
     }
     void node_value(double* value) const {
+        const bool is_numbered = !classes.empty();
+        if (is_numbered) std::fill_n(value, n_classes, 0.0);
         for (size_t i = 0; i < total.size(); ++i)
-            value[i] = to_double(total[i]) / to_double(w_total);
+            value[is_numbered ? classes[i] : i] = to_double(total[i]) / to_double(w_total);
     }
 
     void reset_weights() {
@@ -192,27 +263,43 @@ struct ClassWeights {
     }
 
     // Cells: weighted [rows, weight of each class], unweighted [rows of each class].
-    size_t cell_size() const { return total.size() + weighted; }
+    size_t cell_size() const { return static_cast<size_t>(n_outputs) * n_classes + weighted; }
     void fill(Cell* cell, uint32_t row) const {
         if constexpr (weighted) cell[0] += 1;
         for (int k = 0; k < outputs(); ++k) {
-            const size_t c = y[static_cast<size_t>(row) * outputs() + k];
-            cell[weighted + k * stride + c] += static_cast<Cell>(w[row]);
+            const size_t c = all_classes()[static_cast<size_t>(row) * outputs() + k];
+            cell[weighted + k * n_classes + c] += static_cast<Cell>(w[row]);
         }
     }
     uint32_t cell_rows(const Cell* cell) const {
         if constexpr (weighted) return static_cast<uint32_t>(cell[0]);
         int64_t rows = 0;
-        for (int c = 0; c < stride; ++c) rows += cell[c];
+        for (int c = 0; c < n_classes; ++c) rows += cell[c];
         return static_cast<uint32_t>(rows);
     }
     // Calls move(index, weight) for every class weight of the cell that is not zero.
     template <class Move>
     void for_each(const Cell* cell, Move move) {
+        if constexpr (with_numbers) {
+            if (!classes.empty()) return for_each_number(cell, move);
+        }
         for (size_t i = 0; i < total.size(); ++i) {
             if (cell[weighted + i] != 0) move(i, static_cast<int64_t>(cell[weighted + i]));
         }
         for (int c = 0; c < stride; ++c) w_left += cell[weighted + c];
+    }
+    template <class Move>
+    void for_each_number(const Cell* cell, Move move) {
+        for (size_t k = 0; k < classes.size(); ++k) {
+            const int64_t weight = cell[weighted + classes[k]];
+            if (weight != 0) move(k, weight);
+            w_left += weight;
+        }
+    }
+    // A score of many classes looks at them all: false if the fit was given up meanwhile.
+    bool may_score() const {
+        constexpr size_t MANY = 16;
+        return total.size() <= MANY || this->go_on(total.size());
     }
 
     static constexpr bool has_means = true;
@@ -249,10 +336,11 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
             }
         }
     }
-    void node_stats(const uint32_t*, uint32_t, NodeStats& out) const {
+    void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) const {
         out.weight = to_double(w_total) * this->t.weight_unit;
         out.impurity = this->mean_impurity(total, to_double(w_total), add_gini);
-        out.pure = this->is_pure();
+        out.pure = this->t.has_negative_weights ? are_alike(y, this->outputs(), rows, n)
+                                                : this->is_pure();
     }
 
     void reset() {
@@ -278,7 +366,7 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     void add_cell(const Cell* cell) {
 #if FASTTREE_X86
         if constexpr (single_output && !Weights::weighted) {
-            if (this->t.simd == SIMD_AVX512) return add_counts(cell);
+            if (this->t.simd == SIMD_AVX512 && this->classes.empty()) return add_counts(cell);
         }
 #endif
         this->for_each(cell, [this](size_t i, int64_t weight) {
@@ -311,7 +399,8 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     // Both children pure: possible with two classes only; small squares are exact.
     double perfect_score(const uint32_t*, uint32_t) const {
         constexpr int64_t EXACT = int64_t{1} << 20;
-        return single_output && w_total < EXACT ? to_double(w_total) : INFINITE;
+        const bool is_bound = single_output && !this->t.has_negative_weights && w_total < EXACT;
+        return is_bound ? to_double(w_total) : INFINITE;
     }
     double score() const {
         Square sum_left = 0, sum_right = 0;
@@ -354,7 +443,11 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
 
     explicit Entropy(const Targets& targets) : Base(targets) {
         // The terms of all outputs together stay below 2**61.
-        const double n = Weights::weighted ? 4611686018427387904.0 : targets.n_rows + 1.0;
+        double n = targets.n_rows + 1.0;
+        if constexpr (Weights::weighted) {
+            n = 1.0;
+            for (uint32_t i = 0; i < targets.n_rows; ++i) n += std::fabs(to_double(w[i]));
+        }
         const double largest = 2.0 * n * (std::log2(n) + 1.0) * this->n_outputs;
         scale = std::exp2(std::floor(61.0 - std::log2(largest)));
         if constexpr (!Weights::weighted) {
@@ -411,6 +504,7 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
         return single_output && w_total < LARGEST ? 0.0 : INFINITE;
     }
     double score() const {
+        if (!this->may_score()) return MINUS_INFINITY;
         double sum = 0.0;
         for (size_t i = 0; i < total.size(); ++i) {
             sum += xlog2x(to_double(left[i])) + xlog2x(to_double(right[i]));

@@ -84,6 +84,8 @@ def target_array(y):
     Equal texts become one object, which costs less to make and to tell apart.
     """
     if is_pandas_series(y):
+        if _is_arrow_only(y.dtype):
+            return np.array(y.array.__arrow_array__().to_pylist(), dtype=object)
         column = _pandas_column(y, y.dtype, y.name)
     else:
         series = narwhals.from_native(y, pass_through=True, allow_series=True)
@@ -113,7 +115,7 @@ def _array_of_lists(rows):
 
 def _unreadable(name, dtype):
     return TypeError(
-        f"Column {name!r} has dtype {dtype}, which is neither numbers nor labels; convert it, "
+        f"Column {name!r} has dtype {dtype}, which is neither numbers nor categories; convert it, "
         "or leave it out."
     )
 
@@ -158,22 +160,26 @@ class FrameTable:
         return self.dtypes[j] in (narwhals.Boolean, narwhals.Categorical, narwhals.Enum)
 
     def column(self, j):
-        series, dtype = self.frame[self.names[j]], self.dtypes[j]
-        if dtype.is_decimal():
-            return Numbers(series.cast(narwhals.Float64).to_numpy())
-        if dtype.is_numeric():
-            return Numbers(series.to_numpy())
-        if dtype == narwhals.Boolean:
-            return Coded(series.cast(narwhals.Int8).fill_null(-1).to_numpy(), [False, True])
-        if dtype == narwhals.String:
-            return _distinct_text(series)
-        if dtype in (narwhals.Categorical, narwhals.Enum):
-            return _distinct_text(series.cast(narwhals.String))
-        if dtype == narwhals.Object:
-            return Objects(series.to_list())
-        if series.null_count() == len(series):
-            return Numbers(np.full(len(series), np.nan, dtype=np.float32))
-        raise _unreadable(self.names[j], dtype)
+        return _narwhals_column(self.frame[self.names[j]], self.dtypes[j], self.names[j])
+
+
+def _narwhals_column(series, dtype, name):
+    """View of a narwhals series."""
+    if dtype.is_decimal():
+        return Numbers(series.cast(narwhals.Float64).to_numpy())
+    if dtype.is_numeric():
+        return Numbers(series.to_numpy())
+    if dtype == narwhals.Boolean:
+        return Coded(series.cast(narwhals.Int8).fill_null(-1).to_numpy(), [False, True])
+    if dtype == narwhals.String:
+        return _distinct_text(series)
+    if dtype in (narwhals.Categorical, narwhals.Enum):
+        return _distinct_text(series.cast(narwhals.String))
+    if dtype == narwhals.Object:
+        return Objects(series.to_list())
+    if series.null_count() == len(series):
+        return Numbers(np.full(len(series), np.nan, dtype=np.float32))
+    raise _unreadable(name, dtype)
 
 
 class PandasTable:
@@ -202,10 +208,24 @@ def _is_category(dtype):
     return not isinstance(dtype, np.dtype) and dtype.name == "category"
 
 
+def _is_arrow_only(dtype):
+    """Whether only Arrow can convert a pandas column: missing booleans, and types that pandas
+    holds without knowing them."""
+    if not hasattr(dtype, "pyarrow_dtype"):
+        return False
+    try:
+        return dtype.type is bool
+    except NotImplementedError:
+        return True
+
+
 def _pandas_column(series, dtype, name):
     """View of a pandas series."""
     if _is_category(dtype):
         return Coded(series.cat.codes.to_numpy(), series.cat.categories.tolist())
+    if _is_arrow_only(dtype):
+        arrow = narwhals.from_native(series.array.__arrow_array__(), series_only=True)
+        return _narwhals_column(arrow, arrow.dtype, name)
     if dtype.kind in "iuf":
         if isinstance(dtype, np.dtype):
             return Numbers(series.to_numpy())
@@ -241,6 +261,8 @@ def _distinct_arrow_text(column):
     """Codes of a pyarrow.ChunkedArray of text."""
     if str(column.type) in ("string", "large_string"):
         return Coded(*encode_utf8(column.chunks))
+    if str(column.type) == "string_view":
+        return Objects(column.to_pylist())  # not every version of Arrow can cast or encode it
     encoded = column.dictionary_encode().combine_chunks()
     if hasattr(encoded, "chunks"):  # combine_chunks keeps a chunked array without chunks
         return Coded(np.empty(0, dtype=np.int64), [])

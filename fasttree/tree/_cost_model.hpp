@@ -23,36 +23,42 @@ inline bool subtraction_is_cheaper(uint32_t n, uint32_t n_features, size_t bytes
 
 // Sorted lists cost a partition of every list at every split; sorting in the node costs a sort
 // of each feature looked at.
-inline bool lists_pay(uint32_t n_features, uint32_t max_features) {
+inline bool lists_pay(uint32_t n_features, uint32_t max_features) noexcept {
     constexpr double PARTITION = 1.5, SORT = 10.0;
     return PARTITION * n_features < SORT * max_features;
+}
+
+// The list of a sample of n_kept rows: filtered from the list of all n_rows, or sorted anew.
+inline bool filtering_pays(size_t n_rows, size_t n_kept) noexcept {
+    constexpr double FILTER = 1.5, SORT = 10.0;
+    return FILTER * static_cast<double>(n_rows) < SORT * static_cast<double>(n_kept);
 }
 
 // Looking up n rows of a node in a sparse column of m nonzeros against walking the column: the
 // rule and the ratio of the sparse trees' paper (its equation 8). One nonzero is walked: its
 // logarithm would let any number of look-ups pass for free.
-inline bool binary_search_pays(uint32_t n, uint32_t m) {
+inline bool binary_search_pays(uint32_t n, uint32_t m) noexcept {
     constexpr double SWITCH = 0.1;
     return m > 1 && n * std::log2(static_cast<double>(m)) < SWITCH * m;
 }
 
 // Blocks cost a partition of all nonzeros of a node; extraction costs a look at one column for
 // each feature looked at, most of them short or without a row in the node.
-inline bool sparse_lists_pay(uint32_t n_features, uint32_t max_features) {
+inline bool sparse_lists_pay(uint32_t n_features, uint32_t max_features) noexcept {
     constexpr double PARTITION = 1.0, EXTRACTION = 20.0;
     return PARTITION * n_features < EXTRACTION * max_features;
 }
 
 // Nodes of more rows are searched and partitioned feature by feature on all threads, smaller
 // ones are whole subtrees of one thread's work.
-inline uint32_t subtree_size(uint32_t n_rows, int n_threads) {
+inline uint32_t subtree_size(uint32_t n_rows, int n_threads) noexcept {
     constexpr uint32_t SUBTREES_PER_THREAD = 2;
     return n_rows / (SUBTREES_PER_THREAD * static_cast<uint32_t>(n_threads));
 }
 
 // The table of a subtree's root goes to the thread that grows it; one of few rows is soon counted
 // again. Hence few tables exist at a time, however many subtrees there are.
-inline bool handing_over_pays(uint32_t n_rows, uint32_t largest) {
+inline bool handing_over_pays(uint32_t n_rows, uint32_t largest) noexcept {
     constexpr uint32_t SHARE = 4;
     return n_rows > largest / SHARE;
 }

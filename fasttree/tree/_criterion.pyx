@@ -6,11 +6,12 @@ is here; the formulas are in `_impurity.hpp`, the per-sample loops in `_classifi
 """
 import numpy as np
 
+from libc.math cimport isfinite, ldexp
 from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
-from libcpp.memory cimport unique_ptr
 from libcpp.utility cimport move
 
+from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t
 
 
@@ -18,10 +19,19 @@ cdef extern from "_grid.hpp" namespace "fasttree" nogil:
     cdef cppclass Grid:
         double centre
         double unit
-    double weight_grid(const double* w, size_t n, int64_t* out)
+    cdef cppclass WeightGrid:
+        double unit
+        double magnitude
+        int64_t total
+        cbool has_negative
+    const int WEIGHT_EXPONENT
+    const int TARGET_EXPONENT
+    int excess_exponent(double largest, int ordinary) noexcept
+    double largest_magnitude(const double* values, size_t n) noexcept
+    WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t* out) except +
     Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
                      const int64_t* weights, double weight_unit, cbool centred,
-                     cbool allow_lattice, int64_t* out)
+                     cbool allow_lattice, int64_t* out) except +
 
 
 cdef extern from "_scanners.hpp" namespace "fasttree":
@@ -34,35 +44,107 @@ cdef extern from "_scanners.hpp" namespace "fasttree":
     unique_ptr[Scanner] make_target_split(const Targets&) except +
 
 
+cdef void* address(array) except? NULL:
+    """Where an array begins; NULL for None."""
+    if array is None:
+        return NULL
+    return <void*> <size_t> array.ctypes.data
+
+
 cdef class Criterion:
     """Impurity criterion (abstract).
 
-    After `init`, `scanner` finds best splits for any node of the rows given.
+    After `init`, `scanner` finds best splits for any node of the rows given. Its sums of weights
+    are in units of 2**weight_exponent, targets in units of 2**target_exponent, impurities in units
+    of 2**impurity_exponent; the exponents are 0 unless weights or targets are far from 1.
     """
 
     cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  bint sklearn_formulas, Simd simd) except -1:
-        """Take the targets, shape (n_rows, n_outputs), and weights, shape (n_rows,) or None."""
-        cdef int64_t[::1] weights
-        cdef double unit
-        self.arrays = [y, sample_weight]
+                  const uint32_t[::1] rows, uint32_t n_rows, FitOptions options) except -1:
+        """Take the targets, shape (n, n_outputs), and weights, shape (n,) or None."""
+        self.weight_exponent = self.target_exponent = self.impurity_exponent = 0
+        self.arrays = {}
         self.targets = Targets()
-        self.targets.n_rows = <uint32_t> y.shape[0]
+        self.targets.n_rows = n_rows
         self.targets.n_outputs = <int> self.n_outputs
         self.targets.max_n_classes = 1
         self.targets.weight_unit = 1.0
-        self.targets.sklearn_formulas = sklearn_formulas
-        self.targets.simd = simd
-        self.targets.y = &y[0, 0]
+        self.targets.sklearn_formulas = options.sklearn_rules
+        self.targets.simd = options.simd
         if sample_weight is not None:
-            weights = np.empty(y.shape[0], dtype=np.int64)
-            unit = weight_grid(&sample_weight[0], sample_weight.shape[0], &weights[0])
-            self.arrays.append(weights)
-            self.targets.w = &sample_weight[0]
-            self.targets.weights = &weights[0]
-            self.targets.weight_unit = unit
+            sample_weight = self.init_weights(sample_weight)
+        y = self.scaled_targets(y)
+        self.targets.y = &y[0, 0]
+        self.arrays |= {"y": y, "w": sample_weight}
         self.init_targets(y, sample_weight)
+        if rows is not None:
+            self.place(np.asarray(rows), n_rows)
         self.make_scanner()
+        return 0
+
+    cdef int place(self, rows, uint32_t n_rows) except -1:
+        """Move the targets of a sample to the places of its rows among all n_rows."""
+        for name in ("y", "w", "weights", "classes", "sums", "order_rank", "levels"):
+            array = self.arrays.get(name)
+            if array is None:
+                continue
+            array = np.asarray(array)
+            by_output = name in ("order_rank", "levels")
+            placed = np.zeros(
+                (len(array), n_rows) if by_output else (n_rows, *array.shape[1:]), array.dtype)
+            placed[(slice(None), rows) if by_output else rows] = array
+            self.arrays[name] = placed
+        self.targets.y = <const double*> address(self.arrays["y"])
+        self.targets.w = <const double*> address(self.arrays["w"])
+        self.targets.weights = <const int64_t*> address(self.arrays.get("weights"))
+        self.targets.classes = address(self.arrays.get("classes"))
+        self.targets.sums = <const int64_t*> address(self.arrays.get("sums"))
+        self.targets.order_rank = <const uint32_t*> address(self.arrays.get("order_rank"))
+        self.targets.levels = <const int64_t*> address(self.arrays.get("levels"))
+        return 0
+
+    cdef const float64_t[::1] init_weights(self, const float64_t[::1] w):
+        """Put the weights on their grid; return them in units of 2**weight_exponent."""
+        cdef int64_t[::1] weights = np.empty(w.shape[0], dtype=np.int64)
+        cdef WeightGrid grid = weight_grid(&w[0], w.shape[0], <int> self.n_outputs, &weights[0])
+        if not isfinite(grid.magnitude):
+            raise ValueError("The sample weights are too large: their sum is not a finite number.")
+        if grid.has_negative and not self.takes_negative_weights():
+            raise ValueError(
+                "sample_weight holds negative values, which criterion='gini' and 'squared_error' "
+                f"support, but not {type(self).__name__}.")
+        if grid.total <= 0:
+            raise ValueError("The sum of the sample weights must be positive.")
+        self.weight_exponent = excess_exponent(grid.magnitude, WEIGHT_EXPONENT)
+        if self.weight_exponent != 0:
+            w = np.ldexp(w, -self.weight_exponent)
+        self.targets.w = &w[0]
+        self.targets.weights = &weights[0]
+        self.targets.weight_unit = ldexp(grid.unit, -self.weight_exponent)
+        self.targets.has_negative_weights = grid.has_negative
+        self.arrays["weights"] = weights
+        return w
+
+    cdef bint takes_negative_weights(self):
+        return False
+
+    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y):
+        """The targets in units of 2**target_exponent."""
+        return y
+
+    cdef int restore_units(self, nodes, values) except -1:
+        """Put the weights, impurities and values of a grown tree in units of 1."""
+        if self.weight_exponent != 0:
+            weights = nodes["weighted_n_node_samples"]
+            np.ldexp(weights, self.weight_exponent, out=weights)
+        if self.target_exponent != 0:
+            with np.errstate(over="ignore", under="ignore"):
+                np.ldexp(nodes["impurity"], self.impurity_exponent, out=nodes["impurity"])
+                np.ldexp(values, self.target_exponent, out=values)
+            if not (np.isfinite(nodes["impurity"]).all() and np.isfinite(values).all()):
+                raise ValueError(
+                    "The targets are too large: the impurity of a node is not a finite number. "
+                    "Scale them.")
         return 0
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
@@ -112,36 +194,54 @@ cdef class ClassificationCriterion(Criterion):
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         cdef int64_t[::1] n_classes = self.n_classes
         cdef int64_t max_n_classes = self.value_size // self.n_outputs
-        cdef uint8_t[::1] narrow
-        cdef uint32_t[::1] wide
+        cdef uint8_t[:, ::1] narrow
+        cdef uint32_t[:, ::1] wide
         cdef const double* labels = &y[0, 0]
+        cdef uint8_t* narrow_codes
+        cdef uint32_t* wide_codes
         cdef size_t i, size = y.shape[0] * y.shape[1]
-        cdef uint32_t[::1] bits
+        shape = (y.shape[0], y.shape[1])
         self.targets.n_classes = &n_classes[0]
         self.targets.max_n_classes = <int> max_n_classes
         if self.n_outputs == 1 and max_n_classes <= 256:
-            narrow = np.empty(size, dtype=np.uint8)
+            narrow = np.empty(shape, dtype=np.uint8)
+            narrow_codes = &narrow[0, 0]
             for i in range(size):
-                narrow[i] = <uint8_t> labels[i]
-            self.targets.classes = &narrow[0]
-            self.arrays.append(narrow)
+                narrow_codes[i] = <uint8_t> labels[i]
+            self.targets.classes = narrow_codes
+            self.arrays["classes"] = narrow
             if max_n_classes == 2:
-                bits = np.zeros(size // 32 + 1, dtype=np.uint32)
-                for i in range(size):
-                    bits[i >> 5] |= <uint32_t> narrow[i] << (i & 31)
-                self.targets.class_bits = &bits[0]
-                self.arrays.append(bits)
+                self.init_bits()
         else:
-            wide = np.empty(size, dtype=np.uint32)
+            wide = np.empty(shape, dtype=np.uint32)
+            wide_codes = &wide[0, 0]
             for i in range(size):
-                wide[i] = <uint32_t> labels[i]
-            self.targets.classes = &wide[0]
-            self.arrays.append(wide)
+                wide_codes[i] = <uint32_t> labels[i]
+            self.targets.classes = wide_codes
+            self.arrays["classes"] = wide
         return 0
+
+    cdef int init_bits(self) except -1:
+        """A bit per row that says whether it is of class 1."""
+        cdef const uint8_t[:, :] classes = self.arrays["classes"]
+        cdef size_t i, n = classes.shape[0]
+        cdef uint32_t[::1] bits = np.zeros(n // 32 + 1, dtype=np.uint32)
+        for i in range(n):
+            bits[i >> 5] |= <uint32_t> classes[i, 0] << (i & 31)
+        self.targets.class_bits = &bits[0]
+        self.arrays["class_bits"] = bits
+        return 0
+
+    cdef int place(self, rows, uint32_t n_rows) except -1:
+        Criterion.place(self, rows, n_rows)
+        return self.init_bits() if self.targets.class_bits != NULL else 0
 
 
 cdef class Gini(ClassificationCriterion):
     """Gini impurity: 1 - sum over classes of p_c squared, mean over outputs."""
+
+    cdef bint takes_negative_weights(self):
+        return True
 
     cdef void make_scanner(self) except *:
         self.scanner = move(make_gini(self.targets))
@@ -183,6 +283,27 @@ cdef class RegressionCriterion(Criterion):
     def __setstate__(self, state):
         pass
 
+    cdef int impurity_degree(self):
+        """The power of the targets' unit in that of impurities."""
+        return 1
+
+    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y):
+        cdef double largest = largest_magnitude(&y[0, 0], y.shape[0] * y.shape[1])
+        cdef int exponent = excess_exponent(largest, TARGET_EXPONENT)
+        if exponent == 0:
+            return y
+        if self.targets.sklearn_formulas:
+            # Scikit-learn's formulas compare with constants, so the unit matters.
+            if exponent < 0:
+                return y
+            raise ValueError(
+                f"The targets are too large (up to {largest:.3g}) for scikit-learn's formulas; "
+                "scale them, or set sklearn_random_stream=False.")
+        self.target_exponent = exponent
+        self.impurity_exponent = self.impurity_degree() * exponent
+        with np.errstate(under="ignore"):
+            return np.ldexp(y, -exponent)
+
     cdef int init_sums(self, const float64_t[:, ::1] y, const float64_t[::1] w,
                        bint centred) except -1:
         """Put the targets on their grids; centred sums lose nothing to a large mean."""
@@ -203,7 +324,7 @@ cdef class RegressionCriterion(Criterion):
         self.targets.sums = &sums[0, 0]
         self.targets.centre = &grids[0, 0]
         self.targets.sum_unit = &grids[1, 0]
-        self.arrays += [sums, grids]
+        self.arrays |= {"sums": sums, "grids": grids}
         return 0
 
     cdef int init_ranks(self, const float64_t[:, ::1] y) except -1:
@@ -214,12 +335,18 @@ cdef class RegressionCriterion(Criterion):
             order = np.argsort(np.asarray(y)[:, k], kind="stable")
             np.asarray(rank)[k, order] = np.arange(y.shape[0], dtype=np.uint32)
         self.targets.order_rank = &rank[0, 0]
-        self.arrays.append(rank)
+        self.arrays["order_rank"] = rank
         return 0
 
 
 cdef class MSE(RegressionCriterion):
     """Mean squared error about the node's mean, mean over outputs."""
+
+    cdef bint takes_negative_weights(self):
+        return True
+
+    cdef int impurity_degree(self):
+        return 2
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         return self.init_sums(y, w, True)
@@ -242,7 +369,7 @@ cdef class Poisson(RegressionCriterion):
             counts = np.arange(-LOG_PADDING, y.shape[0] + LOG_PADDING + 1)
             log_counts = np.log(np.maximum(counts, 1))
             self.targets.log_counts = &log_counts[LOG_PADDING]
-            self.arrays.append(log_counts)
+            self.arrays["log_counts"] = log_counts
         return 0
 
     cdef void make_scanner(self) except *:
@@ -258,9 +385,9 @@ cdef class MAE(RegressionCriterion):
         self.targets.weights = NULL  # levels are unweighted
         self.init_sums(y, None, True)
         self.targets.weights = weights
-        levels = np.ascontiguousarray(np.asarray(self.arrays[len(self.arrays) - 2]).T)
+        levels = np.ascontiguousarray(np.asarray(self.arrays["sums"]).T)
         self.targets.levels = &levels[0, 0]
-        self.arrays.append(levels)
+        self.arrays["levels"] = levels
         return self.init_ranks(y)
 
     cdef void make_scanner(self) except *:
@@ -272,6 +399,9 @@ cdef class LabelSplit(RegressionCriterion):
 
     One output. Impurity is the squared error.
     """
+
+    cdef int impurity_degree(self):
+        return 2
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         if self.n_outputs > 1:

@@ -32,8 +32,8 @@ from fasttree._sklearn_compat import (
     check_response_method,
     score_estimator,
 )
-from fasttree.tree._pruning import prune_tree
 from fasttree.tree._tuning import Cuts, class_weights, path_errors, weighted_table
+from fasttree.tree._validation import within_doubles
 
 __all__ = ["ValidationRows", "check_scorer", "class_codes", "node_losses", "score_cuts"]
 
@@ -96,6 +96,7 @@ def score_cuts(rows, settings, with_setting, scorer, score_params, error_score):
     return scores, rows.cuts.n_leaves(settings)
 
 
+@within_doubles
 def node_losses(estimator, X, y, sample_weight=None):
     """Return the error of each node on the rows that pass through it.
 
@@ -149,8 +150,10 @@ def _scores_by_call(rows, settings, with_setting, scorer, score_params, error_sc
         mask = rows.cuts.mask(settings[i : i + 1])
         key = np.packbits(mask).tobytes() if looks_at_tree_only else i
         if key not in known:
-            cut = rows.estimator._with_tree(prune_tree(rows.tree, mask), with_setting(i))
-            known[key] = score_estimator(cut, rows.X, rows.raw_y, scorer, score_params, error_score)
+            cut = rows.estimator._cut(rows.tree, mask, with_setting(i), copy=True)
+            known[key] = score_estimator(
+                cut, rows.original_X, rows.raw_y, scorer, score_params, error_score
+            )
         scores.append(known[key])
     if isinstance(scores[0], dict):
         return {name: np.array([score[name] for score in scores]) for name in scores[0]}
@@ -258,6 +261,8 @@ class ValidationRows:
     ----------
     estimator : estimator
     X, y : array-like
+    original : callable or None, default=None
+        Returns the rows as the user passed them, if X is encoded.
 
     Attributes
     ----------
@@ -268,7 +273,7 @@ class ValidationRows:
         regression, with several outputs, or if the classes cannot be compared.
     """
 
-    def __init__(self, estimator, X, y):
+    def __init__(self, estimator, X, y, original=None):
         inner = estimator._tree_estimator()
         self.estimator, self.X, self.raw_y = estimator, X, y
         self.tree = inner.tree_
@@ -278,6 +283,11 @@ class ValidationRows:
         self.y = np.asarray(y)
         self.is_plain = self._read_targets() and self._find_leaves()
         self._class_weights = {}
+        self._original = original
+
+    @cached_property
+    def original_X(self):
+        return self.X if self._original is None else self._original()
 
     @cached_property
     def cuts(self):
@@ -496,5 +506,5 @@ _OF_NUMBERS = {
     root_mean_squared_error: _root_squared_error,
 }
 # Options of a scorer that the functions above read; others leave it to scikit-learn.
-_OPTIONS = {make: set() for make in (*_OF_CLASSES.values(), *_OF_NUMBERS.values())}
+_OPTIONS: dict = {make: set() for make in (*_OF_CLASSES.values(), *_OF_NUMBERS.values())}
 _OPTIONS[_f1] = {"average", "pos_label"}

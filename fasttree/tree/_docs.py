@@ -73,15 +73,15 @@ _SIZES = {
     "categorical_features": (
         '"from_dtype", array-like of bool, int or str of shape (n_features,) or '
         "(n_categorical_features,), or None",
-        """Columns that hold labels only: a mask, column numbers or names. "from_dtype" takes the
-        columns of categories, enums and booleans of a frame. Other columns of text or objects are
-        hybrid: what parses as a number is a number, the rest are labels.""",
+        """Columns that hold categories only: a mask, column numbers or names. "from_dtype" takes
+        the columns of categories, enums and booleans of a frame. Other columns of text or objects
+        are hybrid: what parses as a number is a number, the rest are categories.""",
     ),
     "categorical_split": (
         '{"equality", "subset"}',
-        """What a node asks of labels: whether a value is one label, or one of the best set of
-        labels. Sets need one output, and two classes or regression other than by absolute error;
-        with `splitter="random"` they are random and need neither.""",
+        """How categories are split: one from the rest, or the best set of them from the rest. Sets
+        need one output, and two classes or regression other than by absolute error; with
+        `splitter="random"` they are random and need neither.""",
     ),
     "missing_values": (
         "float, str, array-like of these, or None",
@@ -102,8 +102,8 @@ _REGRESSION = {
     "criterion": (
         '{"squared_error", "absolute_error", "poisson", "label_split"}',
         """Loss that splits decrease: squared error and Poisson deviance about the mean, absolute
-        error about the median. "label_split" first parts a node's targets in two by squared error
-        and ranks splits by information gain about these two classes; its impurity is the squared
+        error about the median. "label_split" first separates a node's targets into two classes by
+        squared error and ranks splits by information gain about them; its impurity is the squared
         error.""",
     ),
 }
@@ -123,7 +123,7 @@ _FITTED = {
     "tree_": ("Tree", "The fitted tree as arrays."),
     "categories_": (
         "list of list",
-        "Labels of each column in code order, if fitted on a table with labels or objects.",
+        "Categories of each column in code order, if fitted on a table with categories or objects.",
     ),
 }
 

@@ -1,10 +1,10 @@
 """C++ pieces of the engine: targets, runs, nodes, samplers, columns, scanner, cost model."""
 from libc.stddef cimport ptrdiff_t, size_t
 from libcpp cimport bool as cbool
-from libcpp.memory cimport unique_ptr
-from libcpp.vector cimport vector
 
+from fasttree.utils._interrupt cimport Poll
 from fasttree.utils._simd cimport Simd
+from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
 
 
@@ -15,7 +15,7 @@ cdef extern from "_targets.hpp" namespace "fasttree" nogil:
         cbool pure
 
     cdef cppclass Targets:
-        Targets()
+        Targets() noexcept
         uint32_t n_rows
         int n_outputs
         int max_n_classes
@@ -24,6 +24,7 @@ cdef extern from "_targets.hpp" namespace "fasttree" nogil:
         const uint32_t* class_bits
         const int64_t* weights
         double weight_unit
+        cbool has_negative_weights
         const double* y
         const double* w
         const int64_t* sums
@@ -44,8 +45,8 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
         const uint32_t* entries
         uint32_t n
         uint32_t n_missing
-        float value(uint32_t p)
-        cbool is_constant(cbool sklearn_rules)
+        float value(uint32_t p) noexcept
+        cbool is_constant(cbool sklearn_rules) noexcept
 
     cdef cppclass Counts:
         const void* cells
@@ -91,24 +92,24 @@ cdef extern from "_nonzeros.hpp" namespace "fasttree" nogil:
         uint32_t n
         uint32_t n_negative
         uint32_t n_missing
-        uint32_t n_listed()
-        uint32_t n_values()
-        float value(uint32_t p)
-        uint32_t n_at_most(double threshold)
-        cbool is_constant(cbool sklearn_rules)
+        uint32_t n_listed() noexcept
+        uint32_t n_values() noexcept
+        float value(uint32_t p) noexcept
+        uint32_t n_at_most(double threshold) noexcept
+        cbool is_constant(cbool sklearn_rules) noexcept
 
     cdef cppclass Reach:
         pass
 
 
 cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
-    uint64_t mix(uint64_t key, uint64_t value)
+    uint64_t mix(uint64_t key, uint64_t value) noexcept
 
 
 cdef extern from "../utils/_room.hpp" namespace "fasttree" nogil:
     cdef cppclass Room[T]:
         T* reserve(size_t n) except +
-        T* get()
+        T* get() noexcept
 
 
 cdef extern from "../utils/_sorting.hpp" namespace "fasttree" nogil:
@@ -132,7 +133,7 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
         double lower
         double upper
         NodeStats stats
-        uint32_t size()
+        uint32_t size() noexcept
 
     cdef cppclass LabelSet:
         vector[uint32_t] codes
@@ -151,24 +152,24 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
         cbool has_missing
         double middle
         LabelSet labels
-        cbool goes_left(float cell)
+        cbool goes_left(float cell) noexcept
 
-    double midpoint(float below, float above)
-    double score_to_beat(const Split& best, uint32_t feature, cbool sklearn_rules)
+    double midpoint(float below, float above) noexcept
+    double score_to_beat(const Split& best, uint32_t feature, cbool sklearn_rules) noexcept
     void take_counted(const Counts& counts, const Candidate& candidate,
                       const Categories& categories, uint32_t feature, Split& best) except +
     void take_candidate(const Runs& runs, const Candidate& candidate,
                         const Categories& categories, uint32_t feature, Split& best) except +
     void take_nonzeros "take_candidate"(const Nonzeros& nonzeros, const Candidate& candidate,
-                                        uint32_t feature, Split& best)
+                                        uint32_t feature, Split& best) noexcept
 
 
 cdef extern from "_random_labels.hpp" namespace "fasttree" nogil:
     cdef cppclass LabelDraw:
         LabelDraw(const vector[float]& cells, uint64_t key) except +
-        cbool is_constant()
-        cbool is_about_labels()
-        cbool numbers_vary()
+        cbool is_constant() noexcept
+        cbool is_about_labels() noexcept
+        cbool numbers_vary() noexcept
         void ask(cbool label_sets, Split& split) except +
 
 
@@ -179,32 +180,33 @@ cdef extern from "_growth.hpp" namespace "fasttree" nogil:
         int64_t min_samples_leaf
         double min_weight_leaf
         double min_impurity_decrease
+        double epsilon
         double root_weight
         const int8_t* monotonic_cst
         cbool sklearn_rules
         cbool label_sets
-        cbool is_terminal(const Node& node)
-        double improvement(const Node& node, const Node& left, const Node& right)
-        cbool accepts(double improvement)
+        cbool is_terminal(const Node& node) noexcept
+        double improvement(const Node& node, const Node& left, const Node& right) noexcept
+        cbool accepts(double improvement) noexcept
         void make_children(const Node& node, const Split& split, uint32_t middle, Node& left,
-                           Node& right)
-        Limits limits_of(const Node& node, uint32_t feature)
-        void clip(const Node& node, vector[double]& value)
+                           Node& right) noexcept
+        Limits limits_of(const Node& node, uint32_t feature) noexcept
+        void clip(const Node& node, vector[double]& value) noexcept
 
 
 cdef extern from "_sampler.hpp" namespace "fasttree" nogil:
     cdef cppclass FeatureSampler:
-        unique_ptr[FeatureSampler] clone()
-        cbool is_ascending()
-        void begin(uint64_t key, uint32_t n_known)
-        uint32_t next()
-        void found_constant()
-        uint32_t end()
-        cbool is_known_constant(uint32_t feature)
+        unique_ptr[FeatureSampler] clone() except +
+        cbool is_ascending() noexcept
+        void begin(uint64_t key, uint32_t n_known) noexcept
+        uint32_t next() except +
+        void found_constant() except +
+        uint32_t end() noexcept
+        cbool is_known_constant(uint32_t feature) noexcept
         vector[uint32_t] known(uint32_t n_known) except +
         void assume_known(const vector[uint32_t]& constants) except +
-        double threshold(uint64_t key, uint32_t feature, double low, double high)
-        cbool missing_left(uint64_t key, uint32_t feature)
+        double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept
+        cbool missing_left(uint64_t key, uint32_t feature) noexcept
 
     cdef cppclass KeyedSampler(FeatureSampler):
         KeyedSampler(uint32_t n_features, uint32_t max_features) except +
@@ -221,58 +223,65 @@ cdef extern from "_block.hpp" namespace "fasttree" nogil:
 
     cdef cppclass Block:
         Block(BlockSource& source, Simd simd, uint32_t n_rows, uint32_t n_features) except +
-        void open(uint32_t start, uint32_t end, const uint32_t* rows)
+        void open(uint32_t start, uint32_t end, const uint32_t* rows) noexcept
 
 
 cdef extern from "_dense.hpp" namespace "fasttree" nogil:
     const uint32_t MAX_COUNTED
     const uint32_t TILE
 
-    cdef enum Storage:
-        RAW
-        SORTED
-        COUNTED
-        WIDE
-
     cdef cppclass Column:
-        Storage storage
         cbool has_missing
         uint32_t n_categories
         vector[float] values
-        cbool with_labels()
+        cbool with_labels() noexcept
 
-    cdef cppclass DenseData:
+    cdef cppclass DenseColumns:
         uint32_t n_rows
         vector[uint32_t] rows
         vector[Column] columns
-        DenseData(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, uint32_t n_rows,
-                  uint32_t n_features) except +
-        float value(uint32_t row, uint32_t feature)
-        void begin_encoding(uint32_t n_threads)
-        uint32_t n_parts()
+        DenseColumns(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride,
+                     uint32_t n_rows, uint32_t n_features) except +
+        float value(uint32_t row, uint32_t feature) noexcept
+        void begin_encoding(uint32_t n_threads) noexcept
+        uint32_t n_parts() noexcept
         uint32_t begin_counting(uint32_t first, uint32_t last) except +
-        uint32_t n_steps()
+        uint32_t n_counted
+        uint32_t n_wide
+        uint32_t n_steps(size_t n_columns) noexcept
         void count(uint32_t share, uint32_t step, uint32_t n_steps) except +
         void settle_codes(uint32_t feature) except +
         void count_few(uint32_t first, uint32_t last) except +
-        vector[uint32_t] raw_features() except +
+        vector[uint32_t] unlisted() except +
         void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
-                         uint32_t part, uint32_t* all_keys)
+                         uint32_t part, uint32_t* all_keys) noexcept
         void sort(uint32_t feature, const uint32_t* keys, cbool widened,
                   SortBuffers& buffers) except +
         void begin_interleaving() except +
-        void interleave(uint32_t part)
-        void end_interleaving()
+        void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept
+        void end_interleaving() noexcept
+
+
+cdef extern from "_sample.hpp" namespace "fasttree" nogil:
+    cdef cppclass DenseSample:
+        const DenseColumns& data
+        vector[uint32_t] rows
+        DenseSample(const DenseColumns& data, vector[uint32_t] rows) except +
+        cbool has_list(uint32_t feature) noexcept
+        void take_lists(DenseColumns& columns) noexcept
+        vector[uint32_t] bits() except +
+        void filter_list(uint32_t feature, const uint32_t* is_in) except +
+        void sort_list(uint32_t feature, SortBuffers& buffers) except +
 
     cdef cppclass DenseWorkspace(BlockSource):
         vector[uint32_t] go_left
         Room[uint32_t] scratch
-        DenseWorkspace(DenseData& data, Simd simd) except +
+        DenseWorkspace(DenseSample& sample, Simd simd) except +
         Runs runs(uint32_t feature, uint32_t start, uint32_t end) except +
         uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) except +
         void split_list(uint32_t feature, uint32_t start, uint32_t end, cbool with_left,
-                        cbool with_right, const uint32_t* sides)
-        void mark_halves(uint32_t start, uint32_t middle, uint32_t end)
+                        cbool with_right, const uint32_t* sides) noexcept
+        void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept
 
 
 cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
@@ -280,13 +289,13 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
         pass
 
     cdef cppclass NodeStore:
-        NodeStore()
-        NodeStore(size_t value_size)
+        NodeStore() noexcept
+        NodeStore(size_t value_size) except +
         uint32_t append(const Node& node, const vector[double]& value) except +
-        void set_split(uint32_t record, const Split& split, uint32_t left)
+        void set_split(uint32_t record, const Split& split, uint32_t left) except +
         void begin_subtree(const NodeStore& main, uint32_t record) except +
-        void set_missing_side(uint32_t record, cbool left)
-        void set_subtree(uint32_t record, int subtree)
+        void set_missing_side(uint32_t record, cbool left) noexcept
+        void set_subtree(uint32_t record, int subtree) noexcept
 
     cdef cppclass Open:            # a node of the frontier of best-first growth
         Node node
@@ -297,14 +306,15 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
         vector[double] right_value
         double improvement
         cbool is_leaf
+        void take_values(const vector[double]& left, const vector[double]& right) except +
 
     cdef cppclass Frontier:
-        Frontier(const NodeStore& store, cbool sklearn_rules)
+        Frontier(const NodeStore& store, cbool sklearn_rules) except +
         void push(Open& node) except +
-        Open pop()
-        cbool empty()
+        Open pop() noexcept
+        cbool empty() noexcept
 
-    size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees)
+    size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees) noexcept
 
     cdef cppclass LabelLists:
         vector[int64_t] nodes
@@ -317,33 +327,27 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
                    double* values) except +
         void write_main(cbool as_grown) except +
         void write_subtree(int i) except +
-        int max_depth()
+        int max_depth() noexcept
         LabelLists label_lists() except +
 
 
 cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
     cdef cppclass Scanner:
+        void watch(Poll* poll)
+        uint64_t work(uint32_t n)
         void begin_node(const uint32_t* rows, uint32_t n) except +
-        void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out)
-        void node_value(double* value)
+        void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) except +
+        void node_value(double* value) except +
         Reach reach(double score) except +
         cbool may_beat(const uint32_t* rows, uint32_t n, double score, uint32_t& peak) except +
-        double perfect_score(const uint32_t* rows, uint32_t n)
+        double perfect_score(const uint32_t* rows, uint32_t n) except +
         void grow_block(Block& block, const GrowthRules& rules, FeatureSampler& sampler,
                         NodeStore& store, const Node& root) except +
         cbool scan(const Runs&, const Limits&, Candidate& best) except +
         cbool scan_counts "scan"(const Counts&, const Limits&, Candidate& best) except +
         cbool scan_nonzeros "scan"(const Nonzeros&, const Limits&, Candidate& best) except +
-        const Categories& categories()
-        size_t cell_bytes()
-        void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
-                  const uint32_t* slots, const size_t* offsets, uint32_t n_tables, char* cells)
-        void fill_wide "fill"(const uint32_t* rows, uint32_t n, const uint32_t* codes,
-                              size_t stride, const uint32_t* slots, const size_t* offsets,
-                              uint32_t n_tables, char* cells)
-        uint32_t cell_rows(const char* cell)
-        cbool is_constant(const Counts&, cbool sklearn_rules)
-        void subtract(char* table, const char* other, size_t n_bytes)
+        const Categories& categories() noexcept
+        cbool is_constant(const Counts&, cbool sklearn_rules) except +
 
 
 cdef extern from "_tables.hpp" namespace "fasttree" nogil:
@@ -355,25 +359,28 @@ cdef extern from "_tables.hpp" namespace "fasttree" nogil:
         vector[uint32_t] known
         TableCells table
 
+    vector[int] largest_first(const vector[Deferred]& deferred) except +
+
     cdef cppclass CountTables:
-        CountTables(const DenseData& data, const Scanner& scanner, cbool forced) except +
-        cbool counts(uint32_t feature, uint32_t n)
-        cbool any(uint32_t n)
+        CountTables(const DenseSample& sample, const Scanner& scanner, cbool forced) except +
+        cbool counts(uint32_t feature, uint32_t n) noexcept
+        cbool any(uint32_t n) noexcept
         int acquire() except +
-        void release(int table)
-        TableCells give(int table)
+        void release(int table) noexcept
+        TableCells give(int table) noexcept
         int take(TableCells& cells) except +
         void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
-                  uint32_t n_chosen, uint32_t share, uint32_t n_shares) except +
-        void fill_one(int table, uint32_t feature, uint32_t start, uint32_t end)
-        cbool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, cbool both)
+                  uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) except +
+        void fill_one(int table, uint32_t feature, uint32_t start, uint32_t end) except +
+        cbool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, cbool both) noexcept
         void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler,
-                      uint32_t share, uint32_t n_shares)
-        Counts view(int table, uint32_t feature, uint32_t n)
+                      uint32_t share, uint32_t n_shares) except +
+        Counts view(int table, uint32_t feature, uint32_t n) except +
 
 
 cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
-    cbool sparse_lists_pay(uint32_t n_features, uint32_t max_features)
-    cbool lists_pay(uint32_t n_features, uint32_t max_features)
-    uint32_t subtree_size(uint32_t n_rows, int n_threads)
-    cbool handing_over_pays(uint32_t n_rows, uint32_t largest)
+    cbool filtering_pays(size_t n_rows, size_t n_kept) noexcept
+    cbool sparse_lists_pay(uint32_t n_features, uint32_t max_features) noexcept
+    cbool lists_pay(uint32_t n_features, uint32_t max_features) noexcept
+    uint32_t subtree_size(uint32_t n_rows, int n_threads) noexcept
+    cbool handing_over_pays(uint32_t n_rows, uint32_t largest) noexcept

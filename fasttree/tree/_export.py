@@ -5,12 +5,24 @@ hands in the estimator it fitted. Trees that were fitted on a table show each sp
 (see _questions.py).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import sklearn.tree
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree.tree._auto import DecisionTree
 from fasttree.tree._export_tables import dot_of_table_tree, draw_table_tree, text_of_table_tree
 from fasttree.tree._table import table_encoder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal, TextIO
+
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+    from sklearn.base import BaseEstimator
 
 __all__ = ["export_graphviz", "export_text", "plot_tree"]
 
@@ -24,15 +36,15 @@ def _exportable(decision_tree):
 
 
 def export_text(
-    decision_tree,
+    decision_tree: BaseEstimator,
     *,
-    feature_names=None,
-    class_names=None,
-    max_depth=10,
-    spacing=3,
-    decimals=2,
-    show_weights=False,
-):
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    max_depth: int | None = 10,
+    spacing: int = 3,
+    decimals: int = 2,
+    show_weights: bool = False,
+) -> str:
     """Return a text of the rules of a tree.
 
     Parameters
@@ -74,24 +86,24 @@ def export_text(
 
 
 def export_graphviz(
-    decision_tree,
-    out_file=None,
+    decision_tree: BaseEstimator,
+    out_file: TextIO | str | None = None,
     *,
-    max_depth=None,
-    feature_names=None,
-    class_names=None,
-    label="all",
-    filled=False,
-    leaves_parallel=False,
-    impurity=True,
-    node_ids=False,
-    proportion=False,
-    rotate=False,
-    rounded=False,
-    special_characters=False,
-    precision=3,
-    fontname="helvetica",
-):
+    max_depth: int | None = None,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | bool | None = None,
+    label: Literal["all", "root", "none"] = "all",
+    filled: bool = False,
+    leaves_parallel: bool = False,
+    impurity: bool = True,
+    node_ids: bool = False,
+    proportion: bool = False,
+    rotate: bool = False,
+    rounded: bool = False,
+    special_characters: bool = False,
+    precision: int = 3,
+    fontname: str = "helvetica",
+) -> str | None:
     """Write a tree in Graphviz's DOT language.
 
     Parameters
@@ -158,21 +170,21 @@ def export_graphviz(
 
 
 def plot_tree(
-    decision_tree,
+    decision_tree: BaseEstimator,
     *,
-    max_depth=None,
-    feature_names=None,
-    class_names=None,
-    label="all",
-    filled=False,
-    impurity=True,
-    node_ids=False,
-    proportion=False,
-    rounded=False,
-    precision=3,
-    ax=None,
-    fontsize=None,
-):
+    max_depth: int | None = None,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | bool | None = None,
+    label: Literal["all", "root", "none"] = "all",
+    filled: bool = False,
+    impurity: bool = True,
+    node_ids: bool = False,
+    proportion: bool = False,
+    rounded: bool = False,
+    precision: int = 3,
+    ax: Axes | None = None,
+    fontsize: int | None = None,
+) -> list[Annotation]:
     """Draw a tree with matplotlib.
 
     Parameters

@@ -2,7 +2,9 @@
 //
 // Integers are exact where the data are (counts, integer weights and targets, targets on a
 // lattice such as prices in cents); else values are rounded once, to a power-of-two unit with
-// sum |value| < 2**62.
+// sum |value| < 2**62. Weights and targets of any size will do: where products of them might
+// overflow or vanish, they are scaled by a power of two first, which is exact and undone in the
+// grown tree.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,29 +12,62 @@
 #include <cstddef>
 #include <limits>
 
+#include "../utils/_value.hpp"
+
 namespace fasttree {
 
 constexpr double EXACT = 9007199254740992.0;  // 2**53: doubles hold all integers up to here
 
-// Power of two in which a sum of absolute values stays below 2**61.
-inline double power_unit(double sum) {
-    return sum > 0.0 ? std::exp2(std::ceil(std::log2(sum)) - 61.0) : 1.0;
+// Sums of weights between 2**-64 and 2**64 and targets between 2**-200 and 2**200 are used as they
+// are: no product of a weight, two targets and 2**61 leaves the range of doubles.
+constexpr int WEIGHT_EXPONENT = 64, TARGET_EXPONENT = 200;
+
+// Exponent of the power of two to divide by, so that what is at most `largest` becomes ordinary.
+inline int excess_exponent(double largest, int ordinary) noexcept {
+    if (largest == 0.0) return 0;
+    const int exponent = std::ilogb(largest);
+    return std::abs(exponent) <= ordinary ? 0 : exponent;
 }
 
-// Writes w / unit; returns the unit. Positive weights stay positive.
-inline double weight_grid(const double* w, size_t n, int64_t* out) {
+inline double largest_magnitude(const double* values, size_t n) noexcept {
+    double largest = 0.0;
+    for (size_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(values[i]));
+    return largest;
+}
+
+// Power of two in which a sum of absolute values stays below 2**n_bits. Every double is a multiple
+// of the smallest one.
+inline double power_unit(double sum, double n_bits = 61.0) {
+    return sum > 0.0 ? std::exp2(std::max(std::ceil(std::log2(sum)) - n_bits, -1074.0)) : 1.0;
+}
+
+struct WeightGrid {
+    double unit;
+    double magnitude;   // sum of absolute weights; infinite: there is no grid
+    int64_t total;      // in units
+    bool has_negative;
+};
+
+// Writes w / unit. No weight but zero becomes zero. Squares of sums, added up over the outputs,
+// stay below 2**124.
+inline WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t* out) {
+    WeightGrid grid{1.0, 0.0, 0, false};
     bool integers = true;
-    double sum = 0.0;
     for (size_t i = 0; i < n; ++i) {
         integers &= w[i] == std::floor(w[i]);
-        sum += std::fabs(w[i]);
+        grid.has_negative |= w[i] < 0.0;
+        grid.magnitude += std::fabs(w[i]);
     }
-    const double unit = integers && sum < EXACT ? 1.0 : power_unit(sum);
+    if (!std::isfinite(grid.magnitude)) return grid;
+    if (!integers || grid.magnitude >= EXACT) {
+        grid.unit = power_unit(grid.magnitude, 61.0 - std::ceil(std::log2(n_outputs) / 2));
+    }
     for (size_t i = 0; i < n; ++i) {
-        out[i] = std::llrint(w[i] / unit);
-        if (out[i] == 0 && w[i] > 0.0) out[i] = 1;
+        out[i] = std::llrint(w[i] / grid.unit);
+        if (out[i] == 0 && w[i] != 0.0) out[i] = w[i] > 0.0 ? 1 : -1;
+        grid.total += out[i];
     }
-    return unit;
+    return grid;
 }
 
 // y[i * stride] = origin + step * k, k integer, up to the rounding of y itself.
@@ -41,10 +76,11 @@ struct Lattice {
     bool found;
 };
 
+constexpr double MAX_STEPS = 16777216.0;  // of a lattice
+
 // Greatest common step of the differences, by Euclid's algorithm with a tolerance; gives up
 // after a few rows on continuous targets.
 inline Lattice find_lattice(const double* y, size_t n, size_t stride, bool through_zero) {
-    constexpr double MAX_STEPS = 16777216.0;
     double low = y[0], high = y[0];
     for (size_t i = 0; i < n; ++i) {
         low = std::min(low, y[i * stride]);
@@ -82,10 +118,11 @@ inline Lattice find_lattice(const double* y, size_t n, size_t stride, bool throu
 struct Grid {
     double centre, unit;
 };
+static_assert(is_value<Grid>);
 
 // Largest power-of-two grid for deviations of targets of total absolute size `sum`.
 // `weights` are the integer weights or null, `w` the weights as given or null.
-// Writes weight * (y - centre) / unit.
+// Writes weight * (y - centre) / unit. The centre lies among the targets, whatever the weights' signs.
 inline Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
                         const int64_t* weights, double weight_unit, bool centred,
                         bool allow_lattice, int64_t* out) {
@@ -93,7 +130,7 @@ inline Grid target_grid(const double* y, size_t n, size_t stride, const double* 
     bool integers = true;
     double sum = 0.0, absolute = 0.0, weight = 0.0;
     for (size_t i = 0; i < n; ++i) {
-        const double target = y[i * stride], wi = w ? w[i] : 1.0;
+        const double target = y[i * stride], wi = w ? std::fabs(w[i]) : 1.0;
         integers &= target == std::floor(target);
         sum += wi * target;
         absolute += std::fabs(wi * target);
@@ -107,7 +144,7 @@ inline Grid target_grid(const double* y, size_t n, size_t stride, const double* 
     }
     if (integer_weights && allow_lattice) {
         const Lattice lattice = find_lattice(y, n, stride, !centred);
-        if (lattice.found) {
+        if (lattice.found && weight * MAX_STEPS < 2305843009213693952.0) {  // 2**61
             for (size_t i = 0; i < n; ++i) {
                 const double k = std::nearbyint((y[i * stride] - lattice.origin) / lattice.step);
                 out[i * stride] = (weights ? weights[i] : 1) * static_cast<int64_t>(k);

@@ -14,8 +14,8 @@ def to_sklearn_tree(tree):
     """Return scikit-learn's `Tree` with the nodes and values of fasttree's."""
     if tree.label_splits is not None:
         raise ValueError(
-            "This tree splits on labels, which scikit-learn's trees cannot represent. "
-            "One-hot encode the columns of labels before the fit to export the tree."
+            "This tree splits on categories, which scikit-learn's trees cannot represent. "
+            "One-hot encode the categorical columns before the fit to export the tree."
         )
     state = tree.__getstate__()
     nodes = np.zeros(tree.node_count, dtype=SKLEARN_NODE_DTYPE)

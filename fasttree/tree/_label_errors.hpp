@@ -86,7 +86,8 @@ private:
     wide_t own_error(const std::vector<int64_t>& levels, const uint32_t* places) const {
         const wide_t weight = own_.weight.back();
         uint32_t j = 0;
-        while (2 * static_cast<wide_t>(own_.weight[j + 1]) < weight) ++j;
+        const uint32_t last = static_cast<uint32_t>(own_.weight.size()) - 2;
+        while (j < last && 2 * static_cast<wide_t>(own_.weight[j + 1]) < weight) ++j;
         return deviation(levels[places[j]], own_.sum.back(), weight, own_.sum[j], own_.weight[j]);
     }
     wide_t other_error(const std::vector<int64_t>& levels, const uint32_t* places) const {
@@ -104,8 +105,8 @@ private:
             else low = j + 1;
         }
         const uint32_t n_before = low;
-        uint32_t p = n_before > 0 ? places[n_before - 1] + 1 : 0;
-        uint32_t end = n_before < n_own ? places[n_before] : n;
+        uint32_t p = n_before > 0 ? std::min(places[n_before - 1] + 1, n - 1) : 0;
+        uint32_t end = n_before < n_own ? places[n_before] : n - 1;
         while (p < end) {
             const uint32_t middle = p + (end - p) / 2;
             if (is_half(middle, n_before)) end = middle;

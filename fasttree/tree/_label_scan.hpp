@@ -49,6 +49,7 @@ private:
         for (uint32_t i = 0; i < categories_.size(); ++i) {
             const Category& category = categories_[i];
             if (label_of(category.cell) == NO_LABEL) continue;
+            if (!acc.go_on(acc.work(category.n_rows))) break;
             if (category.n_rows < leaf || shape.n - category.n_rows < leaf) continue;
             if constexpr (has_begin_pass<Acc>::value) {
                 acc.take_label(i);

@@ -36,6 +36,45 @@ public:
     const T& operator[](size_t i) const { return *at(i); }
 };
 
+// The values of nodes. A node holds few of very many classes: of wide values only what is not
+// zero is kept.
+class NodeValues {
+    static constexpr size_t WIDE = 256;
+    struct Entry {
+        uint32_t place;
+        double value;
+    };
+    size_t width_ = 0;
+    ChunkedArray<double> all_;
+    std::vector<Entry> entries_;
+    std::vector<size_t> ends_;  // of a node's entries
+
+public:
+    NodeValues() = default;
+    explicit NodeValues(size_t width) : width_(width), all_(width) {}
+
+    void append(const double* value) {
+        if (width_ <= WIDE) {
+            std::copy_n(value, width_, all_.append());
+            return;
+        }
+        for (size_t i = 0; i < width_; ++i) {
+            if (value[i] != 0.0) entries_.push_back({static_cast<uint32_t>(i), value[i]});
+        }
+        ends_.push_back(entries_.size());
+    }
+    // To where zeros are.
+    void write(size_t node, double* out) const {
+        if (width_ <= WIDE) {
+            std::copy_n(all_.at(node), width_, out);
+            return;
+        }
+        for (size_t i = node == 0 ? 0 : ends_[node - 1]; i < ends_[node]; ++i) {
+            out[entries_[i].place] = entries_[i].value;
+        }
+    }
+};
+
 class NodeStore {
 public:
     struct Record {
@@ -69,10 +108,12 @@ public:
     };
     size_t value_size = 0;
     ChunkedArray<Record> records;
-    ChunkedArray<double> values;
+    NodeValues values;
     std::vector<LabelSet> label_sets;
 
     NodeStore() = default;
+    NodeStore(NodeStore&&) = default;
+    NodeStore& operator=(NodeStore&&) = default;
     explicit NodeStore(size_t value_size_) : value_size(value_size_), values(value_size_) {}
 
     uint32_t append(const Node& node, const std::vector<double>& value) {
@@ -86,7 +127,7 @@ public:
         r.feature = NO_FEATURE;
         r.subtree = r.labels = -1;
         r.missing_left = false;
-        std::copy(value.begin(), value.end(), values.append());
+        values.append(value.data());
         return static_cast<uint32_t>(records.size() - 1);
     }
     // Splits a node whose children were appended last.
@@ -107,11 +148,15 @@ public:
         *this = NodeStore(main.value_size);
         *records.append() = main.records[record];
         records[0].subtree = -1;
-        std::copy_n(main.values.at(record), value_size, values.append());
+        std::vector<double> value(value_size);
+        main.values.write(record, value.data());
+        values.append(value.data());
     }
     // scikit-learn leaves this mark on nodes that the budget of leaves kept from splitting.
-    void set_missing_side(uint32_t record, bool left) { records[record].missing_left = left; }
-    void set_subtree(uint32_t record, int subtree) { records[record].subtree = subtree; }
+    void set_missing_side(uint32_t record, bool left) noexcept {
+        records[record].missing_left = left;
+    }
+    void set_subtree(uint32_t record, int subtree) noexcept { records[record].subtree = subtree; }
 
     // Whether node a comes before node b in depth-first order; neither is above the other.
     bool precedes(uint32_t a, uint32_t b) const {
@@ -132,7 +177,13 @@ struct Open {
     std::vector<double> left_value, right_value;
     double improvement;
     bool is_leaf;
+
+    void take_values(const std::vector<double>& left_, const std::vector<double>& right_) {
+        left_value = left_;
+        right_value = right_;
+    }
 };
+static_assert(is_value<NodeStore> && is_value<Open>);
 
 // Largest improvement first, then first in depth-first order. scikit-learn breaks ties as the
 // standard library's heap happens to.
@@ -154,18 +205,18 @@ public:
         std::push_heap(heap_.begin(), heap_.end(),
                        [this](const Open& a, const Open& b) { return less(a, b); });
     }
-    Open pop() {
+    Open pop() noexcept {
         std::pop_heap(heap_.begin(), heap_.end(),
                       [this](const Open& a, const Open& b) { return less(a, b); });
         Open top = std::move(heap_.back());
         heap_.pop_back();
         return top;
     }
-    bool empty() const { return heap_.empty(); }
+    bool empty() const noexcept { return heap_.empty(); }
 };
 
 // A subtree's store begins with a copy of the node it hangs from.
-inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& subtrees) {
+inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& subtrees) noexcept {
     size_t n = main.records.size();
     for (const NodeStore& store : subtrees) n += store.records.size() - (store.records.size() > 0);
     return n;
@@ -174,20 +225,27 @@ inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& s
 // The splits on labels of a tree: split i belongs to nodes[i] and lists
 // codes[offsets[i]:offsets[i + 1]].
 struct LabelLists {
-    std::vector<int64_t> nodes, offsets{0};
+    std::vector<int64_t> nodes, offsets;  // empty if there are none
     std::vector<uint32_t> codes;
     std::vector<uint8_t> listed_left;
 
+    LabelLists() = default;
+    LabelLists(LabelLists&&) = default;
+    LabelLists& operator=(LabelLists&&) = default;
+
     void append(int64_t node, const uint32_t* first, const uint32_t* last,
                 uint8_t is_listed_left) {
+        if (offsets.empty()) offsets.push_back(0);
         nodes.push_back(node);
         codes.insert(codes.end(), first, last);
         offsets.push_back(static_cast<int64_t>(codes.size()));
         listed_left.push_back(is_listed_left);
     }
 };
+static_assert(is_value<LabelLists>);
 
-// Writes the nodes of a tree depth-first, or in the order they were grown. The main store's nodes
+// Writes the nodes of a tree depth-first, or in the order they were grown; values come to where
+// zeros are. The main store's nodes
 // come first, which gives the subtrees their places; threads may share the subtrees.
 class NodeWriter {
     struct Part {  // what is left to be put together, of a store
@@ -207,7 +265,7 @@ class NodeWriter {
         const NodeStore::Record& r = store.records[record];
         const bool is_leaf = r.feature == NO_FEATURE;
         nodes_[id] = is_leaf ? r.leaf() : r.with_children(left, right);
-        std::copy_n(store.values.at(record), store.value_size, values_ + id * store.value_size);
+        store.values.write(record, values_ + id * store.value_size);
         part.depth = std::max(part.depth, r.depth);
         if (r.labels >= 0) {
             const LabelSet& labels = store.label_sets[r.labels];
@@ -260,7 +318,7 @@ public:
     }
     void write_subtree(int i) { write_depth_first(subtrees_[i], first_[i], parts_[i]); }
 
-    int max_depth() const {
+    int max_depth() const noexcept {
         uint32_t depth = 0;
         for (const Part& part : parts_) depth = std::max(depth, part.depth);
         return static_cast<int>(depth);

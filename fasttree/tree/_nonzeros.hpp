@@ -23,7 +23,7 @@ struct SparseView {
     const int32_t* rows;
     uint32_t n;
 
-    float value(uint32_t row) const {
+    float value(uint32_t row) const noexcept {
         const int32_t key = static_cast<int32_t>(row);
         const int32_t* found = std::lower_bound(rows, rows + n, key);
         return found != rows + n && *found == key ? values[found - rows] : 0.0f;
@@ -62,8 +62,8 @@ struct Nonzeros {
     uint32_t n_negative, n_missing, n_positive;
     SparseView column;
 
-    uint32_t n_listed() const { return n_negative + n_missing + n_positive; }
-    uint32_t n_values() const { return n - n_missing; }
+    uint32_t n_listed() const noexcept { return n_negative + n_missing + n_positive; }
+    uint32_t n_values() const noexcept { return n - n_missing; }
     const uint32_t* missing() const { return entries + n_negative; }
     const uint32_t* positives() const { return entries + n_negative + n_missing; }
 
@@ -72,9 +72,9 @@ struct Nonzeros {
         if (p < n_values() - n_positive) return ZERO_ROW;
         return positives()[n_values() - 1 - p] & ROW;
     }
-    float value(uint32_t p) const { return column.value(row(p)); }
+    float value(uint32_t p) const noexcept { return column.value(row(p)); }
     // Number of values that are not above the threshold.
-    uint32_t n_at_most(double threshold) const {
+    uint32_t n_at_most(double threshold) const noexcept {
         uint32_t low = 0, high = n_values();
         while (low < high) {
             const uint32_t middle = low + (high - low) / 2;
@@ -84,7 +84,7 @@ struct Nonzeros {
         return low;
     }
     // All values equal, or all missing (scikit-learn's rule: or values too close).
-    bool is_constant(bool sklearn_rules) const {
+    bool is_constant(bool sklearn_rules) const noexcept {
         const uint32_t n_listed_ = n_listed();
         if (n_listed_ == 0) return true;
         if (sklearn_rules && n_missing == 0) return value(n - 1) <= value(0) + FEATURE_THRESHOLD;

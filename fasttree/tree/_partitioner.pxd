@@ -3,32 +3,30 @@
 Nodes own a slice [start, end) of the rows. A partitioner hands a feature of a node to the scan as
 runs, and moves the rows of a split node so that its children own contiguous slices.
 """
-from libcpp cimport bool as cbool
-from libcpp.memory cimport shared_ptr, unique_ptr
-from libcpp.vector cimport vector
-
 from fasttree.tree._engine cimport (
-    Block, DenseData, DenseWorkspace, Node, Nonzeros, Reach, Runs, Split
+    Block, DenseColumns, DenseSample, DenseWorkspace, Node, Nonzeros, Reach, Runs, Split
 )
+from fasttree.tree._encoding cimport DenseColumnsOwner, Encoding
+from fasttree.tree._options cimport FitOptions
 from fasttree.utils._simd cimport Simd
-from fasttree.utils._typedefs cimport float32_t, float64_t, uint8_t, uint32_t
+from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
+from fasttree.utils._typedefs cimport uint32_t
 
 
 cdef class Partitioner:
     cdef readonly uint32_t n_features
-    cdef readonly uint32_t n_rows          # of positive weight: the root's rows
+    cdef readonly uint32_t n_rows          # of the sample: the root's rows
     cdef bint is_sparse                    # features are nonzeros, not runs
     cdef bint has_lists                    # a node lists the features that it has nonzeros of
     cdef uint32_t least                    # features of fewer nonzeros need not be listed
 
-    # n_categories: labels that each column may hold, or None.
-    cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, Simd simd,
-                  const uint32_t[::1] n_categories) except -1
+    # Rows in ascending order; with_lists: keep every column that is not coded in order.
+    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows, bint with_lists,
+                  FitOptions options) except -1
     # The same rows and columns, scratch of its own.
     cdef Partitioner clone(self)
-    # Columns that count tables may be made of.
-    cdef const DenseData* dense_columns(self) noexcept
+    # Rows and columns that count tables may be made of.
+    cdef const DenseSample* dense_sample(self) noexcept
     # Rows of a node in ascending order; good until the next call.
     cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil
@@ -77,16 +75,11 @@ cdef class Partitioner:
 
 
 cdef class DensePartitioner(Partitioner):
-    cdef const float32_t[:, :] X
-    cdef shared_ptr[DenseData] data
+    cdef DenseColumnsOwner owner
+    cdef const DenseColumns* columns       # the owner's
+    cdef shared_ptr[DenseSample] sample
     cdef unique_ptr[DenseWorkspace] workspace
     cdef unique_ptr[Block] block
-
-    cdef int make_workspace(self) except -1
     cdef Simd simd
 
-    cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1
-    cdef int count(self, int n_threads) except -1
-    cdef int count_few(self, int n_threads) except -1
-    cdef int sort(self, bint widened, int n_threads) except -1
-    cdef int poll(self) except -1 nogil
+    cdef int make_workspace(self) except -1

@@ -1,24 +1,19 @@
-"""Partitioner of dense columns; `_dense.hpp` holds the loops.
+"""Partitioner of dense columns; `_sample.hpp` holds the loops.
 
-Encoding costs O(n) for a column of few distinct values and a radix sort for others; splitting a
-node costs O(n) per list kept.
+Splitting a node costs O(n) per list kept.
 """
-import numpy as np
-
-from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
-from cython.parallel cimport prange, threadid
-from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport MAX_COUNTED, NO_FEATURE, Room, SORTED, SortBuffers, TILE
+from fasttree.tree._encoding cimport DenseEncoding
+from fasttree.tree._engine cimport NO_FEATURE
+from fasttree.utils._std cimport make_shared
 
 
 cdef class Partitioner:
     """Rows of the nodes (abstract)."""
 
-    cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, Simd simd,
-                  const uint32_t[::1] n_categories) except -1:
+    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows, bint with_lists,
+                  FitOptions options) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef Partitioner clone(self):
@@ -27,7 +22,7 @@ cdef class Partitioner:
     cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil:
         return NULL
 
-    cdef const DenseData* dense_columns(self) noexcept:
+    cdef const DenseSample* dense_sample(self) noexcept:
         return NULL
 
     cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil:
@@ -101,145 +96,54 @@ cdef class Partitioner:
 
 
 cdef class DensePartitioner(Partitioner):
-    """Partitioner of a dense matrix, of any memory order."""
+    """Partitioner of a dense matrix."""
 
-    cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, Simd simd,
-                  const uint32_t[::1] n_categories) except -1:
-        cdef uint32_t i
-        cdef DenseData* data
-        if X.strides[0] % 4 or X.strides[1] % 4:
-            X = np.ascontiguousarray(X)
-        self.X = X
-        self.simd = simd
-        self.n_features = <uint32_t> X.shape[1]
-        data = new DenseData(&self.X[0, 0], X.strides[0] // 4, X.strides[1] // 4,
-                             <uint32_t> X.shape[0], self.n_features)
-        self.data.reset(data)
-        data.rows.reserve(X.shape[0])
-        for i in range(<uint32_t> X.shape[0]):
-            if sample_weight is None or sample_weight[i] != 0.0:
-                data.rows.push_back(i)
-        if n_categories is not None:
-            for i in range(self.n_features):
-                data.columns[i].n_categories = n_categories[i]
-        self.n_rows = <uint32_t> data.rows.size()
-        self.encode(strategy, with_lists, n_threads)
+    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows, bint with_lists,
+                  FitOptions options) except -1:
+        cdef DenseEncoding dense = <DenseEncoding?> encoding
+        self.simd = options.simd
+        self.n_features = dense.n_features
+        self.n_rows = <uint32_t> rows.size()
+        self.owner = dense.encoded(rows, options.strategy, with_lists, options.n_threads)
+        self.columns = self.owner.columns.get()
+        self.sample = make_shared[DenseSample](deref(self.columns), rows)
+        if with_lists:
+            dense.fill_lists(self.sample.get(), self.owner.columns.get(), options.n_threads)
         return self.make_workspace()
-
-    cdef int encode(self, str strategy, bint with_lists, int n_threads) except -1:
-        """Store every column in the way its search reads it."""
-        cdef DenseData* data = self.data.get()
-        cdef int part, n_parts
-        data.begin_encoding(n_threads)
-        n_parts = data.n_parts()
-        if strategy in ("auto", "count"):
-            if self.n_rows <= MAX_COUNTED:
-                self.count_few(n_threads)
-            else:
-                self.count(n_threads)
-        if strategy in ("presort", "count") or (strategy == "auto" and with_lists):
-            self.sort(strategy == "count", n_threads)
-        data.begin_interleaving()
-        for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
-            data.interleave(part)
-        data.end_interleaving()
-        return 0
-
-    cdef int count(self, int n_threads) except -1:
-        """Code the columns of few values, as many at a time as threads have shares in."""
-        cdef DenseData* data = self.data.get()
-        cdef int n_features = <int> self.n_features
-        cdef int first = 0, last, share, f, n_shares
-        cdef uint32_t step, n_steps = data.n_steps()
-        while first < n_features:
-            last = min(first + <int> TILE * max(1, n_threads // <int> data.n_parts()), n_features)
-            n_shares = data.begin_counting(first, last)
-            for step in range(n_steps):
-                for share in prange(n_shares, nogil=True, num_threads=n_threads,
-                                    schedule="dynamic"):
-                    data.count(share, step, n_steps)
-                self.poll()
-            for f in prange(first, last, nogil=True, num_threads=n_threads, schedule="static"):
-                data.settle_codes(f)
-            first = last
-        return 0
-
-    cdef int count_few(self, int n_threads) except -1:
-        """The same for few rows."""
-        cdef DenseData* data = self.data.get()
-        cdef int n_features = <int> self.n_features, tile = <int> TILE
-        cdef int first
-        for first in prange(0, n_features, tile, nogil=True, num_threads=n_threads,
-                            schedule="dynamic"):
-            data.count_few(first, min(first + tile, n_features))
-            if threadid() == 0:
-                self.poll()
-        return 0
-
-    cdef int sort(self, bint widened, int n_threads) except -1:
-        """Sort the other columns, as many at a time as find room."""
-        cdef DenseData* data = self.data.get()
-        cdef vector[SortBuffers] buffers = vector[SortBuffers](n_threads)
-        cdef Room[uint32_t] keys
-        cdef vector[uint32_t] rest = data.raw_features()
-        cdef int part, i, n_parts = data.n_parts()
-        cdef size_t first = 0, last, n_columns = rest.size()
-        cdef size_t n_batches = (n_columns + max(16, n_threads) - 1) // max(16, n_threads)
-        cdef size_t batch_size = 0 if n_batches == 0 else (n_columns + n_batches - 1) // n_batches
-        keys.reserve(batch_size * self.n_rows)
-        while first < n_columns:
-            last = min(first + batch_size, n_columns)
-            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
-                data.gather_keys(rest, first, last, part, keys.get())
-            for i in prange(<int> (last - first), nogil=True, num_threads=n_threads,
-                            schedule="dynamic"):
-                data.sort(rest[first + i], keys.get() + <size_t> i * self.n_rows, widened,
-                          buffers[threadid()])
-                if threadid() == 0:
-                    self.poll()
-            first = last
-        return 0
-
-    cdef int poll(self) except -1 nogil:
-        """Let a signal interrupt the fit."""
-        with gil:
-            PyErr_CheckSignals()
-        return 0
 
     cdef Partitioner clone(self):
         cdef DensePartitioner other = DensePartitioner()
-        other.X = self.X
         other.simd = self.simd
         other.n_features = self.n_features
         other.n_rows = self.n_rows
-        other.data = self.data
+        other.owner = self.owner
+        other.columns = self.columns
+        other.sample = self.sample
         other.make_workspace()
         return other
 
     cdef int make_workspace(self) except -1:
         """What a thread owns."""
-        cdef DenseData* data = self.data.get()
-        self.workspace.reset(new DenseWorkspace(deref(data), self.simd))
-        self.block.reset(new Block(deref(self.workspace.get()), self.simd, data.n_rows,
+        self.workspace.reset(new DenseWorkspace(deref(self.sample.get()), self.simd))
+        self.block.reset(new Block(deref(self.workspace.get()), self.simd, self.columns.n_rows,
                                    self.n_features))
         return 0
 
     cdef Block* open_block(self, uint32_t start, uint32_t end) noexcept nogil:
-        self.block.get().open(start, end, self.data.get().rows.data())
+        self.block.get().open(start, end, self.sample.get().rows.data())
         return self.block.get()
 
-    cdef const DenseData* dense_columns(self) noexcept:
-        return self.data.get()
+    cdef const DenseSample* dense_sample(self) noexcept:
+        return self.sample.get()
 
     cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil:
-        return self.data.get().rows.data() + start
+        return self.sample.get().rows.data() + start
 
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
-        return self.data.get().value(row, feature)
+        return self.columns.value(row, feature)
 
     cdef bint with_labels(self, uint32_t feature) noexcept nogil:
-        return self.data.get().columns[feature].with_labels()
+        return self.columns.columns[feature].with_labels()
 
     cdef uint32_t* scratch(self) noexcept nogil:
         return self.workspace.get().scratch.get()
@@ -263,7 +167,7 @@ cdef class DensePartitioner(Partitioner):
 
     cdef int split_part(self, uint32_t part, const Node& left, const Node& right, bint with_left,
                         bint with_right, const uint32_t* sides) except -1 nogil:
-        if self.data.get().columns[part].storage == SORTED:
+        if self.sample.get().has_list(part):
             self.workspace.get().split_list(part, left.start, right.end, with_left, with_right,
                                             sides)
         return 0

@@ -24,9 +24,12 @@ class WeakestLinks {
           branch_risk_(n_nodes, 0.0),
           state_(n_nodes, State::inner),
           lowest_entry_(n_nodes, infinity) {
+        // Weights in a power of two near the root's: their products neither overflow nor vanish.
+        int exponent;
+        const double root_weight = std::frexp(nodes[0].weighted_n_node_samples, &exponent);
         for (Py_ssize_t i = 0; i < n_nodes; ++i) {
-            node_risk_[i] = nodes[i].weighted_n_node_samples * nodes[i].impurity /
-                            nodes[0].weighted_n_node_samples;
+            node_risk_[i] = std::ldexp(nodes[i].weighted_n_node_samples, -exponent) *
+                            nodes[i].impurity / root_weight;
             if (nodes[i].left_child >= 0)
                 parent_[nodes[i].left_child] = parent_[nodes[i].right_child] = i;
             else
@@ -36,7 +39,7 @@ class WeakestLinks {
 
     // First step, once for every node in ascending id (the order of the sums is part of the
     // result): add a leaf to what is above it. Returns the number of nodes climbed.
-    Py_ssize_t add_leaf(Py_ssize_t i) {
+    Py_ssize_t add_leaf(Py_ssize_t i) noexcept {
         if (state_[i] != State::leaf) return 0;
         Py_ssize_t n_climbed = 0;
         branch_risk_[i] = node_risk_[i];
@@ -104,8 +107,8 @@ class WeakestLinks {
         return n_climbed;
     }
 
-    double total_risk() const { return branch_risk_[0]; }
-    bool is_leaf(Py_ssize_t i) const { return state_[i] == State::leaf; }
+    double total_risk() const noexcept { return branch_risk_[0]; }
+    bool is_leaf(Py_ssize_t i) const noexcept { return state_[i] == State::leaf; }
 
   private:
     enum class State : uint8_t { inner, leaf, gone };

@@ -14,14 +14,13 @@ Complexity: O(n * height) for the sums, and a heap operation per entry that surf
 """
 import numpy as np
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcpy
-from libcpp.memory cimport unique_ptr
-from libcpp.vector cimport vector
 
+from fasttree.utils._std cimport unique_ptr, vector
 from ..utils._typedefs cimport float64_t, intp_t, uint8_t
 
 from ._walk cimport NodeRecord, node_pointer
+from fasttree.utils._interrupt cimport Interrupt, Poll
 
 from fasttree.tree._tree import NODE_DTYPE, Tree
 
@@ -30,21 +29,16 @@ __all__ = ["ccp_pruning_path", "prune_ccp", "prune_tree"]
 cdef extern from "_pruning.hpp" namespace "fasttree" nogil:
     cdef cppclass WeakestLinks:
         WeakestLinks(const NodeRecord*, intp_t) except +
-        intp_t add_leaf(intp_t node)
+        intp_t add_leaf(intp_t node) noexcept
         void add_link(intp_t node) except +
         bint find(float64_t& alpha, intp_t& link) except +
         intp_t cut(intp_t link) except +
-        float64_t total_risk()
-        bint is_leaf(intp_t node)
+        float64_t total_risk() noexcept
+        bint is_leaf(intp_t node) noexcept
 
     intp_t copy_cut(
         const NodeRecord*, const uint8_t* is_cut, vector[intp_t]& ids, vector[NodeRecord]& copies
     ) except +
-
-
-# Nodes climbed between two looks for Ctrl-C (a fraction of a second).
-cdef enum:
-    CLIMBS_PER_CHECK = 1 << 26
 
 
 cdef class _Pruning:
@@ -53,13 +47,15 @@ cdef class _Pruning:
     cdef unique_ptr[WeakestLinks] links
     cdef object nodes  # keeps the records alive
     cdef intp_t n_nodes
-    cdef intp_t n_climbed
+    cdef Interrupt interrupt
+    cdef Poll steps
 
     def __init__(self, tree):
         cdef intp_t i
         self.nodes = tree.nodes
         self.n_nodes = tree.node_count
-        self.n_climbed = 0
+        self.interrupt = Interrupt()
+        self.steps = self.interrupt.poll()
         self.links.reset(new WeakestLinks(node_pointer(tree.nodes), self.n_nodes))
         with nogil:
             for i in range(self.n_nodes):
@@ -69,12 +65,7 @@ cdef class _Pruning:
 
     cdef int poll(self, intp_t n_climbed) except -1 nogil:
         """Look for Ctrl-C now and then."""
-        self.n_climbed += n_climbed
-        if self.n_climbed > CLIMBS_PER_CHECK:
-            self.n_climbed = 0
-            with gil:
-                PyErr_CheckSignals()
-        return 0
+        return 0 if self.steps.go_on(n_climbed) else self.interrupt.give_up()
 
     cdef bint find(self, float64_t& alpha, intp_t& link) except -1 nogil:
         """The weakest link and its alpha; False if the root is a leaf."""

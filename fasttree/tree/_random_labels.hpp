@@ -51,9 +51,9 @@ public:
             }
         }
     }
-    bool is_constant() const { return next_ == NONE && !numbers_vary_; }
-    bool is_about_labels() const { return drawn_ != NUMBERS; }
-    bool numbers_vary() const { return numbers_vary_; }
+    bool is_constant() const noexcept { return next_ == NONE && !numbers_vary_; }
+    bool is_about_labels() const noexcept { return drawn_ != NUMBERS; }
+    bool numbers_vary() const noexcept { return numbers_vary_; }
 
     // The label against the rest, or a random set with it and without another category.
     void ask(bool label_sets, Split& split) const {

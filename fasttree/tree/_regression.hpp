@@ -15,7 +15,7 @@ namespace fasttree {
 
 // Weights and sums of targets; the criteria below add score and impurity.
 template <class Weights, bool single_output>
-struct TargetSums {
+struct TargetSums : Watched {
     using Cell = int64_t;
     static constexpr bool has_cells = true;
     static constexpr bool weighted = Weights::weighted;
@@ -34,6 +34,7 @@ struct TargetSums {
           left_(n_outputs), mean(n_outputs) {}
 
     int outputs() const { return single_output ? 1 : n_outputs; }
+    uint64_t work(uint32_t n) const { return static_cast<uint64_t>(n) * outputs(); }
     int64_t total(int k) const { return single_output ? total1 : total_[k]; }
     int64_t left(int k) const { return single_output ? left1 : left_[k]; }
 
@@ -153,7 +154,9 @@ struct SquaredError : TargetSums<Weights, single_output> {
                 residual += wd;
             }
             const double correction = residual / weight;
-            impurity += std::max(squares / weight - correction * correction, 0.0);
+            const double mean_square = squares / weight - correction * correction;
+            // Below zero by rounding, or because weights are.
+            impurity += t.has_negative_weights ? mean_square : std::max(mean_square, 0.0);
         }
         return impurity / this->outputs();
     }
@@ -229,6 +232,8 @@ struct Poisson : TargetSums<Weights, single_output> {
         out.impurity = 0.0;
         for (int k = 0; k < this->outputs(); ++k) {
             if (is_zero(this->total(k), k)) {
+                // Without a count there is no deviance; scikit-learn calls it infinite.
+                if (!t.sklearn_formulas) continue;
                 out.impurity = std::numeric_limits<double>::infinity();
                 return;
             }

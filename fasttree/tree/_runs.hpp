@@ -30,7 +30,7 @@ struct Runs {
     bool with_labels = false; // the column may hold labels
 
     // All values equal, or all missing (scikit-learn's rule: or values too close).
-    bool is_constant(bool sklearn_rules) const {
+    bool is_constant(bool sklearn_rules) const noexcept {
         if (sklearn_rules && n_missing == 0) return value(n - 1) <= value(0) + FEATURE_THRESHOLD;
         for (uint32_t p = 1; p < n; ++p) {
             if (entries[p] & BOUNDARY) return false;
@@ -38,7 +38,7 @@ struct Runs {
         return true;
     }
     float value_of(uint32_t row) const { return column[static_cast<ptrdiff_t>(row) * stride]; }
-    float value(uint32_t p) const { return value_of(entries[p] & ROW); }
+    float value(uint32_t p) const noexcept { return value_of(entries[p] & ROW); }
     // How many of the entries that are not numbers hold labels; these come first. O(log n)
     uint32_t n_labelled() const {
         const uint32_t n_numbers = n - n_missing;

@@ -21,20 +21,20 @@ public:
     virtual ~FeatureSampler() = default;
     virtual std::unique_ptr<FeatureSampler> clone() const = 0;
     // Whether all features are visited, in ascending order.
-    virtual bool is_ascending() const = 0;
-    virtual void begin(uint64_t key, uint32_t n_known) = 0;
+    virtual bool is_ascending() const noexcept = 0;
+    virtual void begin(uint64_t key, uint32_t n_known) noexcept = 0;
     // Next feature to evaluate, or NO_FEATURE. Known constant ones are passed over.
     virtual uint32_t next() = 0;
     // Says that the feature returned last is constant in the node.
     virtual void found_constant() = 0;
-    virtual uint32_t end() = 0;
-    virtual bool is_known_constant(uint32_t feature) const = 0;
+    virtual uint32_t end() noexcept = 0;
+    virtual bool is_known_constant(uint32_t feature) const noexcept = 0;
     // Features known to be constant where a subtree begins, to hand it to another thread.
     virtual std::vector<uint32_t> known(uint32_t n_known) const = 0;
     virtual void assume_known(const std::vector<uint32_t>& constants) = 0;
     // Draws of the random splitter.
-    virtual double threshold(uint64_t key, uint32_t feature, double low, double high) = 0;
-    virtual bool missing_left(uint64_t key, uint32_t feature) = 0;
+    virtual double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept = 0;
+    virtual bool missing_left(uint64_t key, uint32_t feature) noexcept = 0;
 };
 
 // fasttree's draws: keyed by random_state and the node's path, so that they do not depend on
@@ -57,9 +57,9 @@ public:
         return std::make_unique<KeyedSampler>(*this);
     }
     bool draws() const { return max_features_ < features_.size(); }
-    bool is_ascending() const override { return !draws(); }
+    bool is_ascending() const noexcept override { return !draws(); }
 
-    void begin(uint64_t key, uint32_t n_known) override {
+    void begin(uint64_t key, uint32_t n_known) noexcept override {
         while (constants_.size() > n_known) {
             is_constant_[constants_.back()] = 0;
             constants_.pop_back();
@@ -88,14 +88,16 @@ public:
         constants_.push_back(current_);
         --n_found_;
     }
-    uint32_t end() override {
+    uint32_t end() noexcept override {
         for (uint32_t i = static_cast<uint32_t>(swaps_.size()); i-- > 0;) {
             std::swap(features_[i], features_[swaps_[i]]);
         }
         swaps_.clear();
         return static_cast<uint32_t>(constants_.size());
     }
-    bool is_known_constant(uint32_t feature) const override { return is_constant_[feature]; }
+    bool is_known_constant(uint32_t feature) const noexcept override {
+        return is_constant_[feature];
+    }
     std::vector<uint32_t> known(uint32_t n_known) const override {
         return {constants_.begin(), constants_.begin() + n_known};
     }
@@ -105,10 +107,10 @@ public:
         for (uint32_t f : constants_) is_constant_[f] = 1;
     }
 
-    double threshold(uint64_t key, uint32_t feature, double low, double high) override {
+    double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept override {
         return low + (high - low) * unit_interval(mix(mix(key, ~uint64_t{feature}), 0));
     }
-    bool missing_left(uint64_t key, uint32_t feature) override {
+    bool missing_left(uint64_t key, uint32_t feature) noexcept override {
         return mix(mix(key, ~uint64_t{feature}), 1) & 1;
     }
 };
@@ -131,8 +133,8 @@ public:
     std::unique_ptr<FeatureSampler> clone() const override {
         return std::make_unique<SklearnSampler>(*this);
     }
-    bool is_ascending() const override { return false; }
-    void begin(uint64_t, uint32_t n_known) override {
+    bool is_ascending() const noexcept override { return false; }
+    void begin(uint64_t, uint32_t n_known) noexcept override {
         n_known_ = n_known;
         n_drawn_ = n_found_ = n_visited_ = 0;
         last_ = static_cast<uint32_t>(features_.size());
@@ -161,7 +163,7 @@ public:
         ++n_found_;
         evaluated_ = false;
     }
-    uint32_t end() override {
+    uint32_t end() noexcept override {
         settle();
         std::copy(constants_.begin(), constants_.begin() + n_known_, features_.begin());
         std::copy(features_.begin() + n_known_, features_.begin() + n_known_ + n_found_,
@@ -175,11 +177,11 @@ public:
         std::copy(constants.begin(), constants.end(), constants_.begin());
     }
     // Features that were not drawn may be constant too; nobody knows.
-    bool is_known_constant(uint32_t) const override { return false; }
-    double threshold(uint64_t, uint32_t, double low, double high) override {
+    bool is_known_constant(uint32_t) const noexcept override { return false; }
+    double threshold(uint64_t, uint32_t, double low, double high) noexcept override {
         return random_.uniform(low, high);
     }
-    bool missing_left(uint64_t, uint32_t) override { return random_.integer(0, 2) == 1; }
+    bool missing_left(uint64_t, uint32_t) noexcept override { return random_.integer(0, 2) == 1; }
 
 private:
     void settle() {

@@ -34,6 +34,9 @@ class ScannerOf final : public Scanner {
 public:
     explicit ScannerOf(const Targets& targets) : acc_(targets), parting_(targets) {}
 
+    void watch(Poll* poll) override { acc_.poll = poll; }
+    uint64_t work(uint32_t n) const override { return acc_.work(n); }
+
     void begin_node(const uint32_t* rows, uint32_t n) override {
         rows_ = rows;
         n_rows_ = n;
@@ -71,7 +74,7 @@ public:
         }
         return false;
     }
-    const Categories& categories() const override { return labels_.categories(); }
+    const Categories& categories() const noexcept override { return labels_.categories(); }
 
     bool scan(const Nonzeros& nonzeros, const Limits& limits, Candidate& best) override {
         return limits.checked() ? both_passes<true>(nonzeros, limits, best)
@@ -154,6 +157,7 @@ private:
             const uint64_t members = stack_.back().members;
             stack_.pop_back();
             const uint32_t n = block.rows_of(members, rows);
+            if (!acc_.go_on(acc_.work(n) * block.n_features())) return;
             if (held != members) acc_.begin_node(rows, n);
             const double perfect = sampler.is_ascending() ? acc_.perfect_score(rows, n) : INFINITE;
             if (!find_split(block, rules, sampler, node, members, perfect, split)) continue;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../utils/_interrupt.hpp"
 #include "_block.hpp"
 #include "_growth.hpp"
 #include "_nodes.hpp"
@@ -16,6 +17,11 @@ namespace fasttree {
 class Scanner {
 public:
     virtual ~Scanner() = default;
+
+    // Counts the steps of long scans, which find nothing any more once it says to give up.
+    virtual void watch(Poll* poll) = 0;
+    // Steps of a scan of n rows of the node begun last, about.
+    virtual uint64_t work(uint32_t n) const = 0;
 
     // Takes the node's rows; totals for the scans that follow.
     virtual void begin_node(const uint32_t* rows, uint32_t n) = 0;
@@ -40,7 +46,7 @@ public:
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Nonzeros&, const Limits&, Candidate& best) = 0;
     // Categories of the feature scanned last, for LABEL_SET in ascending order of their means.
-    virtual const Categories& categories() const = 0;
+    virtual const Categories& categories() const noexcept = 0;
 
     // Grows what is below `root`, all of it in the block.
     virtual void grow_block(Block&, const GrowthRules&, FeatureSampler&, NodeStore&,

@@ -5,7 +5,10 @@ of n rows and N distinct values costs O(n + N C) where it is counted, else a rad
 values. Both functions grow a tree of one split per column, so they find what a node would.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import narwhals
 import numpy as np
@@ -18,7 +21,20 @@ from fasttree.tree._classes import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
 )
-from fasttree.tree._table import table_encoder
+from fasttree.tree._encoding import encoding_of
+
+if TYPE_CHECKING:
+    from fasttree._typing import (
+        CategoricalFeatures,
+        CategoricalSplit,
+        ClassificationCriterion,
+        ColumnLike,
+        FloatArray,
+        MatrixLike,
+        MissingValues,
+        RegressionCriterion,
+        TargetLike,
+    )
 
 __all__ = ["ColumnSplit", "best_split", "feature_scores"]
 
@@ -33,11 +49,11 @@ class ColumnSplit:
         What the split is worth, as `feature_scores` reports it; 0 if the column cannot be split.
     threshold : float
         Numbers up to it go left; inf if the split is between numbers and the rest, -inf if it is
-        on labels, NaN if the column cannot be split.
+        on categories, NaN if the column cannot be split.
     labels : tuple or None
-        The labels that go left, if the split is on labels.
+        The categories that go left, if the split is on categories.
     missing_left : bool
-        Whether missing values go left; at a threshold, labels go with them.
+        Whether missing values go left; at a threshold, categories go with them.
     impurity : float
         Impurity of all rows.
     children_impurity : float
@@ -57,20 +73,20 @@ class ColumnSplit:
 
 
 def best_split(
-    x,
-    y,
+    x: ColumnLike,
+    y: TargetLike,
     *,
-    criterion=None,
-    sample_weight=None,
-    categorical_split="equality",
-    missing_values=None,
-):
+    criterion: ClassificationCriterion | RegressionCriterion | None = None,
+    sample_weight: ColumnLike | None = None,
+    categorical_split: CategoricalSplit = "equality",
+    missing_values: MissingValues = None,
+) -> ColumnSplit:
     """Find the best split of one column.
 
     Parameters
     ----------
     x : array-like of shape (n_samples,)
-        The column: numbers, labels and missing values, as the estimators read them.
+        The column: numbers, categories and missing values, as the estimators read them.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         The target.
     criterion : str, default=None
@@ -79,7 +95,7 @@ def best_split(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     categorical_split : {"equality", "subset"}, default="equality"
-        Whether to split off one label or the best set of labels.
+        Whether to split off one category or the best set of categories.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
 
@@ -95,14 +111,14 @@ def best_split(
     2.5
     """
     stump = _stump(y, criterion, categorical_split=categorical_split, missing_values=missing_values)
-    X, y, sample_weight, _ = stump._read_data(_as_table(x), y, sample_weight)
-    tree, score = _split_column(stump, X, y, sample_weight, 0)
+    data = stump._read_data(_as_table(x), y, sample_weight)
+    tree, score = _split_column(stump, data, 0)
     if tree.node_count == 1:
         impurity = float(tree.impurity[0])
         return ColumnSplit(score, float("nan"), None, False, impurity, impurity, 0)
     labels = None
     if tree.label_splits is not None:
-        known = table_encoder(stump).categories[0]
+        known = data.table_encoder.categories[0]
         labels = tuple(known[code] for code in tree.label_splits.codes_going_left(0, 0))
     weights = tree.weighted_n_node_samples
     return ColumnSplit(
@@ -117,15 +133,15 @@ def best_split(
 
 
 def feature_scores(
-    X,
-    y,
+    X: MatrixLike,
+    y: TargetLike,
     *,
-    criterion=None,
-    sample_weight=None,
-    categorical_features="from_dtype",
-    categorical_split="equality",
-    missing_values=None,
-):
+    criterion: ClassificationCriterion | RegressionCriterion | None = None,
+    sample_weight: ColumnLike | None = None,
+    categorical_features: CategoricalFeatures = "from_dtype",
+    categorical_split: CategoricalSplit = "equality",
+    missing_values: MissingValues = None,
+) -> FloatArray:
     """Score every column by its best split.
 
     The score is the decrease of impurity; for "chi2" chi-square over the weight, for
@@ -144,9 +160,9 @@ def feature_scores(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns that hold labels only, see :class:`DecisionTreeClassifier`.
+        Columns that hold categories only, see :class:`DecisionTreeClassifier`.
     categorical_split : {"equality", "subset"}, default="equality"
-        Whether to split off one label or the best set of labels.
+        Whether to split off one category or the best set of categories.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
 
@@ -168,8 +184,9 @@ def feature_scores(
         categorical_split=categorical_split,
         missing_values=missing_values,
     )
-    X, y, sample_weight, _ = stump._read_data(X, y, sample_weight)
-    return np.array([_split_column(stump, X, y, sample_weight, j)[1] for j in range(X.shape[1])])
+    data = stump._read_data(X, y, sample_weight)
+    n_features = data.encoding.n_features
+    return np.array([_split_column(stump, data, j)[1] for j in range(n_features)])
 
 
 def _stump(y, criterion, **params):
@@ -205,20 +222,19 @@ def _as_table(x):
     return x[:, None]
 
 
-def _split_column(stump, X, y, sample_weight, j):
+def _split_column(stump, data, j):
     """The tree of one split of column j, and its score."""
+    X, counts = data.encoding.X, data.encoding.category_counts
     column = X[:, [j]].toarray() if issparse(X) else X[:, j : j + 1]
-    encoder = table_encoder(stump)
-    n_categories = None if encoder is None else encoder.n_categories
-    if n_categories is not None:
-        n_categories = n_categories[j : j + 1]
-    tree = stump._grow(column, y, sample_weight, None, n_categories)
+    column = column if data.rows is None else column[data.rows]
+    encoding = encoding_of(column, None if counts is None else counts[j : j + 1])
+    tree = stump._grow(replace(data, encoding=encoding, rows=None))
     if tree.node_count == 1:
         return tree, 0.0
     if stump.criterion == "chi2":
         return tree, _chi_square(tree)
     if stump.criterion == "label_split":
-        return tree, _gain_about_halves(tree, column, y[:, 0], sample_weight)
+        return tree, _gain_about_halves(tree, column, data.y[:, 0], data.sample_weight)
     return tree, float(tree.improvement[0])
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from fasttree.tree._tuning import SETTING_DTYPE
 
-__all__ = ["LIMITS", "UNLIMITED", "SettingTable", "is_valid_limit", "n_rows_of"]
+__all__ = ["LIMITS", "UNLIMITED", "SettingTable", "as_double", "is_valid_limit", "n_rows_of"]
 
 # The parameters whose tighter values cut the tree of the loosest.
 LIMITS = SETTING_DTYPE.names
@@ -27,6 +27,7 @@ UNLIMITED = {
 }
 
 _NO_LIMIT = np.iinfo(np.int64).max
+_LARGEST = np.finfo(np.float64).max.item()
 _UNLIMITED_NUMBER = {
     name: _NO_LIMIT if value is None else value for name, value in UNLIMITED.items()
 }
@@ -44,6 +45,11 @@ _LEAST = {
 def n_rows_of(limit, n_samples):
     """A number of rows, or a fraction of them rounded up."""
     return limit if isinstance(limit, Integral) else ceil(limit * n_samples)
+
+
+def as_double(limit):
+    """A limit as a double; Python's integers reach beyond, where none is exceeded."""
+    return float(min(limit, _LARGEST))
 
 
 def is_valid_limit(name, value):
@@ -117,7 +123,7 @@ class SettingTable:
         """A valid value as the number that a setting holds; a fraction of rows is left open."""
         if value is None or (name == "min_samples_split" and not isinstance(value, Integral)):
             return _UNLIMITED_NUMBER[name]
-        return min(value, _NO_LIMIT) if SETTING_DTYPE[name].kind == "i" else value
+        return min(value, _NO_LIMIT) if SETTING_DTYPE[name].kind == "i" else as_double(value)
 
     def numbers(self, n_samples):
         """Return the settings in absolute numbers.

@@ -30,11 +30,13 @@ public:
         const int64_t first = indptr[feature], last = indptr[feature + 1];
         return {values + first, indices + first, static_cast<uint32_t>(last - first)};
     }
-    float value(uint32_t row, uint32_t feature) const { return column(feature).value(row); }
+    float value(uint32_t row, uint32_t feature) const noexcept {
+        return column(feature).value(row);
+    }
 
     // Whether the pointers ascend to at most n_nonzero and the indices of each column are rows in
     // ascending order.
-    bool is_valid(size_t n_nonzero) const {
+    bool is_valid(size_t n_nonzero) const noexcept {
         bool ascends = indptr[0] == 0;
         for (uint32_t f = 0; f < n_features; ++f) ascends &= indptr[f] <= indptr[f + 1];
         if (!ascends || indptr[n_features] > static_cast<int64_t>(n_nonzero)) return false;
@@ -98,7 +100,7 @@ public:
         return n;
     }
     uint32_t row(uint32_t i) const { return payload_of(items_[i]); }
-    float value(uint32_t i) const { return outer_value(key_of(items_[i])); }
+    float value(uint32_t i) const noexcept { return outer_value(key_of(items_[i])); }
 
     // Writes the rows of the first n places in the order of their values.
     void write_sorted(uint32_t n, uint32_t* entries) {

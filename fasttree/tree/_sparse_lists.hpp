@@ -76,8 +76,8 @@ public:
         for (uint32_t row : rows) put_bit(in_fit.data(), row, 1);
         least = std::max(least_, 1u);
     }
-    uint32_t n_parts() const { return static_cast<uint32_t>(part_first.size()) - 1; }
-    bool is_listed() const {
+    uint32_t n_parts() const noexcept { return static_cast<uint32_t>(part_first.size()) - 1; }
+    bool is_listed() const noexcept {
         return std::equal(part_listed.begin(), part_listed.end(), part_first.begin() + 1);
     }
 };
@@ -112,13 +112,13 @@ public:
     }
 
     // Walks over the columns of a part of a node, those in reach.
-    void begin_part(const Node& node, uint32_t part) {
+    void begin_part(const Node& node, uint32_t part) noexcept {
         part_ = &data.lists[node.start]->parts[part];
         start_ = node.start;
         end_ = node.end;
         at_ = NONE;
     }
-    bool next_column(const Reach& reach) {
+    bool next_column(const Reach& reach) noexcept {
         const uint32_t n = static_cast<uint32_t>(part_->columns.size());
         for (++at_; at_ < n; ++at_) {
             const ListedColumn column = part_->columns[at_];
@@ -127,27 +127,27 @@ public:
         part_ = nullptr;
         return false;
     }
-    uint32_t feature() const { return part_->columns[at_].feature & ~UNSORTED; }
+    uint32_t feature() const noexcept { return part_->columns[at_].feature & ~UNSORTED; }
     // Rows of the column, in no order of values, as long as it has not been sorted; else NULL.
-    const uint32_t* unsorted(uint32_t& n) const {
+    const uint32_t* unsorted(uint32_t& n) const noexcept {
         const ListedColumn column = part_->columns[at_];
         n = column.n;
         return column.feature & UNSORTED ? first_entry() : nullptr;
     }
-    uint32_t promising(const Node& node, uint32_t part) const {
+    uint32_t promising(const Node& node, uint32_t part) const noexcept {
         return data.lists[node.start]->parts[part].promising;
     }
-    void set_promising(const Node& node, uint32_t part, uint32_t feature) {
+    void set_promising(const Node& node, uint32_t part, uint32_t feature) noexcept {
         data.lists[node.start]->parts[part].promising = feature;
     }
-    void set_peak(uint32_t peak) { part_->columns[at_].peak = peak; }
+    void set_peak(uint32_t peak) noexcept { part_->columns[at_].peak = peak; }
     // Says that the column is constant in the node, so its children have no use for it.
-    void drop_column() { part_->columns[at_].feature |= CONSTANT; }
+    void drop_column() noexcept { part_->columns[at_].feature |= CONSTANT; }
 
     // Sides of the rows of the node split last.
-    const uint32_t* sides() const { return go_left_.data(); }
+    const uint32_t* sides() const noexcept { return go_left_.data(); }
     // Restores the sides of a node whose rows have been split at `middle`.
-    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) {
+    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept {
         for (uint32_t p = start; p < end; ++p) put_bit(go_left_.data(), data.rows[p], p < middle);
     }
 
@@ -224,7 +224,7 @@ public:
             divide<false>(kept, keep_left, sides);
         }
     }
-    void end_split(const Node& left, const Node& right, bool with_left, bool with_right) {
+    void end_split(const Node& left, const Node& right, bool with_left, bool with_right) noexcept {
         if (keeps_left(left, right, with_left, with_right)) return;
         std::swap(data.lists[left.start], data.lists[right.start]);
     }

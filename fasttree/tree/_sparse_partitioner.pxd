@@ -1,20 +1,19 @@
 """Partitioners of a sparse matrix: nonzeros listed per node, or extracted column by column."""
-from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
-from libcpp.memory cimport shared_ptr, unique_ptr
-from libcpp.vector cimport vector
 
-from fasttree.tree._engine cimport DenseData, Node, Nonzeros, Reach, Split
+from fasttree.tree._encoding cimport Encoding, SparseEncoding
+from fasttree.tree._engine cimport DenseColumns, DenseSample, Node, Nonzeros, Reach, Split
+from fasttree.tree._options cimport FitOptions
 from fasttree.tree._partitioner cimport Partitioner
 from fasttree.utils._simd cimport Simd
-from fasttree.utils._typedefs cimport float64_t, int32_t, int64_t, uint32_t
+from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
+from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t
 
 
 cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
     cdef cppclass SparseData:
         vector[uint32_t] rows
-        cbool is_valid(size_t n_nonzero)
-        float value(uint32_t row, uint32_t feature)
+        float value(uint32_t row, uint32_t feature) noexcept
 
     Nonzeros list_side "fasttree::listed_side"(const Nonzeros& nonzeros, uint32_t n_values_left,
                                                cbool missing_left,
@@ -22,35 +21,34 @@ cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "_sparse_lists.hpp" namespace "fasttree" nogil:
-    const uint32_t UNSORTED
-
     cdef cppclass ListData(SparseData):
         ListData(const float* values, const int32_t* indices, const int64_t* indptr,
                  uint32_t n_rows, uint32_t n_features) except +
         void make_parts(uint32_t n_parts, uint32_t least) except +
-        uint32_t n_parts()
-        cbool is_listed()
+        uint32_t n_parts() noexcept
+        cbool is_listed() noexcept
 
     cdef cppclass ListWorkspace:
         ListWorkspace(ListData& data, Simd simd) except +
         void list_part(uint32_t part) except +
-        void begin_part(const Node& node, uint32_t part)
-        cbool next_column(const Reach& reach)
-        uint32_t feature()
-        const uint32_t* unsorted(uint32_t& n)
-        void set_peak(uint32_t peak)
-        uint32_t promising(const Node& node, uint32_t part)
-        void set_promising(const Node& node, uint32_t part, uint32_t feature)
-        void drop_column()
-        const uint32_t* sides()
-        void mark_halves(uint32_t start, uint32_t middle, uint32_t end)
+        void begin_part(const Node& node, uint32_t part) noexcept
+        cbool next_column(const Reach& reach) noexcept
+        uint32_t feature() noexcept
+        const uint32_t* unsorted(uint32_t& n) noexcept
+        void set_peak(uint32_t peak) noexcept
+        uint32_t promising(const Node& node, uint32_t part) noexcept
+        void set_promising(const Node& node, uint32_t part, uint32_t feature) noexcept
+        void drop_column() noexcept
+        const uint32_t* sides() noexcept
+        void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept
         Nonzeros nonzeros(uint32_t feature, const Node& node) except +
         uint32_t split_rows(const Split& split, const Node& node) except +
         uint32_t begin_split(const Node& left, const Node& right, cbool with_left,
                              cbool with_right) except +
         void split_part(uint32_t part, const Node& left, const Node& right, cbool with_left,
                         cbool with_right, const uint32_t* sides) except +
-        void end_split(const Node& left, const Node& right, cbool with_left, cbool with_right)
+        void end_split(const Node& left, const Node& right, cbool with_left,
+                       cbool with_right) noexcept
 
 
 cdef extern from "_extraction.hpp" namespace "fasttree" nogil:
@@ -69,17 +67,15 @@ cdef extern from "_extraction.hpp" namespace "fasttree" nogil:
 
 # What both strategies share.
 cdef class SparsePartitioner(Partitioner):
-    cdef const float[::1] values              # the CSC matrix
-    cdef const int32_t[::1] indices
-    cdef const int64_t[::1] indptr
+    cdef SparseEncoding encoding
     cdef SparseData* matrix                   # owned by the derived class
-    cdef shared_ptr[DenseData] no_columns
+    cdef shared_ptr[DenseColumns] no_columns
+    cdef shared_ptr[DenseSample] no_sample
     cdef vector[uint32_t] listed
     cdef Simd simd
 
-    cdef int take_arrays(self, object X, Simd simd) except -1
-    cdef int take_rows(self, SparseData* matrix, object X,
-                       const float64_t[::1] sample_weight) except -1
+    cdef int take(self, Encoding encoding, const vector[uint32_t]& rows,
+                  FitOptions options) except -1
     cdef int share(self, SparsePartitioner other) except -1
 
 

@@ -10,12 +10,17 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
+from libc.stddef cimport ptrdiff_t
 
 from fasttree.tree._engine cimport NO_FEATURE, ROW
+from fasttree.tree._options cimport SORT
 from fasttree.utils._simd cimport SIMD_PORTABLE
+from fasttree.utils._std cimport make_shared
+
+from fasttree.tree._encoding import encoding_of
 
 cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
-    cbool binary_search_pays(uint32_t n, uint32_t m)
+    cbool binary_search_pays(uint32_t n, uint32_t m) noexcept
 
 # Parts of the lists per thread: they may turn out to be of unequal work.
 cdef int PARTS_PER_THREAD = 4
@@ -24,37 +29,18 @@ cdef int PARTS_PER_THREAD = 4
 cdef class SparsePartitioner(Partitioner):
     """Partitioner of a CSC matrix with sorted indices and no duplicates (abstract)."""
 
-    cdef int take_arrays(self, object X, Simd simd) except -1:
-        """Refer to the arrays of X, in the types of the engine."""
-        if len(X.indptr) != X.shape[1] + 1 or len(X.indices) != len(X.data):
-            raise ValueError("The arrays of the CSC matrix do not have the lengths they should.")
-        if X.shape[1] >= UNSORTED:
-            raise ValueError(f"A sparse matrix may have {UNSORTED - 1} columns, got {X.shape[1]}.")
-        self.simd = simd
+    cdef int take(self, Encoding encoding, const vector[uint32_t]& rows,
+                  FitOptions options) except -1:
+        """Refer to the matrix and say how many rows take part."""
+        self.encoding = <SparseEncoding?> encoding
+        self.simd = options.simd
         self.is_sparse = True
-        self.n_features = <uint32_t> X.shape[1]
-        self.no_columns.reset(new DenseData(NULL, 0, 0, 0, 0))
-        self.indptr = np.ascontiguousarray(X.indptr, dtype=np.int64)
-        if len(X.data) > 0:
-            self.values = np.ascontiguousarray(X.data, dtype=np.float32)
-            self.indices = np.ascontiguousarray(X.indices, dtype=np.int32)
-        else:  # pointers need something to point to
-            self.values = np.zeros(1, dtype=np.float32)
-            self.indices = np.zeros(1, dtype=np.int32)
-        return 0
-
-    cdef int take_rows(self, SparseData* matrix, object X,
-                       const float64_t[::1] sample_weight) except -1:
-        """Check X; the rows of the fit are those of positive weight."""
-        cdef uint32_t i
-        if not matrix.is_valid(len(X.data)):
-            raise ValueError("The indices or column pointers of the CSC matrix are out of range, "
-                             "or its indices are not in ascending order.")
-        self.matrix = matrix
-        for i in range(<uint32_t> X.shape[0]):
-            if sample_weight is None or sample_weight[i] != 0.0:
-                matrix.rows.push_back(i)
-        self.n_rows = <uint32_t> matrix.rows.size()
+        self.n_features = encoding.n_features
+        self.n_rows = <uint32_t> rows.size()
+        self.no_columns = make_shared[DenseColumns](
+            <const float*> NULL, <ptrdiff_t> 0, <ptrdiff_t> 0, <uint32_t> 0, <uint32_t> 0)
+        self.no_sample = make_shared[DenseSample](deref(self.no_columns.get()),
+                                                  vector[uint32_t]())
         return 0
 
     cdef int share(self, SparsePartitioner other) except -1:
@@ -64,16 +50,15 @@ cdef class SparsePartitioner(Partitioner):
         self.least = other.least
         self.n_features = other.n_features
         self.n_rows = other.n_rows
-        self.values = other.values
-        self.indices = other.indices
-        self.indptr = other.indptr
+        self.encoding = other.encoding
         self.matrix = other.matrix
         self.no_columns = other.no_columns
+        self.no_sample = other.no_sample
         self.simd = other.simd
         return 0
 
-    cdef const DenseData* dense_columns(self) noexcept:
-        return self.no_columns.get()
+    cdef const DenseSample* dense_sample(self) noexcept:
+        return self.no_sample.get()
 
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
         return self.matrix.value(row, feature)
@@ -87,18 +72,20 @@ cdef class SparsePartitioner(Partitioner):
 cdef class ListPartitioner(SparsePartitioner):
     """Nodes list their nonzeros."""
 
-    cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, Simd simd,
-                  const uint32_t[::1] n_categories) except -1:
+    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows, bint with_lists,
+                  FitOptions options) except -1:
         cdef ListData* data
-        self.take_arrays(X, simd)
+        cdef int n_threads = options.n_threads
+        self.take(encoding, rows, options)
         self.has_lists = True
-        data = new ListData(&self.values[0], &self.indices[0], &self.indptr[0],
-                            <uint32_t> X.shape[0], self.n_features)
-        self.data.reset(data)
-        self.take_rows(data, X, sample_weight)
+        self.data = make_shared[ListData](&self.encoding.values[0], &self.encoding.indices[0],
+                                          &self.encoding.indptr[0], encoding.n_rows,
+                                          self.n_features)
+        data = self.data.get()
+        self.matrix = data
+        data.rows = rows
         data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, self.least)
-        self.workspace.reset(new ListWorkspace(deref(data), simd))
+        self.workspace.reset(new ListWorkspace(deref(data), self.simd))
         return self.list_columns(n_threads)
 
     cdef int list_columns(self, int n_threads) except -1:
@@ -188,17 +175,18 @@ cdef class ExtractionPartitioner(SparsePartitioner):
     The methods that begin with `_py` let tests drive it step by step.
     """
 
-    cdef int init(self, object X, const float64_t[::1] sample_weight, str strategy,
-                  bint with_lists, int n_threads, Simd simd,
-                  const uint32_t[::1] n_categories) except -1:
+    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows, bint with_lists,
+                  FitOptions options) except -1:
         cdef ExtractionData* data
-        self.take_arrays(X, simd)
-        data = new ExtractionData(&self.values[0], &self.indices[0], &self.indptr[0],
-                                  <uint32_t> X.shape[0], self.n_features)
-        self.data.reset(data)
-        self.take_rows(data, X, sample_weight)
+        self.take(encoding, rows, options)
+        self.data = make_shared[ExtractionData](
+            &self.encoding.values[0], &self.encoding.indices[0], &self.encoding.indptr[0],
+            encoding.n_rows, self.n_features)
+        data = self.data.get()
+        self.matrix = data
+        data.rows = rows
         data.map_rows()
-        self.workspace.reset(new Extraction(deref(data), simd))
+        self.workspace.reset(new Extraction(deref(data), self.simd))
         return 0
 
     cdef Partitioner clone(self):
@@ -219,7 +207,15 @@ cdef class ExtractionPartitioner(SparsePartitioner):
         return self.workspace.get().split_rows(split, node.start, node.end)
 
     def _py_init(self, X, sample_weight=None):
-        self.init(X, sample_weight, "sort", False, 1, SIMD_PORTABLE, None)
+        cdef vector[uint32_t] rows
+        for row in range(X.shape[0]):
+            if sample_weight is None or sample_weight[row] != 0.0:
+                rows.push_back(row)
+        cdef FitOptions options
+        options.strategy = SORT
+        options.n_threads = 1
+        options.simd = SIMD_PORTABLE
+        self.init(encoding_of(X), rows, False, options)
 
     def _py_rows(self):
         """Rows by position."""

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "../utils/_value.hpp"
 #include "_nonzeros.hpp"
 #include "_runs.hpp"
 #include "_targets.hpp"
@@ -26,7 +27,7 @@ struct Node {
     double lower, upper;       // bounds of its value under monotonic constraints
     NodeStats stats;
 
-    uint32_t size() const { return end - start; }
+    uint32_t size() const noexcept { return end - start; }
 };
 
 // The labels of a split that are told apart from all others. The others may have been absent
@@ -35,7 +36,7 @@ struct LabelSet {
     std::vector<uint32_t> codes;     // ascending
     bool listed_left = true;         // these go left, all others right; or the other way round
 
-    bool goes_left(uint32_t label) const {
+    bool goes_left(uint32_t label) const noexcept {
         return std::binary_search(codes.begin(), codes.end(), label) == listed_left;
     }
 };
@@ -49,30 +50,38 @@ struct Split {
     uint32_t feature;
     uint32_t n_left;                 // rows on the left
     uint32_t n_values_left;          // runs and nonzeros: rows on the left that are not missing
-    bool missing_left;               // side of missing values seen in the node
-    bool has_missing;                // the node has missing values in the feature
+    bool missing_left = false;       // side of missing values seen in the node
+    bool has_missing = false;                // the node has missing values in the feature
     double middle;
     LabelSet labels;                 // unless the question is a threshold: numbers go right
+
+    Split() = default;
+    Split(Split&&) = default;
+    Split& operator=(Split&&) = default;
 
     bool label_goes_left(uint32_t label) const {
         return question == THRESHOLD ? missing_left : labels.goes_left(label);
     }
-    bool goes_left(float cell) const {
+    bool goes_left(float cell) const noexcept {
         if (question == THRESHOLD) return cell != cell ? missing_left : cell <= threshold;
         const uint32_t label = label_of(cell);
         return label != NO_LABEL ? labels.goes_left(label) : cell != cell && missing_left;
     }
 };
 
+static_assert(is_value<NodeStats> && is_value<Node> && is_value<Split>);
+static_assert(is_value<Runs> && is_value<Nonzeros> && is_value<Counts> && is_value<Reach>);
+static_assert(is_value<Candidate> && is_value<Limits>);
+
 // Score that a candidate of the feature must exceed: ties go to the lower feature, or in
 // scikit-learn's stream to the one drawn first.
-inline double score_to_beat(const Split& best, uint32_t feature, bool sklearn_rules) {
+inline double score_to_beat(const Split& best, uint32_t feature, bool sklearn_rules) noexcept {
     if (best.feature == NO_FEATURE || feature > best.feature || sklearn_rules) return best.score;
     return std::nextafter(best.score, -std::numeric_limits<double>::infinity());
 }
 
 // Halfway between two neighbouring values, as scikit-learn computes it.
-inline double midpoint(float below, float above) {
+inline double midpoint(float below, float above) noexcept {
     return static_cast<double>(below) / 2 + static_cast<double>(above) / 2;
 }
 
@@ -134,7 +143,7 @@ inline void take_counted(const Counts& counts, const Candidate& candidate,
     }
 }
 inline void take_candidate(const Nonzeros& nonzeros, const Candidate& candidate, uint32_t feature,
-                           Split& best) {
+                           Split& best) noexcept {
     take_any(candidate, feature, nonzeros.n, nonzeros.n_missing, best);
     best.n_values_left = candidate.left;
     if (candidate.right < nonzeros.n_values()) {

@@ -4,15 +4,16 @@ One splitter serves one thread: it owns a criterion (a clone of the fit's), a pa
 a sampler. `find_split` looks at the features the sampler names, one scan per feature.
 """
 from libcpp cimport bool as cbool
-from libcpp.memory cimport unique_ptr
-from libcpp.vector cimport vector
 
 from fasttree.tree._criterion cimport Criterion
+from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._engine cimport (
     Candidate, CountTables, FeatureSampler, GrowthRules, Limits, Node, NodeStore, Scanner, Split
 )
+from fasttree.tree._options cimport FitOptions
 from fasttree.tree._partitioner cimport Partitioner
-from fasttree.utils._simd cimport Simd
+from fasttree.utils._interrupt cimport Interrupt, Poll
+from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport float64_t, int8_t, intp_t, uint8_t, uint32_t, uint64_t
 
 
@@ -39,18 +40,16 @@ cdef class Splitter:
     cdef uint64_t seed
     cdef uint32_t current_start, current_end     # node the scanner holds
     cdef const uint32_t* current_rows
-    cdef uint64_t work                       # rows looked at since the last poll
-    cdef int stop_flag
-    cdef int* stop                           # the master's flag: all threads give up
-    cdef bint polls_signals
+    cdef Interrupt interrupt                 # shared by the fit's threads
+    cdef Poll steps
     cdef vector[double] left_value, right_value  # of the children of the node split last
 
-    cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, bint depth_first, int n_threads,
-                  Simd simd, const uint32_t[::1] n_categories) except -1
-    cdef Partitioner make_partitioner(self, object X, const float64_t[::1] sample_weight,
-                                      str strategy, uint32_t max_features, int n_threads,
-                                      Simd simd, const uint32_t[::1] n_categories)
+    # The sample is `rows` of the encoding, or all of them, and y and weights are theirs.
+    cdef int init(self, Encoding encoding, const float64_t[:, ::1] y,
+                  const float64_t[::1] sample_weight, const uint32_t[::1] rows,
+                  FitOptions options) except -1
+    cdef Partitioner make_partitioner(self, Encoding encoding, const vector[uint32_t]& rows,
+                                      FitOptions options)
     cdef int attach(self) except -1
     cdef Splitter clone(self)
     cdef void share_tables(self, CountTables* tables) noexcept nogil
@@ -58,6 +57,8 @@ cdef class Splitter:
 
     cdef int begin_node(self, const Node& node) except -1 nogil
     cdef int node_stats(self, Node& node, vector[double]& value) except -1 nogil
+    # A share of the features' counts, in the node's table.
+    cdef int fill_table(self, const Node& node, uint32_t share, uint32_t n_shares) except -1 nogil
     cdef int find_split(self, Node& node, Split& best) except -1 nogil
     # The same of the features that the node lists.
     cdef int find_listed(self, const Node& node, Split& best) except -1 nogil
@@ -67,7 +68,9 @@ cdef class Splitter:
     cdef int fill_and_subtract(self, const Node& larger, const Node& smaller, uint32_t share,
                                uint32_t n_shares) except -1 nogil
     cdef void settle_threshold(self, Split& best) noexcept nogil
-    cdef int poll(self, uint32_t work) except -1 nogil
+    cdef int check(self, Poll& steps) except -1 nogil
+    # Counts steps; raises if the fit is to be given up.
+    cdef int poll(self, uint64_t steps) except -1 nogil
     # Looks at one feature; 1 if it is constant in the node.
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil
     cdef int divide(self, const Node& node, const Split& split, Node& left,

@@ -6,26 +6,38 @@ random one O(rows).
 """
 import numpy as np
 
-from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, isnan
+from libc.math cimport INFINITY, isnan, ldexp
+from libc.stddef cimport size_t
 from libcpp.utility cimport move
-from scipy.sparse import issparse
 
 from fasttree.tree._engine cimport (
     BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, THRESHOLD, Block, Counts, KeyedSampler,
     LabelDraw, Nonzeros, Reach, Runs, SklearnSampler, lists_pay, midpoint, mix, score_to_beat,
     sparse_lists_pay, take_candidate, take_counted, take_nonzeros
 )
+from fasttree.tree._encoding cimport SparseEncoding
+from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, Strategy
 from fasttree.tree._partitioner cimport DensePartitioner
 from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartitioner
 
 cdef extern from "_runs.hpp" namespace "fasttree" nogil:
     const float FEATURE_THRESHOLD
 
+cdef extern from "<cfloat>" nogil:
+    const double DBL_TRUE_MIN
 
-cdef uint64_t POLL_WORK = 4_000_000
+cdef vector[uint32_t] weighted_rows(size_t n, const float64_t[::1] weights,
+                                    const uint32_t[::1] rows) except *:
+    """The rows of a sample whose weight is not zero; `rows` are all n if they are not given."""
+    cdef vector[uint32_t] out
+    cdef size_t i
+    out.reserve(n)
+    for i in range(n):
+        if weights is None or weights[i] != 0.0:
+            out.push_back(<uint32_t> i if rows is None else rows[i])
+    return out
 
 
 cdef class Splitter:
@@ -63,45 +75,52 @@ cdef class Splitter:
         return type(self), (self.criterion, self.max_features, self.min_samples_leaf,
                             self.min_weight_leaf, self.random_state, cst, self.label_sets)
 
-    cdef int init(self, object X, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  str strategy, bint sklearn_rules, bint depth_first, int n_threads,
-                  Simd simd, const uint32_t[::1] n_categories) except -1:
-        cdef uint32_t n_features = <uint32_t> X.shape[1]
-        cdef uint32_t max_features = <uint32_t> min(self.max_features, X.shape[1])
+    cdef int init(self, Encoding encoding, const float64_t[:, ::1] y,
+                  const float64_t[::1] sample_weight, const uint32_t[::1] rows,
+                  FitOptions options) except -1:
+        cdef uint32_t n_features = encoding.n_features
+        cdef uint32_t max_features = <uint32_t> min(self.max_features, n_features)
         if hasattr(self.random_state, "randint"):
             self.seed = self.random_state.randint(0, 2147483647)
         else:
             self.seed = self.random_state
         self.rules.min_samples_leaf = self.min_samples_leaf
-        self.rules.min_weight_leaf = self.min_weight_leaf
         self.rules.monotonic_cst = &self.monotonic_cst[0] if self.with_monotonic_cst else NULL
-        self.rules.sklearn_rules = sklearn_rules
+        self.rules.sklearn_rules = options.sklearn_rules
         self.rules.label_sets = self.label_sets
         self.draws = max_features < n_features
-        self.stop = &self.stop_flag
-        self.stop_flag = 0
-        self.polls_signals = True
-        self.count_forced = strategy == "count"
-        self.with_blocks = strategy == "auto" and depth_first and self.searches_lists()
-        self.criterion.init(y, sample_weight, sklearn_rules, simd)
-        self.partitioner = self.make_partitioner(X, sample_weight, strategy, max_features,
-                                                 n_threads, simd, n_categories)
-        if sklearn_rules:
+        self.interrupt = Interrupt()
+        self.count_forced = options.strategy == COUNT
+        self.with_blocks = (options.strategy == AUTO and options.depth_first
+                            and self.searches_lists())
+        self.criterion.init(y, sample_weight, rows, encoding.n_rows, options)
+        self.rules.min_weight_leaf = ldexp(self.min_weight_leaf, -self.criterion.weight_exponent)
+        if self.criterion.targets.has_negative_weights:
+            # Children of no or negative weight are no candidates.
+            self.rules.min_weight_leaf = max(self.rules.min_weight_leaf, DBL_TRUE_MIN)
+            if self.label_sets and encoding.n_categories is not None:
+                raise ValueError(
+                    "categorical_split='subset' does not support negative sample weights; use "
+                    "categorical_split='equality'.")
+        self.partitioner = self.make_partitioner(
+            encoding, weighted_rows(y.shape[0], sample_weight, rows), options)
+        if options.sklearn_rules:
             self.sampler.reset(new SklearnSampler(n_features, max_features, <uint32_t> self.seed))
         else:
             self.sampler.reset(new KeyedSampler(n_features, max_features))
         return self.attach()
 
-    cdef Partitioner make_partitioner(self, object X, const float64_t[::1] sample_weight,
-                                      str strategy, uint32_t max_features, int n_threads,
-                                      Simd simd, const uint32_t[::1] n_categories):
-        """Rows and columns of X, kept as the features that nodes look at demand."""
-        cdef uint32_t n_features = <uint32_t> X.shape[1]
+    cdef Partitioner make_partitioner(self, Encoding encoding, const vector[uint32_t]& rows,
+                                      FitOptions options):
+        """Rows and columns, kept as the features that nodes look at demand."""
+        cdef uint32_t n_features = encoding.n_features
+        cdef uint32_t max_features = <uint32_t> min(self.max_features, n_features)
+        cdef Strategy strategy = options.strategy
         cdef Partitioner partitioner
         cdef bint with_lists
-        if issparse(X):
-            with_lists = strategy in ("presort", "count") or (
-                strategy == "auto" and sparse_lists_pay(n_features, max_features))
+        if isinstance(encoding, SparseEncoding):
+            with_lists = strategy == PRESORT or strategy == COUNT or (
+                strategy == AUTO and sparse_lists_pay(n_features, max_features))
             partitioner = ListPartitioner() if with_lists else ExtractionPartitioner()
             # A threshold parts nonzeros from the rest, and no fewer than a leaf has rows; but
             # which features are constant matters to draws.
@@ -109,10 +128,11 @@ cdef class Splitter:
                 partitioner.least = <uint32_t> self.min_samples_leaf
         else:
             partitioner = DensePartitioner()
-            with_lists = lists_pay(n_features, max_features)
             if not self.searches_lists():
-                strategy = "sort"
-        partitioner.init(X, sample_weight, strategy, with_lists, n_threads, simd, n_categories)
+                options.strategy = strategy = SORT
+            with_lists = strategy == PRESORT or (
+                strategy == AUTO and lists_pay(n_features, max_features))
+        partitioner.init(encoding, rows, with_lists, options)
         return partitioner
 
     cdef bint searches_lists(self):
@@ -121,13 +141,15 @@ cdef class Splitter:
 
     cdef int attach(self) except -1:
         """What a thread owns, once criterion and partitioner are there."""
+        self.steps = self.interrupt.poll()
         self.scanner = self.criterion.scanner.get()
+        self.scanner.watch(&self.steps)
         self.current_start = self.current_end = 0
         self.left_value.resize(self.criterion.value_size)
         self.right_value.resize(self.criterion.value_size)
         self.scratch_table = NO_TABLE
         self.tables.reset(new CountTables(
-            deref(self.partitioner.dense_columns()), deref(self.scanner), self.count_forced))
+            deref(self.partitioner.dense_sample()), deref(self.scanner), self.count_forced))
         self.node_tables = self.tables.get()
         return 0
 
@@ -144,7 +166,7 @@ cdef class Splitter:
         other.draws = self.draws
         other.count_forced = self.count_forced
         other.with_blocks = self.with_blocks
-        other.stop = self.stop
+        other.interrupt = self.interrupt
         other.attach()
         return other
 
@@ -174,6 +196,7 @@ cdef class Splitter:
         cdef uint32_t feature
         cdef int is_constant
         cdef double perfect
+        cdef uint64_t work
         self.begin_node(node)
         best.feature = NO_FEATURE
         best.score = -INFINITY
@@ -186,21 +209,29 @@ cdef class Splitter:
         self.sampler.get().begin(node.key, node.n_known)
         if not self.draws and node.table == NO_TABLE and self.tables.get().any(node.size()):
             node.table = self.tables.get().acquire()
-            self.tables.get().fill(node.table, node.start, node.end, deref(self.sampler),
-                                   node.size(), 0, 1)
+            self.fill_table(node, 0, 1)
+        work = self.scanner.work(node.size())
         while True:
             feature = self.sampler.get().next()
             if feature == NO_FEATURE:
                 break
-            self.poll(node.size())
+            self.poll(work)
             is_constant = self.evaluate(node, feature, best)
             if is_constant:
                 self.sampler.get().found_constant()
             elif best.score >= perfect:
                 break
+        self.poll(0)
         node.n_known = self.sampler.get().end()
         self.settle_threshold(best)
         return best.feature != NO_FEATURE
+
+    cdef int fill_table(self, const Node& node, uint32_t share,
+                        uint32_t n_shares) except -1 nogil:
+        cdef Poll steps = self.interrupt.poll()  # threads may fill shares of the same table
+        self.tables.get().fill(node.table, node.start, node.end, deref(self.sampler), node.size(),
+                               share, n_shares, steps)
+        return self.check(steps)
 
     cdef int find_listed(self, const Node& node, Split& best) except -1 nogil:
         cdef uint32_t part
@@ -218,6 +249,7 @@ cdef class Splitter:
         cdef double score
         cdef Reach reach
         cdef bint in_reach
+        cdef uint64_t work = self.scanner.work(node.size())
         if first != NO_FEATURE:
             self.evaluate(node, first, best)
             if best.feature == first:
@@ -228,10 +260,10 @@ cdef class Splitter:
         while True:
             feature = self.partitioner.next_feature(reach)
             if feature == NO_FEATURE:
-                return 0
+                return self.poll(0)
             if feature == first:
                 continue
-            self.poll(node.size())
+            self.poll(work)
             rows = self.partitioner.unsorted(&n_rows)
             if rows != NULL:
                 peak = n_rows
@@ -287,29 +319,19 @@ cdef class Splitter:
                                uint32_t n_shares) except -1 nogil:
         """A share of the features of a node's children: the smaller child's cells are counted,
         the larger one's are their parent's less those."""
+        cdef Poll steps = self.interrupt.poll()
         self.tables.get().fill(smaller.table, smaller.start, smaller.end, deref(self.sampler),
-                               larger.size(), share, n_shares)
+                               larger.size(), share, n_shares, steps)
         self.tables.get().subtract(larger.table, smaller.table, larger.size(),
                                    deref(self.sampler), share, n_shares)
-        return 0
+        return self.check(steps)
 
-    cdef int poll(self, uint32_t work) except -1 nogil:
-        """Every few million rows: give way to a stop, and to signals on the main thread."""
-        self.work += work
-        if self.work < POLL_WORK:
-            return 0
-        self.work = 0
-        if self.stop[0]:
-            with gil:
-                raise KeyboardInterrupt
-        if self.polls_signals:
-            with gil:
-                try:
-                    PyErr_CheckSignals()
-                except BaseException:
-                    self.stop[0] = 1
-                    raise
-        return 0
+    cdef int check(self, Poll& steps) except -1 nogil:
+        """Raise if the steps were told to stop."""
+        return 0 if steps.go_on(0) else self.interrupt.give_up()
+
+    cdef int poll(self, uint64_t steps) except -1 nogil:
+        return 0 if self.steps.go_on(steps) else self.interrupt.give_up()
 
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
         with gil:
@@ -319,6 +341,7 @@ cdef class Splitter:
                     Node& right) except -1 nogil:
         """Split the node's rows; statistics, values, bounds and keys of its children."""
         cdef uint32_t middle = self.partitioner.split_rows(split, node)
+        self.poll(self.scanner.work(node.size()))
         self.rules.make_children(node, split, middle, left, right)
         # Left last: it is searched next, and the scanner still holds it.
         self.node_stats(right, self.right_value)
@@ -339,8 +362,8 @@ cdef class Splitter:
         block = self.partitioner.open_block(node.start, node.end)
         if block == NULL:
             return 0
-        self.poll(node.size())
         self.scanner.grow_block(deref(block), self.rules, deref(self.sampler), store, node)
+        self.poll(0)
         self.current_start = self.current_end = 0
         return 1
 
@@ -429,7 +452,7 @@ cdef class RandomSplitter(Splitter):
         if not drawn.has_missing:
             drawn.missing_left = candidate.n_left > node.size() - candidate.n_left
         drawn.middle = candidate.middle
-        best = drawn
+        best = move(drawn)
         return 0
 
     cdef int draw_threshold(self, const Node& node, uint32_t feature, const Extremes& extremes,
@@ -474,7 +497,7 @@ cdef class RandomSplitter(Splitter):
 
     cdef Extremes extremes_of(self, const Node& node, uint32_t feature) noexcept nogil:
         """Smallest and largest value, and the number missing, of a dense column."""
-        cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
+        cdef const uint32_t* rows = self.current_rows
         cdef Extremes out
         cdef uint32_t i
         cdef float x

@@ -51,6 +51,17 @@ def _simplify(cell):
     )
 
 
+def _parts(state, *names):
+    """The named parts of a pickled state."""
+    if not isinstance(state, dict) or not state.keys() >= set(names):
+        raise ValueError(f"The state of a table's encoder lacks one of {', '.join(names)}.")
+    return [state[name] for name in names]
+
+
+def _is_set_of(values, types):
+    return isinstance(values, set) and all(isinstance(value, types) for value in values)
+
+
 class MissingValues:
     """Which cells count as missing besides None, NaN and the empty string.
 
@@ -71,6 +82,12 @@ class MissingValues:
         self.numbers = {int(v) if e else float(v) for v, e in zip(numbers, is_exact, strict=True)}
         if any(not isinstance(value, str | Real) for value in listed):
             raise TypeError(f"missing_values must be numbers and texts, got {listed!r}.")
+
+    def __setstate__(self, state):
+        texts, numbers = _parts(state, "texts", "numbers")
+        if not _is_set_of(texts, str) or not _is_set_of(numbers, int | float):
+            raise ValueError("The missing values of a table must be sets of texts and of numbers.")
+        self.__dict__.update(state)
 
     def has_text(self, text):
         return text == "" or (len(self.texts) > 1 and text.strip() in self.texts)
@@ -101,6 +118,23 @@ class ColumnEncoder:
 
     def __getstate__(self):
         return self.__dict__ | {"_code_of": {}}
+
+    def __setstate__(self, state):
+        _, is_label, missing, labels, has_missing = _parts(
+            state, "name", "is_label", "missing", "labels", "has_missing"
+        )
+        if not (
+            isinstance(is_label, bool)
+            and isinstance(has_missing, bool)
+            and isinstance(missing, MissingValues)
+            and isinstance(labels, list)
+            and all(isinstance(label, str | bool | int | float) for label in labels)
+        ):
+            raise ValueError("The state of a column's encoder holds parts of the wrong type.")
+        keys = [label_key(label) for label in labels]
+        if len(keys) > MAX_LABELS or not all(low < high for low, high in zip(keys, keys[1:])):
+            raise ValueError("The labels of a column are not distinct and in ascending order.")
+        self.__dict__.update(state, _code_of={})
 
     def fit(self, column, out):
         """Learn the labels of a column view; write its cells to `out`, float32."""
@@ -178,7 +212,7 @@ class ColumnEncoder:
             self.labels = [found[key] for key in sorted(found)]
             if len(found) > MAX_LABELS:
                 raise ValueError(
-                    f"Column {self.name!r} has {len(found)} distinct labels; {MAX_LABELS} are "
+                    f"Column {self.name!r} has {len(found)} distinct categories; {MAX_LABELS} are "
                     "possible."
                 )
         if len(self._code_of) != len(self.labels):
@@ -243,6 +277,14 @@ class TableEncoder:
         self.columns = [
             ColumnEncoder(table.name(j), bool(is_label[j]), missing) for j in range(table.n_columns)
         ]
+
+    def __setstate__(self, state):
+        (columns,) = _parts(state, "columns")
+        if not isinstance(columns, list) or not all(
+            isinstance(column, ColumnEncoder) for column in columns
+        ):
+            raise ValueError("The columns of a table's encoder must be a list of encoders.")
+        self.__dict__.update(state)
 
     def encode(self, table, is_fit=False):
         """Return the cells of a table with the columns of the fit, F-ordered float32."""

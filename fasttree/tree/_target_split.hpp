@@ -16,7 +16,7 @@
 namespace fasttree {
 
 template <class Weights>
-class TargetSplit {
+class TargetSplit : public Watched {
     std::vector<uint8_t> classes_;               // [n_rows], of the node's rows
     const int64_t n_classes_ = 2;
     std::vector<uint64_t> items_, scratch_;
@@ -40,6 +40,7 @@ public:
     explicit TargetSplit(const Targets& t)
         : classes_(t.n_rows), class_targets_(class_targets(t)), error_(t), gain_(class_targets_) {}
 
+    uint64_t work(uint32_t n) const { return n; }
     void begin_node(const uint32_t* rows, uint32_t n) {
         error_.begin_node(rows, n);
         split_targets(rows, n);

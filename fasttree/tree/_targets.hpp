@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "../utils/_simd.hpp"
+#include "../utils/_value.hpp"
 
 namespace fasttree {
 
@@ -29,8 +30,9 @@ struct Targets {
     const uint32_t* class_bits;  // bit per row: class 1 of two, one output
     const int64_t* weights;      // [n_rows] in units of weight_unit, or null: all 1
     double weight_unit;
-    const double* y;             // [n_rows * n_outputs] as given, regression
-    const double* w;             // [n_rows] as given, or null
+    bool has_negative_weights;   // gini and squared error only; sums of weights in nodes are positive
+    const double* y;             // [n_rows * n_outputs] as given or scaled, regression
+    const double* w;             // [n_rows] as given or scaled, or null
     const int64_t* sums;         // [n_rows * n_outputs] weight * (y - centre) in units of sum_unit
     const double* sum_unit;      // [n_outputs]
     const double* centre;        // [n_outputs]
@@ -41,6 +43,7 @@ struct Targets {
     Simd simd;
     bool sklearn_formulas;       // scikit-learn's impurity formulas (replay)
 };
+static_assert(is_value<Targets>);
 
 // Weight policies: the unweighted loops carry no weight array.
 struct UnitWeights {

@@ -14,9 +14,10 @@ from scipy.sparse import csr_array
 
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
+from libc.math cimport frexp, ldexp
 from libc.stdint cimport int64_t
-from libcpp.vector cimport vector
 
+from fasttree.utils._std cimport vector
 from ..utils._typedefs cimport float32_t, float64_t, uint8_t
 from ._walk cimport NodeRecord, node_pointer
 
@@ -27,6 +28,7 @@ from fasttree.tree._tree_state import (
     NODE_DTYPE,
     _check_n_classes,
     _check_node_ndarray,
+    _check_size,
     _check_value_ndarray,
 )
 from fasttree.utils._finite import SOME_INFINITE
@@ -102,12 +104,12 @@ cdef class Tree:
         only array that can be written to.
     """
 
-    def __cinit__(self, intp_t n_features, object n_classes, intp_t n_outputs):
+    def __cinit__(self, n_features, object n_classes, n_outputs):
         cdef const intp_t[::1] sizes
         cdef intp_t k
+        _check_size(n_features, "n_features")
+        _check_size(n_outputs, "n_outputs")
         n_classes = np.array(_check_n_classes(n_classes, np.dtype(np.intp)))
-        if n_features < 0:
-            raise ValueError(f"n_features must not be negative, got {n_features}.")
         if n_outputs < 1 or n_classes.shape[0] != n_outputs:
             raise ValueError(
                 f"n_classes must have one entry per output: {n_classes.shape[0]} entries for "
@@ -397,7 +399,8 @@ cdef class Tree:
         indptr = np.zeros(n_rows + 1, dtype=np.int64)
         np.cumsum(depths[leaves], out=indptr[1:])
         indices = np.empty(indptr[n_rows], dtype=np.int64)
-        cdef intp_t start, end, step = self._walker.rows_per_check()
+        cdef intp_t start, end, step = self._walker.rows_per_check(
+            0, self.max_depth * sizeof(int64_t), n_threads)
         for start in range(0, n_rows, step):
             end = min(start + step, n_rows)
             _climb(leaves, parents, indptr, indices, start, end, n_threads)
@@ -459,17 +462,20 @@ cdef class Tree:
         cdef const NodeRecord* left
         cdef const NodeRecord* right
         cdef intp_t i
+        cdef int exponent
+        # Weights in a power of two near the root's: their products neither overflow nor vanish.
+        cdef double root_weight = frexp(nodes[0].weighted_n_node_samples, &exponent)
         for i in range(self.node_count):
             if nodes[i].left_child < 0:
                 continue
             left = &nodes[nodes[i].left_child]
             right = &nodes[nodes[i].right_child]
             total[nodes[i].feature] += (
-                nodes[i].weighted_n_node_samples * nodes[i].impurity
-                - left.weighted_n_node_samples * left.impurity
-                - right.weighted_n_node_samples * right.impurity
+                ldexp(nodes[i].weighted_n_node_samples, -exponent) * nodes[i].impurity
+                - ldexp(left.weighted_n_node_samples, -exponent) * left.impurity
+                - ldexp(right.weighted_n_node_samples, -exponent) * right.impurity
             )
-        importances /= nodes[0].weighted_n_node_samples
+        importances /= root_weight
         if normalize:
             normalizer = importances.sum()
             if normalizer > 0.0:

@@ -4,6 +4,8 @@ A pickle may come from a machine with the other byte order or word size; both ar
 Everything else is refused with a ValueError. Whether the nodes form a tree is checked by `Tree`.
 """
 
+from numbers import Integral
+
 import numpy as np
 
 FORMAT_VERSION = 1
@@ -26,6 +28,13 @@ NODE_DTYPE = np.dtype(
 def _check_array(array, name):
     if not isinstance(array, np.ndarray):
         raise ValueError(f"{name} must be a NumPy array, got {type(array).__name__}.")
+
+
+def _check_size(size, name):
+    if not isinstance(size, Integral):
+        raise TypeError(f"{name} must be an int, got {size!r}.")
+    if not 0 <= size <= np.iinfo(np.intp).max:
+        raise ValueError(f"{name} must not be negative, nor beyond 64 bits, got {size}.")
 
 
 def _check_n_classes(n_classes, expected_dtype):

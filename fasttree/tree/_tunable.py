@@ -4,8 +4,11 @@ A cut tree is the tree that a fit with the tighter limits would have grown, node
 estimator carries the limits it was cut to as its parameters.
 """
 
+from __future__ import annotations
+
 import copy
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import check_scoring
@@ -24,6 +27,12 @@ from fasttree.tree._cut_scores import (
 from fasttree.tree._pruning import prune_tree
 from fasttree.tree._settings import LIMITS, SettingTable
 from fasttree.tree._tuning import NO_BUDGET, Cuts, reduced_error_mask
+from fasttree.tree._validation import within_doubles
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from fasttree._typing import ColumnLike, Grid, MatrixLike, Scoring, TargetLike
 
 __all__ = ["TunableMixin", "TuningResult", "default_grid"]
 
@@ -50,18 +59,18 @@ class TuningResult:
     best_score : float
         Its score.
     estimator : estimator
-        The estimator with the tree cut by the best setting.
+        With the tree cut by the best setting.
     """
 
     params: ParameterGrid
     scores: np.ndarray
     n_leaves: np.ndarray
     best_index: int
-    best_params: dict
+    best_params: dict[str, Any]
     best_score: float
-    estimator: object
+    estimator: Any
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"TuningResult(best_params={self.best_params}, best_score={self.best_score}, "
             f"n_settings={len(self.scores)})"
@@ -75,24 +84,24 @@ class TunableMixin:
         """The estimator that holds `tree_`."""
         return self
 
-    def _with_tree(self, tree, limits):
-        """A copy with another tree and other limits."""
-        other = copy.copy(self)
-        other._assume_tree(tree, limits)
-        return other
+    def _copy(self):
+        """A copy that can be given another tree."""
+        return copy.copy(self)
 
     def _assume_tree(self, tree, limits):
         self.tree_ = tree
         for name, value in limits.items():
             setattr(self, name, value)
 
-    def prune(self, **limits):
+    def prune(self, *, copy: bool = True, **limits: float | None) -> Self:
         """Cut the fitted tree by tighter limits.
 
-        The tree becomes the one that a fit with these limits would have grown.
+        The result is what a fit with these limits would have grown.
 
         Parameters
         ----------
+        copy : bool, default=True
+            Cut a copy and leave this estimator as it is; False cuts this one.
         **limits : dict
             Any of `max_depth`, `min_samples_split`, `min_impurity_decrease`, `max_leaf_nodes` and
             `ccp_alpha`; the others stay as they are. Fractions of rows refer to the training
@@ -101,7 +110,7 @@ class TunableMixin:
         Returns
         -------
         estimator
-            This estimator, with the cut tree and the limits as parameters.
+            With the cut tree, and the limits as parameters.
 
         Raises
         ------
@@ -117,8 +126,8 @@ class TunableMixin:
         >>> from fasttree.tree import DecisionTreeClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> tree = DecisionTreeClassifier().fit(X, y)
-        >>> tree.prune(max_depth=2).get_n_leaves()
-        3
+        >>> tree.prune(max_depth=2).get_n_leaves(), tree.get_n_leaves()
+        (3, 9)
         """
         check_is_fitted(self)
         unknown = set(limits) - set(LIMITS)
@@ -128,16 +137,25 @@ class TunableMixin:
                 f"got {', '.join(sorted(unknown))}."
             )
         settings = _checked_settings(self, [{name: [value] for name, value in limits.items()}])
-        self._cut(Cuts(self._tree_estimator().tree_), settings, limits)
-        return self
+        tree = self._tree_estimator().tree_
+        return self._cut(tree, Cuts(tree).mask(settings), limits, copy)
 
-    def _cut(self, cuts, setting, limits):
-        tree, mask = cuts.tree, cuts.mask(setting)
-        if (mask & (tree.children_left >= 0)).any():
-            tree = prune_tree(tree, mask)
-        self._assume_tree(tree, limits)
+    def _cut(self, tree, mask, limits, copy):
+        """This estimator, or a copy, with a tree cut where the mask says, and other limits."""
+        estimator = self._copy() if copy else self
+        estimator._assume_tree(prune_tree(tree, mask), limits)
+        return estimator
 
-    def tune(self, X_val, y_val, param_grid=None, scoring=None, *, sample_weight=None, copy=False):
+    def tune(
+        self,
+        X_val: MatrixLike,
+        y_val: TargetLike,
+        param_grid: Grid | None = None,
+        scoring: Scoring = None,
+        *,
+        sample_weight: ColumnLike | None = None,
+        copy: bool = True,
+    ) -> TuningResult:
         """Find the limits under which the fitted tree scores best on validation rows, and cut it.
 
         All settings are scored in one pass over the rows and one over the nodes; the scores are
@@ -157,14 +175,14 @@ class TunableMixin:
             A scorer; None takes the estimator's own, accuracy or R2.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the validation rows.
-        copy : bool, default=False
-            Leave this estimator as it is and cut a copy.
+        copy : bool, default=True
+            Cut a copy and leave this estimator as it is; False cuts this one.
 
         Returns
         -------
         TuningResult
-            The settings, their scores and numbers of leaves, the best of them, and the estimator
-            with the tree cut by it.
+            The settings, their scores and numbers of leaves, the best of them, and an estimator
+            with the tree cut by it and its limits as parameters.
 
         Raises
         ------
@@ -199,18 +217,25 @@ class TunableMixin:
         _check_targets(self, y_val, rows.codes)
         score_params = {}
         if sample_weight is not None:
-            score_params["sample_weight"] = check_sample_weight(sample_weight, X_val)
+            score_params["sample_weight"] = _check_validation_weights(sample_weight, X_val)
         scores, n_leaves = score_cuts(
             rows, settings, params.__getitem__, scorer, score_params, "raise"
         )
         best = _first_best(scores, n_leaves)
-        estimator = self._with_tree(rows.tree, {}) if copy else self
-        estimator._cut(rows.cuts, settings[best : best + 1], params[best])
+        mask = rows.cuts.mask(settings[best : best + 1])
+        estimator = self._cut(rows.tree, mask, params[best], copy)
         return TuningResult(
             params, scores, n_leaves, best, params[best], float(scores[best]), estimator
         )
 
-    def reduced_error_prune(self, X_val, y_val, sample_weight=None, *, copy=False):
+    def reduced_error_prune(
+        self,
+        X_val: MatrixLike,
+        y_val: TargetLike,
+        sample_weight: ColumnLike | None = None,
+        *,
+        copy: bool = True,
+    ) -> Self:
         """Cut the fitted tree to the subtree with the smallest error on validation rows.
 
         Of equally good subtrees the smallest is taken. The error is the number of wrong classes,
@@ -225,13 +250,13 @@ class TunableMixin:
             Their targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the validation rows.
-        copy : bool, default=False
-            Leave this estimator as it is and cut a copy.
+        copy : bool, default=True
+            Cut a copy and leave this estimator as it is; False cuts this one.
 
         Returns
         -------
         estimator
-            This estimator, or the copy, with the cut tree.
+            With the cut tree.
 
         Raises
         ------
@@ -246,14 +271,18 @@ class TunableMixin:
         check_is_fitted(self)
         _check_targets(self, y_val)
         if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, X_val, dtype=np.float64)
+            sample_weight = _check_validation_weights(sample_weight, X_val, dtype=np.float64)
         tree = self._tree_estimator().tree_
         mask = reduced_error_mask(tree, node_losses(self, X_val, y_val, sample_weight))
-        tree = prune_tree(tree, mask)
-        if copy:
-            return self._with_tree(tree, {})
-        self._assume_tree(tree, {})
-        return self
+        return self._cut(tree, mask, {}, copy)
+
+
+def _check_validation_weights(sample_weight, X_val, dtype=None):
+    """Return weights of validation rows as an array."""
+    weights = within_doubles(check_sample_weight)(sample_weight, X_val, dtype=dtype)
+    if not weights.sum():
+        raise ValueError("sample_weight of the validation rows sums to zero.")
+    return weights
 
 
 def _first_best(scores, n_leaves):
@@ -378,13 +407,17 @@ def _check_looseness(tree, grown, settings):
             )
 
 
+@within_doubles
 def _check_targets(estimator, y_val, codes=None):
-    """Raise if there are classes that fit did not see.
+    """Raise if there are classes that fit did not see, or targets that are no numbers.
 
     `codes` are the positions of the classes, if they are known.
     """
     inner = estimator._tree_estimator()
-    if not hasattr(inner, "classes_") or (codes is not None and codes.min(initial=0) >= 0):
+    if not hasattr(inner, "classes_"):
+        np.asarray(y_val, dtype=np.float64)
+        return
+    if codes is not None and codes.min(initial=0) >= 0:
         return
     y_val = np.asarray(y_val)
     columns = zip(y_val.T, inner.classes_)

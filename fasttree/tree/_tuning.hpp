@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "../utils/_interrupt.hpp"
 #include "_node_record.hpp"
 #include "_pruning.hpp"
 #include "_wide.hpp"
@@ -394,13 +395,15 @@ class CutSums {
 // `weights` may be null: ones. O(rows + nodes * classes)
 inline void add_class_weights(const NodeRecord* nodes, Py_ssize_t n_nodes, const int64_t* leaves,
                               const int64_t* codes, const double* weights, Py_ssize_t n_rows,
-                              Py_ssize_t n_classes, Wide* out) {
+                              Py_ssize_t n_classes, Wide* out, Poll& poll) noexcept {
     for (Py_ssize_t row = 0; row < n_rows; ++row) {
+        if (!poll.go_on(1)) return;
         if (codes[row] >= 0)
             out[leaves[row] * n_classes + codes[row]].add(weights ? weights[row] : 1.0);
     }
     for (Py_ssize_t i = n_nodes; i-- > 0;) {
         if (nodes[i].left_child < 0) continue;
+        if (!poll.go_on(n_classes)) return;
         const Wide* left = out + nodes[i].left_child * n_classes;
         const Wide* right = out + nodes[i].right_child * n_classes;
         for (Py_ssize_t c = 0; c < n_classes; ++c) {
@@ -414,13 +417,15 @@ inline void add_class_weights(const NodeRecord* nodes, Py_ssize_t n_nodes, const
 // node's value. O(rows * depth)
 inline void add_errors(const NodeRecord* nodes, Py_ssize_t n_nodes, const int64_t* leaves,
                        const double* y, const double* weights, Py_ssize_t n_rows,
-                       const double* values, Py_ssize_t value_stride, bool squared, Wide* out) {
+                       const double* values, Py_ssize_t value_stride, bool squared, Wide* out,
+                       Poll& poll) {
     std::vector<Py_ssize_t> parent(n_nodes, -1);
     for (Py_ssize_t i = 0; i < n_nodes; ++i)
         if (nodes[i].left_child >= 0)
             parent[nodes[i].left_child] = parent[nodes[i].right_child] = i;
     for (Py_ssize_t row = 0; row < n_rows; ++row) {
         for (Py_ssize_t i = leaves[row]; i >= 0; i = parent[i]) {
+            if (!poll.go_on(1)) return;
             const double error = y[row] - values[i * value_stride];
             const double loss = squared ? error * error : std::fabs(error);
             out[i].add(weights ? weights[row] * loss : loss);

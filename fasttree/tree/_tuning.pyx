@@ -19,6 +19,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
 from fasttree.tree._walk cimport NodeRecord, node_pointer
+from fasttree.utils._interrupt cimport Interrupt, Poll
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint8_t
 
 __all__ = [
@@ -33,8 +34,8 @@ __all__ = [
 
 cdef extern from "_wide.hpp" namespace "fasttree" nogil:
     cdef cppclass Wide:
-        void add(const Wide&)
-        Wide times(double) const
+        void add(const Wide&) noexcept
+        Wide times(double) noexcept
 
 cdef extern from "_tuning.hpp" namespace "fasttree" nogil:
     cdef cppclass Setting:
@@ -53,12 +54,12 @@ cdef extern from "_tuning.hpp" namespace "fasttree" nogil:
 
     void add_class_weights(
         const NodeRecord*, intp_t n_nodes, const int64_t* leaves, const int64_t* codes,
-        const double* weights, intp_t n_rows, intp_t n_classes, Wide* out
-    )
+        const double* weights, intp_t n_rows, intp_t n_classes, Wide* out, Poll& poll
+    ) noexcept
     void add_errors(
         const NodeRecord*, intp_t n_nodes, const int64_t* leaves, const double* y,
         const double* weights, intp_t n_rows, const double* values, intp_t value_stride,
-        bint squared, Wide* out
+        bint squared, Wide* out, Poll& poll
     ) except +
     void mark_reduced_error(const NodeRecord*, intp_t n_nodes, const Wide*, uint8_t*) except +
 
@@ -115,12 +116,16 @@ def class_weights(tree, const intp_t[::1] leaves, const int64_t[::1] codes,
     out = np.zeros((n_nodes, n_classes, 2))
     cdef Wide* first = _wide_pointer(out)
     cdef const NodeRecord* nodes = node_pointer(tree.nodes)
+    cdef Interrupt interrupt = Interrupt()
+    cdef Poll steps = interrupt.poll()
     if n_rows:
         with nogil:
             add_class_weights(
                 nodes, n_nodes, <const int64_t*> &leaves[0], &codes[0],
-                _weight_pointer(sample_weight), n_rows, n_classes, first
+                _weight_pointer(sample_weight), n_rows, n_classes, first, steps
             )
+        if not steps.go_on(0):
+            interrupt.give_up()
     return out
 
 
@@ -156,13 +161,17 @@ def path_errors(tree, const intp_t[::1] leaves, const float64_t[::1] y, intp_t o
     out = np.zeros((n_nodes, 2))
     cdef Wide* first = _wide_pointer(out)
     cdef const NodeRecord* nodes = node_pointer(tree.nodes)
+    cdef Interrupt interrupt = Interrupt()
+    cdef Poll steps = interrupt.poll()
     if n_rows:
         with nogil:
             add_errors(
                 nodes, n_nodes, <const int64_t*> &leaves[0], &y[0],
                 _weight_pointer(sample_weight), n_rows,
-                &values[0, output, 0], values.shape[1] * values.shape[2], squared, first
+                &values[0, output, 0], values.shape[1] * values.shape[2], squared, first, steps
             )
+        if not steps.go_on(0):
+            interrupt.give_up()
     return out
 
 
@@ -187,8 +196,12 @@ def weighted_table(const float64_t[:, :, ::1] weights, const float64_t[:, ::1] t
     out = np.zeros((n_nodes, 2))
     cdef Wide* sums = _wide_pointer(out)
     cdef const Wide* weight = <const Wide*> &weights[0, 0, 0]
+    cdef Interrupt interrupt = Interrupt()
+    cdef Poll steps = interrupt.poll()
     with nogil:
         for i in range(n_nodes):
+            if not steps.go_on(n_classes):
+                interrupt.give_up()
             for c in range(n_classes):
                 if weights[i, c, 0] != 0.0 and table[i, c] != 0.0:
                     sums[i].add(weight[i * n_classes + c].times(table[i, c]))

@@ -5,7 +5,9 @@ times as long as growing a small tree, so an input that is plainly in order (a n
 array of numbers) is recognised here first and spared them; anything else goes through them.
 """
 
+import sys
 import threading
+from numbers import Real
 
 import numpy as np
 from scipy.sparse import issparse
@@ -15,22 +17,22 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
 from fasttree.tree._cells import are_texts, encode_texts
-from fasttree.tree._columns import open_table, target_array
-from fasttree.tree._table import TableEncoder, table_encoder
+from fasttree.tree._columns import target_array
+from fasttree.tree._data import EncodedData
+from fasttree.tree._rows import (
+    canonical_sparse,
+    is_plain_matrix,
+    is_plain_sparse,
+    open_rows,
+    read_table,
+    within_doubles,
+)
+from fasttree.tree._table import table_encoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 from fasttree.utils._integers import encode_integers
 
+_LARGEST = sys.float_info.max
 _reseeded = threading.local()
-
-
-def _is_plain_matrix(X):
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype.char in "fdlqiILQ?bBhH"
-        and X.dtype.isnative
-        and X.size > 0
-    )
 
 
 def _is_plain_target(y):
@@ -44,11 +46,6 @@ def _is_plain_target(y):
     return kind in "iub" or (y.dtype.char in "fd" and bool(np.isfinite(y).all()))
 
 
-def _is_plain_sparse(X):
-    """A CSC or CSR matrix of numbers, canonical, that is not empty."""
-    return X.dtype.char in "fdlqiILQ?bBhH" and X.dtype.isnative and min(X.shape) > 0
-
-
 def _forget_names(estimator, X):
     """What scikit-learn does to an estimator that is fitted on a table without names."""
     if hasattr(estimator, "feature_names_in_"):
@@ -59,20 +56,20 @@ def _forget_names(estimator, X):
 def check_fit_data(estimator, X, y):
     """Return X as float32 (dense, or CSC) and y as an array; set `n_features_in_` and names.
 
-    X may hold infinities and NaN: see `missing_mask`.
+    X may hold infinities and NaN: see `check_values`.
     """
-    if _is_plain_matrix(X) and _is_plain_target(y):
+    if is_plain_matrix(X) and _is_plain_target(y):
         _forget_names(estimator, X)
         return X.astype(np.float32, copy=False), y
     if issparse(X) and X.ndim == 2:
         X = canonical_sparse(X)
-        if _is_plain_sparse(X) and _is_plain_target(y):
+        if is_plain_sparse(X) and _is_plain_target(y):
             _forget_names(estimator, X)
             return X.tocsc().astype(np.float32, copy=False), y
     return validate_data(
         estimator,
         X,
-        y,
+        target_array(y),
         validate_separately=(
             {"dtype": np.float32, "accept_sparse": "csc", "ensure_all_finite": False},
             {"ensure_2d": False, "dtype": None},
@@ -80,94 +77,80 @@ def check_fit_data(estimator, X, y):
     )
 
 
-def _open_table(estimator, X, with_labels):
-    """`open_table`, also for what only scikit-learn can turn into an array; and X as an array or
-    a frame."""
-    table = open_table(X, with_labels)
-    if table is None and with_labels:
-        X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=estimator)
-        table = open_table(X, with_labels)
-    elif table is not None and isinstance(X, list | tuple):
-        X = table.array
-    return table, X
-
-
 def check_fit_table(estimator, X, y):
     """`check_fit_data` for a table, None for anything else.
 
-    The table is turned into cells by an encoder that the estimator keeps.
+    Returns
+    -------
+    (cells, y, encoder) or None
+        Cells of the table, the target, and the encoder that made the cells.
     """
-    categorical_features, missing_values = estimator.categorical_features, estimator.missing_values
-    names_labels = categorical_features is not None and not isinstance(categorical_features, str)
-    with_labels = names_labels or missing_values is not None
-    if with_labels and issparse(X):
-        raise ValueError(
-            "categorical_features and missing_values are for dense data and tables; a sparse X "
-            "holds numbers."
-        )
-    table, X = _open_table(estimator, X, with_labels)
-    if table is None:
+    read = read_table(estimator, X)
+    if read is None:
         return None
+    cells, encoder, X = read
     validate_data(estimator, X, skip_check_array=True)
-    if table.n_rows == 0 or table.n_columns == 0:
-        what = "sample" if table.n_rows == 0 else "feature"
-        raise ValueError(
-            f"Found array with 0 {what}(s) (shape={(table.n_rows, table.n_columns)}) while a "
-            "minimum of 1 is required."
-        )
+    return cells, check_target(estimator, y), encoder
+
+
+def check_target(estimator, y):
+    """Return y as an array of finite numbers or of text."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
     y = target_array(y)
-    if not _is_plain_target(y):
-        y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
-    encoder = TableEncoder(table, categorical_features, missing_values)
-    cells = encoder.encode(table, is_fit=True)
-    estimator._table_encoder = encoder
-    return cells, y
+    if _is_plain_target(y):
+        return y
+    return check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
+
+
+def check_encoded(estimator, data):
+    """Check an `EncodedData` as the X of a fit; set `n_features_in_` and names."""
+    data.check_fits(estimator)
+    _forget_names(estimator, data)
+    if data.feature_names is not None:
+        estimator.feature_names_in_ = data.feature_names
+    if data.table_encoder is None and not estimator._support_missing_values(data.cells):
+        check_values(estimator, data.cells, 1)
+
+
+def _predicted_cells(estimator, data):
+    """The cells of an `EncodedData`, if the estimator was fitted on data encoded alike."""
+    check_n_features(estimator, data, reset=False)
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None and data.feature_names is not None and (names != data.feature_names).any():
+        raise ValueError(
+            "The feature names should match those that were passed during fit, which were "
+            f"{list(names)}, got {list(data.feature_names)}."
+        )
+    encoder = table_encoder(estimator)
+    categories = None if encoder is None else encoder.categories
+    own = None if data.table_encoder is None else data.table_encoder.categories
+    if categories != own and any(categories or []) | any(own or []):
+        raise ValueError(
+            "X was encoded with other categories than the data of the fit; pass the table itself."
+        )
+    return data.cells.tocsr() if issparse(data.cells) else data.cells
+
+
+def check_values(estimator, X, n_threads):
+    """Raise if X holds infinities, or missing values that the estimator does not take."""
+    if not issparse(X):
+        kind = value_kind(X, n_threads)
+        if kind == ALL_FINITE or (kind == SOME_MISSING and estimator._support_missing_values(X)):
+            return
+        X = np.array(X)  # scikit-learn's check, for its message, wants a writable array
+    estimator._compute_missing_values_in_feature_mask(X)
 
 
 def _check_predict_table(estimator, X, encoder):
     """`check_predict_data` for an estimator that was fitted on a table."""
     if issparse(X):
         raise ValueError("The estimator was fitted on a table; a sparse X holds numbers only.")
-    table, X = _open_table(estimator, X, with_labels=True)
+    table, X = open_rows(estimator, X, with_labels=True)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return encoder.encode(table)
-
-
-def missing_mask(estimator, X, n_threads):
-    """Return which columns of X hold missing values, None if none does.
-
-    Raises
-    ------
-    ValueError
-        If X holds infinities, or missing values that the estimator does not take.
-    """
-    if not issparse(X):
-        kind = value_kind(X, n_threads)
-        if kind == ALL_FINITE:
-            return None
-        if kind == SOME_MISSING and estimator._support_missing_values(X):
-            return np.isnan(X).any(axis=0)
-        X = np.array(X)  # scikit-learn's check, for its message, wants a writable array
-    return estimator._compute_missing_values_in_feature_mask(X)
-
-
-def canonical_sparse(X, to_format="csc"):
-    """Return a sparse X with sorted indices and duplicates summed; the caller's is not changed.
-
-    Duplicates are summed as they are, before any cast, as `X.toarray()` does. What is neither CSC
-    nor CSR becomes `to_format`.
-    """
-    if X.format not in ("csc", "csr"):
-        X = X.asformat(to_format)
-    if X.has_canonical_format:
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X
 
 
 def check_grown(estimator):
@@ -176,6 +159,7 @@ def check_grown(estimator):
         check_is_fitted(estimator)
 
 
+@within_doubles
 def check_predict_data(estimator, X, check_input=True):
     """Return X as float32 (dense, or CSR), checked against what `estimator` was fitted on.
 
@@ -189,11 +173,13 @@ def check_predict_data(estimator, X, check_input=True):
     if not check_input:
         check_n_features(estimator, X, reset=False)
         return X, SOME_INFINITE
+    if isinstance(X, EncodedData):
+        return _predicted_cells(estimator, X), SOME_INFINITE
     encoder = table_encoder(estimator)
     if encoder is not None:
         return _check_predict_table(estimator, X, encoder), SOME_INFINITE
     if (
-        _is_plain_matrix(X)
+        is_plain_matrix(X)
         and X.shape[1] == estimator.n_features_in_
         and not hasattr(estimator, "feature_names_in_")
     ):
@@ -235,6 +221,41 @@ def check_weights(sample_weight, X):
     return check_sample_weight(sample_weight, X, dtype=np.float64)
 
 
+def check_class_weight(class_weight):
+    """Raise unless the weights of classes are finite numbers that are not negative.
+
+    Raises
+    ------
+    TypeError
+        If a weight is no number.
+    ValueError
+        If a weight is negative, infinite or NaN.
+    """
+    for of_output in class_weight if isinstance(class_weight, list | tuple) else [class_weight]:
+        if not isinstance(of_output, dict):
+            continue  # "balanced", or refused by scikit-learn
+        for label, weight in of_output.items():
+            if not isinstance(weight, Real):
+                raise TypeError(
+                    f"class_weight must hold numbers, got {weight!r} for class {label!r}."
+                )
+            if not 0 <= weight <= _LARGEST:
+                raise ValueError(
+                    "class_weight must hold finite numbers that are not negative, got "
+                    f"{weight!r} for class {label!r}."
+                )
+
+
+def weigh_classes(sample_weight, class_weights):
+    """Return the product of the rows' weights, None for ones, and those of their classes."""
+    if sample_weight is not None:
+        with np.errstate(over="ignore", under="ignore"):
+            class_weights = sample_weight * class_weights
+    if not np.isfinite(class_weights).all():
+        raise ValueError("The product of sample_weight and class_weight is not finite.")
+    return class_weights
+
+
 def _encode_column(column, codes):
     """Write the codes of a column's labels; return the distinct ones in ascending order."""
     classes = encode_integers(column, codes) if column.dtype.kind in "iub" else None
@@ -260,9 +281,12 @@ def encode_classes(y):
         if None not in texts:
             return codes, [np.array(distinct, dtype=y.dtype) for distinct in texts]
     has_integers = y.dtype.kind in "iub"
-    if not has_integers:
-        check_classification_targets(y)
-    classes = [_encode_column(y[:, k], codes[:, k]) for k in range(y.shape[1])]
+    try:
+        if not has_integers:
+            check_classification_targets(y)
+        classes = [_encode_column(y[:, k], codes[:, k]) for k in range(y.shape[1])]
+    except TypeError as error:
+        raise TypeError(f"The labels of y cannot be put in order: {error}.") from error
     if has_integers and 2 * sum(map(len, classes)) > y.shape[0]:
         # Integers are always classes; what remains is the warning that they may be quantities.
         check_classification_targets(y)

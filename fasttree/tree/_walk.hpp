@@ -34,6 +34,7 @@
 #include "../utils/_bits.hpp"
 #include "../utils/_finite.hpp"
 #include "../utils/_threads.hpp"
+#include "../utils/_value.hpp"
 #include "_node_record.hpp"
 
 namespace fasttree {
@@ -147,13 +148,16 @@ inline std::vector<WalkNode> pack_nodes(const NodeRecord* nodes, Py_ssize_t n_no
     return packed;
 }
 
-// Rename the features of packed nodes 0, 1, ... in order of appearance; `slot` (filled with -1)
-// receives the new names, `is_asked` a bit per renamed feature. Returns how many there are.
-inline Py_ssize_t name_slots(std::vector<WalkNode>& nodes, std::vector<int32_t>& slot,
+// Copy packed nodes with their features renamed 0, 1, ... in order of appearance; `slot` receives
+// the new names (-1: none), `is_asked` a bit per renamed feature. Returns how many there are.
+inline Py_ssize_t name_slots(const std::vector<WalkNode>& nodes, Py_ssize_t n_features,
+                             std::vector<WalkNode>& named, std::vector<int32_t>& slot,
                              std::vector<uint32_t>& is_asked) {
-    is_asked = make_bits(static_cast<uint32_t>(slot.size()));
+    named = nodes;
+    slot.assign(static_cast<size_t>(n_features), -1);
+    is_asked = make_bits(static_cast<uint32_t>(n_features));
     int32_t n_slots = 0;
-    for (WalkNode& node : nodes) {
+    for (WalkNode& node : named) {
         if (node.feature < 0) continue;
         int32_t& name = slot[node.feature];
         if (name < 0) name = n_slots++;
@@ -362,6 +366,8 @@ struct LeafTable {
     const char* records;  // one per node; null: write the leaf's id as Py_ssize_t
     size_t size;          // bytes of a record
 };
+static_assert(is_value<WalkNode> && is_value<LeafTable>);
+static_assert(is_value<SparseRows<int32_t>> && is_value<SparseRows<int64_t>>);
 
 template <size_t kSize>
 void copy_records(const uint32_t* leaves, Py_ssize_t n, const char* records, char* out) {

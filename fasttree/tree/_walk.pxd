@@ -1,8 +1,7 @@
 """The packed copy of a tree that predictions read: contract of `Walker`."""
 from libc.stdint cimport int32_t, int64_t, uint32_t
-from libcpp.memory cimport unique_ptr
-from libcpp.vector cimport vector
 
+from fasttree.utils._std cimport unique_ptr, vector
 from ..utils._typedefs cimport float32_t, float64_t, intp_t, uint8_t
 
 
@@ -57,7 +56,7 @@ cdef class Walker:
                    int accepted) except -1
     cdef bint walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out, int n_threads,
                          int accepted) except -1
-    cdef intp_t rows_per_check(self) noexcept
+    cdef intp_t rows_per_check(self, intp_t n_values, size_t record_size, int n_threads) noexcept
     cdef int worthwhile_threads(self, intp_t n_rows, int n_threads) noexcept
 
 

@@ -15,16 +15,16 @@ from scipy.sparse import issparse
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
+from fasttree.utils._interrupt cimport STEPS_PER_LOOK
+
 ctypedef fused index_t:
     int32_t
     int64_t
 
 cdef enum:
-    # A walk looks for Ctrl-C after about this many node visits (at most a few tenths of
-    # a second).
-    VISITS_PER_CHECK = 1 << 24
     # Starting a thread costs about as much as this many node visits.
     VISITS_PER_THREAD = 1 << 16
+    BYTES_PER_STEP = 16
 
 cdef extern from "_walk.hpp" namespace "fasttree" nogil:
     cdef enum class NodeError(int):
@@ -63,7 +63,10 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
         intp_t n_features
         intp_t n_slots
 
-    intp_t name_slots(vector[WalkNode]&, vector[int32_t]&, vector[uint32_t]&) except +
+    intp_t name_slots(
+        const vector[WalkNode]&, intp_t n_features, vector[WalkNode]& named,
+        vector[int32_t]& slot, vector[uint32_t]& is_asked
+    ) except +
 
     WalkStatus walk_rows[Rows](
         const Rows&, const WalkNode*, const LeafTable&, intp_t start, intp_t end, int n_threads,
@@ -223,8 +226,9 @@ cdef class Walker:
         rows.col_stride = X.strides[1] // <intp_t> sizeof(float32_t)
         rows.accepted = accepted
         cdef WalkStatus status
-        cdef intp_t start, end, step = self.rows_per_check()
+        cdef intp_t start, end, step
         n_threads = self.worthwhile_threads(X.shape[0], n_threads)
+        step = self.rows_per_check(X.shape[1], table.size, n_threads)
         for start in range(0, X.shape[0], step):
             end = min(start + step, X.shape[0])
             with nogil:
@@ -238,9 +242,12 @@ cdef class Walker:
             PyErr_CheckSignals()
         return True
 
-    cdef intp_t rows_per_check(self) noexcept:
-        """Rows to walk between two looks for Ctrl-C."""
-        return max(1024, VISITS_PER_CHECK // (self.max_depth + 1))
+    cdef intp_t rows_per_check(self, intp_t n_values, size_t record_size, int n_threads) noexcept:
+        """Rows to walk between two looks for Ctrl-C: a row takes a step per level and others to
+        read its values, which are checked in vectors, and to write its record."""
+        cdef size_t n_bytes = n_values * sizeof(float32_t) + record_size
+        cdef size_t steps = self.max_depth + 1 + n_bytes // BYTES_PER_STEP
+        return max(1, <intp_t> (n_threads * STEPS_PER_LOOK // steps))
 
     cdef int worthwhile_threads(self, intp_t n_rows, int n_threads) noexcept:
         """No more threads than have work that repays starting them."""
@@ -258,7 +265,7 @@ cdef int _walk_sparse(
     cdef vector[uint32_t] is_asked
     cdef vector[WalkNode] nodes
     cdef intp_t n_rows = indptr.shape[0] - 1
-    cdef intp_t start, end, i, step = walker.rows_per_check()
+    cdef intp_t start, end, i, step
     cdef WalkStatus status
 
     if indptr[0] < 0 or indptr[n_rows] > min(data.shape[0], indices.shape[0]):
@@ -267,9 +274,7 @@ cdef int _walk_sparse(
         if indptr[i + 1] < indptr[i]:
             raise ValueError("The row pointers of the CSR matrix decrease.")
 
-    slot.assign(walker.n_features, -1)
-    nodes = walker.nodes
-    rows.n_slots = name_slots(nodes, slot, is_asked)
+    rows.n_slots = name_slots(walker.nodes, walker.n_features, nodes, slot, is_asked)
     rows.is_asked = is_asked.data()
     rows.slot = slot.data()
     rows.n_features = walker.n_features
@@ -277,6 +282,8 @@ cdef int _walk_sparse(
     rows.indices = &indices[0] if indices.shape[0] else NULL
     rows.indptr = &indptr[0]
     n_threads = walker.worthwhile_threads(n_rows, n_threads)
+    # Nonzeros are looked at one by one.
+    step = walker.rows_per_check(indptr[n_rows] // n_rows * BYTES_PER_STEP, table.size, n_threads)
     for start in range(0, n_rows, step):
         end = min(start + step, n_rows)
         with nogil:

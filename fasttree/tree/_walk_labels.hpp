@@ -103,5 +103,6 @@ struct LabelRows : DenseRows {
         return WalkStatus::done;
     }
 };
+static_assert(is_value<DenseRows> && is_value<LabelRows>);
 
 }  // namespace fasttree

@@ -3,17 +3,18 @@
 // Sums of ordinary numbers are exact, so they do not depend on how terms are grouped, and a sum
 // from which most is taken away again keeps its digits. Needs strict IEEE arithmetic.
 #pragma once
+#include "../utils/_value.hpp"
 
 namespace fasttree {
 
 struct Wide {
     double high = 0.0, low = 0.0;  // the number is their sum; |low| is below half a digit of high
 
-    void add(double x) {
+    void add(double x) noexcept {
         const double sum = high + x, part = sum - high;
         set(sum, low + ((high - (sum - part)) + (x - part)));
     }
-    void add(const Wide& x) {
+    void add(const Wide& x) noexcept {
         const double sum = high + x.high, part = sum - high;
         const double lost = (high - (sum - part)) + (x.high - part);
         const double low_sum = low + x.low, low_part = low_sum - low;
@@ -24,7 +25,7 @@ struct Wide {
     void subtract(const Wide& x) { add(Wide{-x.high, -x.low}); }
 
     // This number times a double.
-    Wide times(double x) const {
+    Wide times(double x) const noexcept {
         const double product = high * x;
         const Split a(high), b(x);
         const double lost =
@@ -51,6 +52,7 @@ struct Wide {
         low = rest - (high - sum);
     }
 };
+static_assert(is_value<Wide>);
 
 // A number whose sums a double holds, with the interface of a wide one.
 struct Count {
@@ -58,7 +60,7 @@ struct Count {
 
     Count() = default;
     explicit Count(const Wide& x) : number(x.high) {}
-    void add(const Count& x) { number += x.number; }
+    void add(const Count& x) noexcept { number += x.number; }
     void subtract(const Count& x) { number -= x.number; }
     double value() const { return number; }
 };

@@ -32,7 +32,7 @@ int kind_of_values(const float* x, ptrdiff_t n, ptrdiff_t stride) {
 
 // The largest kind among the values of a matrix with strides in floats.
 inline int kind_of_matrix(const float* x, ptrdiff_t n_rows, ptrdiff_t n_cols, ptrdiff_t row_stride,
-                          ptrdiff_t col_stride, int n_threads) {
+                          ptrdiff_t col_stride, int n_threads) noexcept {
     constexpr ptrdiff_t kChunk = 1 << 14;
     ptrdiff_t n_outer = n_rows, outer_stride = row_stride;
     ptrdiff_t n_inner = n_cols, inner_stride = col_stride;

@@ -3,7 +3,7 @@ from fasttree.utils._typedefs cimport float32_t, intp_t
 
 cdef extern from "_finite.hpp" namespace "fasttree" nogil:
     int kind_of_matrix(const float32_t*, intp_t n_rows, intp_t n_cols, intp_t row_stride,
-                       intp_t col_stride, int n_threads)
+                       intp_t col_stride, int n_threads) noexcept
     int all_finite, some_missing, some_infinite
 
 # Starting threads takes about as long as reading this many values.

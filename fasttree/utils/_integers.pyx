@@ -6,8 +6,8 @@ and the largest. The table is never much larger than the column.
 import numpy as np
 
 from libc.stdint cimport uint32_t, uint64_t
-from libcpp.vector cimport vector
 
+from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport float64_t, intp_t
 
 # Above this many integers per row in between, sorting is the better way.

@@ -17,7 +17,7 @@ constexpr uint32_t MAX_LABELS = 0x3ffffdu;    // codes 0 .. MAX_LABELS - 1
 constexpr uint32_t UNSEEN_LABEL = MAX_LABELS; // a label that the fit did not see
 constexpr uint32_t NO_LABEL = 0xffffffffu;
 
-inline uint32_t float_bits(float x) {
+inline uint32_t float_bits(float x) noexcept {
     uint32_t bits;
     std::memcpy(&bits, &x, sizeof bits);
     return bits;

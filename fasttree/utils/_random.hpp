@@ -7,7 +7,7 @@
 
 namespace fasttree {
 
-inline uint64_t mix(uint64_t key, uint64_t value) {
+inline uint64_t mix(uint64_t key, uint64_t value) noexcept {
     uint64_t z = key + 0x9e3779b97f4a7c15u * (value + 1);
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;

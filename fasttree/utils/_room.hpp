@@ -28,6 +28,11 @@ public:
     explicit Room(size_t n) { reserve(n); }
     Room(Room&& other) noexcept
         : items_(std::move(other.items_)), size_(std::exchange(other.size_, 0)) {}
+    Room& operator=(Room&& other) noexcept {
+        items_ = std::move(other.items_);
+        size_ = std::exchange(other.size_, 0);
+        return *this;
+    }
 
     // Room for n items; those there were are lost if it has to grow.
     T* reserve(size_t n) {
@@ -49,7 +54,7 @@ public:
         items_.reset();
         size_ = 0;
     }
-    T* get() const { return items_.get(); }
+    T* get() const noexcept { return items_.get(); }
     T& operator[](size_t i) const { return items_[i]; }
 };
 

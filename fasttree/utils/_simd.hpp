@@ -17,7 +17,7 @@ namespace fasttree {
 // AVX-512 as of Ice Lake and Zen 4.
 enum Simd { SIMD_PORTABLE = 0, SIMD_AVX512 = 1 };
 
-inline Simd best_simd() {
+inline Simd best_simd() noexcept {
 #if FASTTREE_X86
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
         && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")

@@ -13,6 +13,7 @@
 
 #include "_labels.hpp"
 #include "_room.hpp"
+#include "_value.hpp"
 
 namespace fasttree {
 
@@ -64,6 +65,7 @@ struct SortBuffers {
         scratch.reserve(n);
     }
 };
+static_assert(is_value<Room<uint32_t>>);
 
 // Sorts items by PASSES times BITS bits of the key, those from `low` on; where these are equal,
 // items keep their order.

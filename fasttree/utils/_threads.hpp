@@ -16,7 +16,7 @@ inline int thread_num() {
 }
 
 // Respects OMP_NUM_THREADS and threadpoolctl's limits.
-inline int max_threads() {
+inline int max_threads() noexcept {
 #ifdef _OPENMP
     return omp_get_max_threads();
 #else
@@ -24,7 +24,7 @@ inline int max_threads() {
 #endif
 }
 
-inline bool with_openmp() {
+inline bool with_openmp() noexcept {
 #ifdef _OPENMP
     return true;
 #else

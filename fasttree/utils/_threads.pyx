@@ -4,10 +4,12 @@
 otherwise, -1 means all. Two limits apply on top. OpenMP's own (`OMP_NUM_THREADS`, threadpoolctl)
 is also how joblib tells its worker processes their share of the machine. Joblib's worker threads
 are not told, nor are the workers of a `multiprocessing` pool, so those start no threads of their
-own. `n_threads` of `fasttree.config_context` overrides everything: it asks for that many threads,
-whatever the machine has.
+own. `n_threads` of `fasttree.config_context` overrides that: it asks for so many threads, whatever
+the machine has. But a process forked from one that had run threads runs none: OpenMP's threads do
+not come along, and GCC's run time waits for them for ever.
 """
 import functools
+import os
 import threading
 from multiprocessing import current_process
 
@@ -20,8 +22,8 @@ from fasttree._config import get_config
 FEW_VALUES = 50_000
 
 cdef extern from "_threads.hpp" namespace "fasttree" nogil:
-    int max_threads()
-    bint with_openmp()
+    int max_threads() noexcept
+    bint with_openmp() noexcept
 
 
 def openmp_enabled():
@@ -33,6 +35,12 @@ def openmp_enabled():
 def _n_cpus():
     """CPUs this process may use; asking the system takes longer than a small fit may."""
     return cpu_count()
+
+
+@functools.cache
+def _pid_of_first_threads():
+    """Process that ran threads first. A forked child inherits the answer."""
+    return os.getpid()
 
 
 def _is_worker(backend):
@@ -62,9 +70,16 @@ def effective_n_threads(n_jobs=None, n_values=None):
     ValueError
         If `n_jobs` is 0.
     """
+    n_threads = _n_threads_wanted(n_jobs, n_values)
+    if n_threads > 1 and (not with_openmp() or _pid_of_first_threads() != os.getpid()):
+        return 1
+    return n_threads
+
+
+def _n_threads_wanted(n_jobs, n_values):
     forced = get_config()["n_threads"]
     if forced is not None:
-        return forced if with_openmp() else 1
+        return forced
     if n_jobs == 1:
         return 1
     if n_jobs == 0:

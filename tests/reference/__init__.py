@@ -6,6 +6,7 @@
 ``judge``     a fitted tree checked node by node against them
 ``problems``  random problems and estimators, drawn from a seed
 ``trees``     comparing fitted trees
+``kernels``   kernels of single arrays; ``scores`` of ways to separate rows, ``pairs`` of features
 
 Nothing here is fast, and nothing here is shared with the engine.
 """

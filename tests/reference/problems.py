@@ -115,6 +115,14 @@ def random_weights(rng, n_rows, exact):
     return weights
 
 
+def signed_weights(rng, n_rows):
+    """Multiples of 1/8, some negative, with a positive sum: sums of them are exact."""
+    weights = rng.integers(-6, 13, n_rows) / 8
+    weights *= rng.random(n_rows) < rng.choice([0.7, 1.0])
+    weights[rng.integers(n_rows)] += max(0.0, 1.0 - weights.sum())
+    return weights
+
+
 def random_targets(rng, X, criterion, n_outputs, exact, sample_weight):
     """Targets that depend on a few columns, with noise and many ties."""
     n_rows = len(X)

@@ -106,6 +106,8 @@ def admissible(criterion, y, w, cuts, limits):
     n_right = cuts.goes_left.shape[1] - n_left
     w_left = np.where(cuts.goes_left, w, 0.0).sum(axis=1)
     allowed = np.minimum(n_left, n_right) >= limits.min_samples_leaf
+    if (w < 0).any():  # sums are exact, see `signed_weights`
+        allowed &= (w_left > 0) & (w_left < w.sum())
     if criterion == "poisson":
         left = cuts.goes_left @ (w[:, None] * y)
         right = (~cuts.goes_left) @ (w[:, None] * y)

@@ -115,11 +115,11 @@ inline void Worker::record(Node& node, Literal literal, const Solution& side) {
     const bool in_pairs = node.parent && node.parent->pairs.is_used();
     for (int k = 0; k < child.size(); ++k) {
         const int32_t slack = side.lower[k] - weight;
-        int32_t* element = own_row(node, k) + here;
-        if (slack > *element) *element = slack;
-        if (!in_pairs) continue;
-        element = node.parent->pairs.row(k, here) + node.parent->literal_row(problem_, node.via);
-        if (slack > *element) *element = slack;
+        SlackTable::raise(own_row(node, k) + here, slack);
+        if (in_pairs)
+            SlackTable::raise(node.parent->pairs.row(k, here) +
+                                  node.parent->literal_row(problem_, node.via),
+                              slack);
     }
 }
 

@@ -11,9 +11,9 @@
 namespace fasttree::optimal {
 
 // Lower bounds of sets in slack form (value minus weight of the set), kUnknown at first: one row
-// per budget and first literal, one element per second literal. Threads write single elements
-// while others read whole rows: every value ever stored is a valid bound, so a stale one only
-// prunes less.
+// per budget and first literal, one element per second literal. Threads raise single elements,
+// atomically, while others read whole rows: every value ever stored is a valid bound, so a stale
+// one only prunes less.
 class SlackTable {
   public:
     void reset(int n_budgets, ptrdiff_t n_rows, ptrdiff_t row_size) {
@@ -27,6 +27,11 @@ class SlackTable {
     bool is_used() const { return is_used_; }
     int32_t* row(int budget, ptrdiff_t first) {
         return values_.get<int32_t>() + (budget * n_rows_ + first) * row_size_;
+    }
+
+    static void raise(int32_t* element, int32_t slack) {
+        if (slack > __atomic_load_n(element, __ATOMIC_RELAXED))
+            __atomic_store_n(element, slack, __ATOMIC_RELAXED);
     }
 
   private:
@@ -167,6 +172,7 @@ struct Node {
         const ptrdiff_t stride = problem.stride;
         const int n_matrices = static_cast<int>(totals.size());
         if (!set.count(problem, fitting(problem, table), keep_going)) return false;
+        if (n_matrices > kFewMatrices && !keep_going()) return false;
         base.resize(stride);
         weight.resize(stride);
         int32_t* w = weights.reserve<int32_t>(problem.n_features * stride);
@@ -179,6 +185,7 @@ struct Node {
                 diagonal[m][f] = set.kernels->read(set.matrix(problem, m), f * (stride + 1));
         }
         find_conflicts(problem);
+        if (n_matrices > kFewMatrices && !keep_going()) return false;
         for (auto& gain : stump_gain) gain.resize(stride);
         gains = set.kernels->evaluate(set.pair_counts(problem, totals.data()),
                                       stump_gain[0].data(), stump_gain[1].data());
@@ -273,6 +280,9 @@ struct Node {
     }
 
   private:
+    // Going through more matrices, once counted, takes long enough to be asked before.
+    static constexpr int kFewMatrices = 8;
+
     void add_totals(const Problem& problem) {
         total_weight = total_base = 0;
         totals.assign(problem.n_all_matrices(), 0);

@@ -105,7 +105,7 @@ class SampleSet {
     }
 
     // Transposed planes and one matrix per class and measure, with the given counters. False
-    // if `keep_going`, asked every few milliseconds, said to stop.
+    // if `keep_going`, asked every few milliseconds of counting, said to stop.
     bool count(const Problem& problem, const Kernels& counters, const KeepGoing& keep_going) {
         kernels = &counters;
         transpose(problem);
@@ -113,10 +113,15 @@ class SampleSet {
         const int64_t row_cost = (chunk_start_.back() + 8) * problem.stride;
         const int n_rows = static_cast<int>(
             std::clamp<int64_t>(kBlockCost / row_cost / 8 * 8, 8, problem.stride));
+        int64_t cost = 0;  // since it was asked
         for (int m = 0; m < problem.n_all_matrices(); ++m) {
             make_steps(problem, m, false);
             for (int row = 0; row < problem.n_features; row += n_rows) {
-                if (row > 0 && !keep_going()) return false;
+                if (cost >= kBlockCost) {
+                    if (!keep_going()) return false;
+                    cost = 0;
+                }
+                cost += n_rows * row_cost;
                 kernels->count(planes_.get(), problem.stride, steps_.data(), n_steps(), row,
                                std::min(problem.n_features, row + n_rows), problem.n_features,
                                matrix(problem, m));

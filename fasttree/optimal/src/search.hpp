@@ -41,7 +41,7 @@ class Worker {
     // Try the `beam` first features in the given order, sharing the node where that pays.
     void search(Node& node, int order, int beam);
     // Take features of open nodes until the team is done.
-    void help_until_over();
+    void help_until_over() noexcept;
 
   private:
     // Scratch of the children of a node: one level of the depth-first search.
@@ -62,7 +62,7 @@ class Worker {
     }
 
     // search.hpp
-    void try_features(Node& node, bool may_share);
+    void try_features(Node& node, bool may_share) noexcept;
     void process(Node& node, int feature);
     void evaluate_sides(Node& node, int feature, Solution* sides);
     void evaluate_side(Node& node, Literal literal, bool is_counted, Solution& side);
@@ -85,9 +85,9 @@ class Worker {
 
     // sharing.hpp
     Node* join_open_node(const Node* below);
-    void help(Node& node);
+    void help(Node& node) noexcept;
     void share(Node& node);
-    void unshare(Node& node);
+    void unshare(Node& node) noexcept;
 
     // Threads read and improve the bounds of nodes above them, shared or not; nodes of depth
     // three are private unless shared, and too many to lock.
@@ -162,18 +162,23 @@ inline void Worker::search(Node& node, int order, int beam) {
 
 // The first feature alone brings an incumbent and siblings to bound the others by; then the node
 // is offered to idle threads. Returns when every feature is dealt with.
-inline void Worker::try_features(Node& node, bool may_share) {
+// Nor does an exception leave before that: it stops the team, whose bounds then mean nothing.
+inline void Worker::try_features(Node& node, bool may_share) noexcept {
     const int n_features = static_cast<int>(node.order.size());
     bool is_offered = false;
-    for (;;) {
-        const int t = node.next.fetch_add(1, std::memory_order_relaxed);
-        if (t >= n_features) break;
-        process(node, node.order[t]);
-        if (is_closed(node)) break;
-        if (may_share && !is_offered && t + 1 < n_features && team_.wants_sharing(node)) {
-            is_offered = true;
-            share(node);
+    try {
+        for (;;) {
+            const int t = node.next.fetch_add(1, std::memory_order_relaxed);
+            if (t >= n_features) break;
+            process(node, node.order[t]);
+            if (is_closed(node)) break;
+            if (may_share && !is_offered && t + 1 < n_features && team_.wants_sharing(node)) {
+                share(node);
+                is_offered = true;
+            }
         }
+    } catch (...) {
+        team_.fail();
     }
     if (is_offered) unshare(node);
 }

@@ -2,7 +2,8 @@
 //
 // A worker that has run out of features of its own node waits for its helpers; while it waits it
 // helps with nodes below that one only, so stacks never grow past the depth of the tree and no
-// two workers wait for each other.
+// two workers wait for each other. An exception ends in `try_features`, on whichever thread, for
+// others may wait for this one or be at its node.
 #pragma once
 
 #include <utility>
@@ -15,14 +16,14 @@ inline void Worker::share(Node& node) {
     {
         std::lock_guard<std::mutex> lock(team_.mutex);
         if (team_.start_helpers) std::exchange(team_.start_helpers, nullptr)();
+        team_.open.push_back(&node);
         node.is_shared = true;
         node.n_helpers = 0;
-        team_.open.push_back(&node);
     }
     team_.changed.notify_all();
 }
 
-inline void Worker::unshare(Node& node) {
+inline void Worker::unshare(Node& node) noexcept {
     std::unique_lock<std::mutex> lock(team_.mutex);
     team_.open.erase(std::find(team_.open.begin(), team_.open.end(), &node));
     while (node.n_helpers > 0) {
@@ -56,7 +57,7 @@ inline Node* Worker::join_open_node(const Node* below) {
     return best;
 }
 
-inline void Worker::help(Node& node) {
+inline void Worker::help(Node& node) noexcept {
     try_features(node, false);
     {
         std::lock_guard<std::mutex> lock(team_.mutex);
@@ -65,7 +66,7 @@ inline void Worker::help(Node& node) {
     team_.changed.notify_all();
 }
 
-inline void Worker::help_until_over() {
+inline void Worker::help_until_over() noexcept {
     std::unique_lock<std::mutex> lock(team_.mutex);
     while (!team_.is_over) {
         if (Node* node = join_open_node(nullptr)) {

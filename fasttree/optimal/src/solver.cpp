@@ -2,12 +2,13 @@
 
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <thread>
 
 namespace fasttree::optimal {
 
-const Kernels* find_kernels(const std::string& name) {
+const Kernels* find_kernels(std::string_view name) {
     const bool any = name.empty() || name == "auto";
 #if defined(FASTTREE_X86_KERNELS)
     __builtin_cpu_init();
@@ -165,35 +166,28 @@ void search_root(Team& team, Worker& worker, Node& root) {
     worker.search(root, options.order, kAllFeatures);
 }
 
-// Run the search; exceptions of any thread stop all and come out here. Helpers are started when a
+// Run the search; an exception on any thread stops all and comes out here. Helpers start when a
 // node is first shared, so a search of a few milliseconds never pays for them. They are threads of
 // their own, not OpenMP's: its team would have to start and end together.
 void run_team(Team& team, std::vector<std::unique_ptr<Worker>>& workers, Node& root) {
-    std::exception_ptr failure;
-    auto guarded = [&](auto&& work) {
-        try {
-            work();
-        } catch (...) {
-            std::lock_guard<std::mutex> lock(team.mutex);
-            if (!failure) failure = std::current_exception();
-            team.stop();
-        }
-    };
     std::vector<std::thread> helpers;
     helpers.reserve(workers.size());
     team.start_helpers = [&] {
         try {
             for (size_t id = 1; id < workers.size(); ++id)
-                helpers.emplace_back(
-                    [&, id] { guarded([&] { workers[id]->help_until_over(); }); });
+                helpers.emplace_back([&, id] { workers[id]->help_until_over(); });
         } catch (const std::system_error&) {
             // No more threads to be had: the search goes on with those there are.
         }
     };
-    guarded([&] { search_root(team, *workers[0], root); });
+    try {
+        search_root(team, *workers[0], root);
+    } catch (...) {
+        team.fail();
+    }
     team.finish();
     for (std::thread& helper : helpers) helper.join();
-    if (failure) std::rethrow_exception(failure);
+    team.rethrow_failure();
 }
 
 // What is known before a search begins: a leaf.
@@ -250,10 +244,10 @@ void deepen(Team& team, Node& root, Worker& worker, const Team::Clock::time_poin
 }  // namespace
 
 Result solve(const Input& input, const Task& task, const SearchOptions& options,
-             const std::string& instruction_set, bool with_front_trees,
+             std::string_view instruction_set, bool with_front_trees,
              Poll poll) {
     const Kernels* table = find_kernels(instruction_set);
-    if (!table) throw std::invalid_argument("instruction set not available: " + instruction_set);
+    if (!table) throw std::invalid_argument("instruction set not available: " + std::string(instruction_set));
     const auto start = Team::Clock::now();
     const Problem problem(input, task.leaf);
     const int depth = task.depth;

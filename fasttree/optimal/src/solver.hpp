@@ -1,9 +1,10 @@
 // Entry point of the engine: from 0/1 columns to a proven tree.
 #pragma once
 
-#include <string>
+#include <string_view>
 #include <vector>
 
+#include "../../utils/_value.hpp"
 #include "search.hpp"
 
 namespace fasttree::optimal {
@@ -32,7 +33,12 @@ struct Result {
     std::vector<std::vector<OutNode>> front_trees;  // per budget, when asked for
     Statistics statistics;
     bool is_stopped = false;
+
+    Result() = default;
+    Result(Result&&) = default;
+    Result& operator=(Result&&) = default;
 };
+
 
 // What callers see while the search runs.
 struct Progress {
@@ -47,11 +53,14 @@ struct Poll {
     void* context;
 };
 
+static_assert(is_value<Input> && is_value<Task> && is_value<SearchOptions>);
+static_assert(is_value<Poll> && is_value<Result>);
+
 // Best instruction set of this machine, or the named one; null if it cannot run here.
-const Kernels* find_kernels(const std::string& instruction_set);
+const Kernels* find_kernels(std::string_view instruction_set);
 
 Result solve(const Input& input, const Task& task, const SearchOptions& options,
-             const std::string& instruction_set, bool with_front_trees,
+             std::string_view instruction_set, bool with_front_trees,
              Poll poll);
 
 }  // namespace fasttree::optimal

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <vector>
@@ -103,6 +104,18 @@ class Team {
         stopped_.store(true, std::memory_order_relaxed);
         changed.notify_all();
     }
+    // Called where an exception is caught, on any thread: the first one wins, and all stop.
+    void fail() noexcept {
+        {
+            std::lock_guard<std::mutex> lock(mutex);
+            if (!failure_) failure_ = std::current_exception();
+        }
+        stop();
+    }
+    // Once all threads are done.
+    void rethrow_failure() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
     // Look at the clock; the thread that owns the interpreter also polls for signals.
     void check(bool with_poll) {
         const double now = elapsed();
@@ -123,6 +136,7 @@ class Team {
     Clock::time_point start_;
     double last_poll_ = 0;
     std::atomic<bool> stopped_{false};
+    std::exception_ptr failure_;
 };
 
 }  // namespace fasttree::optimal

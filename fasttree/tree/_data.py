@@ -1,0 +1,233 @@
+"""The data of a fit: columns encoded once, and the targets and weights of a sample of their rows.
+
+`EncodedData` is what users hand to several fits; `TrainingData` is what the checks of any fit
+return.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import issparse
+
+from fasttree._sklearn_compat import check_feature_names
+from fasttree.tree._encoding import Encoding, encoding_of
+from fasttree.tree._rows import read_matrix, read_table, within_doubles
+from fasttree.tree._table import TableEncoder
+
+__all__ = ["EncodedData", "TrainingData"]
+
+
+@dataclass
+class TrainingData:
+    """Checked data of one fit.
+
+    Parameters
+    ----------
+    encoding : Encoding
+        The columns, of all rows.
+    y : ndarray of shape (n_samples, n_outputs), dtype=float64
+        Targets of the sample, or class codes.
+    sample_weight : ndarray of shape (n_samples,), dtype=float64, or None
+        Weights of the sample, those of its classes included.
+    rows : ndarray of shape (n_samples,), dtype=uint32, or None
+        The sample in ascending order; None: all rows.
+    table_encoder : TableEncoder or None
+        What turned a table into cells.
+    """
+
+    encoding: Encoding
+    y: np.ndarray
+    sample_weight: np.ndarray | None = None
+    rows: np.ndarray | None = None
+    table_encoder: TableEncoder | None = None
+    n_samples: int = field(init=False)
+
+    def __post_init__(self):
+        self.n_samples = len(self.y)
+
+
+class EncodedData:
+    """Rows encoded once, for any number of fits and predictions.
+
+    A fit spends part of its time on bringing the columns into the form that the search reads.
+    Every ``fit`` and ``predict`` of fasttree takes this object in place of `X`, and fits share
+    what was made by the first one. Selecting rows by an array of integers, as cross-validation
+    does, copies nothing.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or table of shape (n_samples, n_features)
+        The rows, as in the ``fit`` of the estimators. Data that may still be written to is
+        copied, so that changes made later have no effect; a read-only array, such as a file
+        mapped into memory, is referred to and has to stay as it is.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that hold categories only, see :class:`fasttree.tree.DecisionTreeClassifier`.
+    missing_values : float, str, array-like of these, or None, default=None
+        Values that are missing besides None, NaN, NA, NaT and the empty string.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of rows and columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if all are strings.
+
+    Raises
+    ------
+    ValueError
+        If X holds infinities, or by a ``fit`` whose estimator sets `categorical_features` or
+        `missing_values` to something else.
+
+    Notes
+    -----
+    A pickle holds the selected rows as they are read by the engine, not what was made of them
+    for the search; that is made again when it is needed. Rows may be selected more than once;
+    such a selection is encoded as data of its own.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from fasttree.tree import DecisionTreeClassifier, EncodedData
+    >>> X, y = load_iris(return_X_y=True)
+    >>> data = EncodedData(X)
+    >>> [cross_val_score(DecisionTreeClassifier(max_depth=d), data, y).size for d in (1, 2)]
+    [5, 5]
+    """
+
+    ndim = 2
+
+    def __init__(self, X, *, categorical_features="from_dtype", missing_values=None):
+        self._read(X, categorical_features, missing_values, is_borrowed=False)
+
+    @classmethod
+    def borrowed(cls, X, *, categorical_features="from_dtype", missing_values=None):
+        """Return the encoded data of an X that stays as it is while the object lives."""
+        self = cls.__new__(cls)
+        self._read(X, categorical_features, missing_values, is_borrowed=True)
+        return self
+
+    @within_doubles
+    def _read(self, X, categorical_features, missing_values, is_borrowed):
+        self.categorical_features = categorical_features
+        self.missing_values = missing_values
+        read = read_table(self, X)
+        if read is not None:
+            cells, self._table_encoder, X = read
+        else:
+            cells, self._table_encoder = read_matrix(self, X), None
+            cells = cells if is_borrowed else _protected(cells, X)
+        check_feature_names(self, X, reset=True)
+        self._take(cells)
+
+    def _take(self, cells):
+        """Begin an encoding of cells, a float32 matrix."""
+        encoder = self._table_encoder
+        n_categories = None if encoder is None else encoder.n_categories
+        self._encoding = encoding_of(cells, n_categories, is_shared=True)
+        self._selected = None
+        self.shape = cells.shape
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __repr__(self):
+        return f"<EncodedData of {self.shape[0]} rows and {self.shape[1]} columns>"
+
+    def __getitem__(self, key):
+        """Select rows by integers, a mask or a slice."""
+        if isinstance(key, tuple):
+            if len(key) != 2 or key[1] not in (Ellipsis, slice(None)):
+                raise TypeError("EncodedData can select rows, not columns.")
+            key = key[0]
+        chosen = np.arange(len(self))[key]
+        if chosen.ndim != 1:
+            raise TypeError(f"EncodedData selects rows by arrays, masks and slices, got {key!r}.")
+        if self._selected is not None:
+            chosen = self._selected[chosen]
+        other = self.__class__.__new__(self.__class__)
+        vars(other).update(vars(self))
+        if len(np.unique(chosen)) < len(chosen):
+            other._take(_rows_of(self._encoding.X, chosen))
+        else:
+            other._selected = chosen
+            other.shape = (len(chosen), self.shape[1])
+        return other
+
+    def __getstate__(self):
+        state = vars(self).copy()
+        del state["_encoding"], state["_selected"], state["shape"]
+        return state | {"cells": self.cells}
+
+    def __setstate__(self, state):
+        cells = state.pop("cells")
+        vars(self).update(state)
+        self._take(cells)
+
+    @property
+    def cells(self):
+        """ndarray or CSC matrix: the selected rows as the engine reads them."""
+        if self._selected is None:
+            return self._encoding.X
+        return _rows_of(self._encoding.X, self._selected)
+
+    @property
+    def feature_names(self):
+        """ndarray of shape (n_features,) or None: names of the columns."""
+        return getattr(self, "feature_names_in_", None)
+
+    @property
+    def table_encoder(self):
+        """TableEncoder or None: what turned a table into cells."""
+        return self._table_encoder
+
+    def sample(self, y, sample_weight):
+        """Return the encoding, the rows in ascending order, and y and weights in that order."""
+        if self._selected is None:
+            return self._encoding, None, y, sample_weight
+        rows = self._selected.astype(np.uint32)
+        if np.any(rows[1:] < rows[:-1]):
+            order = np.argsort(rows)
+            rows, y = rows[order], y[order]
+            sample_weight = None if sample_weight is None else sample_weight[order]
+        return self._encoding, rows, y, sample_weight
+
+    def check_fits(self, estimator):
+        """Raise if the parameters of an estimator ask for another encoding."""
+        for name, default in (("categorical_features", "from_dtype"), ("missing_values", None)):
+            wanted, own = getattr(estimator, name), getattr(self, name)
+            is_default = wanted is None if default is None else _is_equal(wanted, default)
+            if not is_default and not _is_equal(wanted, own):
+                raise ValueError(
+                    f"X was encoded with {name}={own!r}, but {type(estimator).__name__} has "
+                    f"{name}={wanted!r}. Set it where the data is encoded."
+                )
+
+
+def _is_equal(a, b):
+    return a is b or (type(a) is type(b) and np.array_equal(np.asarray(a), np.asarray(b)))
+
+
+def _rows_of(cells, rows):
+    if not issparse(cells):
+        return cells[rows]
+    return cells.tocsr()[rows].tocsc()
+
+
+def _protected(cells, X):
+    """`cells`, or a copy where they may share memory with an X that can be written to."""
+    if issparse(cells):
+        parts, others = (
+            [cells.data, cells.indices, cells.indptr],
+            [getattr(X, name, None) for name in ("data", "indices", "indptr", "row", "col")],
+        )
+    else:
+        parts, others = [cells], [X]
+    arrays = [other for other in others if isinstance(other, np.ndarray)]
+    if arrays and not any(
+        np.may_share_memory(part, array) and array.flags.writeable
+        for part in parts
+        for array in arrays
+    ):
+        return cells
+    return cells.copy()

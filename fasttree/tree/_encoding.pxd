@@ -1,0 +1,53 @@
+"""X as the engine reads it, encoded once: what fits, folds and trees share.
+
+An encoding is immutable but for what is added to it: codes when a strategy first asks for them,
+lists of rows when a sample first wants them. Both are made once, under a lock. One that is not
+shared belongs to a single fit: only the rows of that fit are encoded, and its lists go to the
+fit's sample instead of being copied.
+"""
+from libcpp cimport bool as cbool
+
+from fasttree.tree._engine cimport DenseColumns, DenseSample
+from fasttree.tree._options cimport Strategy
+from fasttree.utils._std cimport shared_ptr, vector
+from fasttree.utils._typedefs cimport float32_t, int32_t, int64_t, uint32_t
+
+
+cdef class Encoding:
+    cdef readonly object X                 # (n_rows, n_features), float32: an array, or CSC
+    cdef readonly uint32_t n_rows
+    cdef readonly uint32_t n_features
+    cdef readonly bint is_shared
+    cdef const uint32_t[::1] n_categories  # categories that each column may hold, or None
+
+
+# Columns of a dense matrix under one strategy.
+cdef class DenseColumnsOwner:
+    cdef shared_ptr[DenseColumns] columns
+    cdef bint is_listed
+
+    cdef int encode(self, Strategy strategy, int n_threads) except -1
+    cdef int count(self, int n_threads) except -1
+    cdef int count_few(self, int n_threads) except -1
+    cdef int add_lists(self, bint widened, int n_threads) except -1
+    cdef int poll(self) except -1 nogil
+
+
+cdef class DenseEncoding(Encoding):
+    cdef const float32_t[:, :] cells
+    cdef dict owners                       # of the columns, by strategy
+    cdef object lock
+
+    cdef DenseColumnsOwner make_owner(self, const vector[uint32_t]* rows)
+    # Columns of which at least `rows` are encoded, listed if that is asked for.
+    cdef DenseColumnsOwner encoded(self, const vector[uint32_t]& rows, Strategy strategy,
+                                   bint with_lists, int n_threads)
+    # The order that a sample begins with.
+    cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,
+                        int n_threads) except -1
+
+
+cdef class SparseEncoding(Encoding):
+    cdef const float32_t[::1] values       # the CSC matrix
+    cdef const int32_t[::1] indices
+    cdef const int64_t[::1] indptr

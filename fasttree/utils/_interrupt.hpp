@@ -1,0 +1,91 @@
+// Ctrl-C during calls that run for seconds, by work done: threads count steps, about what a row
+// of a scan costs, and after a few million of them look whether the call is to be given up.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+namespace fasttree {
+
+// Some hundredths of a second; a look takes a microsecond.
+constexpr uint64_t STEPS_PER_LOOK = 4000000;
+
+// Says to all threads of a call that it is given up.
+class StopFlag {
+    std::atomic<bool> is_set_{false};
+
+public:
+    bool is_set() const noexcept { return is_set_.load(std::memory_order_acquire); }
+    void set() noexcept { is_set_.store(true, std::memory_order_release); }
+};
+
+// The steps of one thread.
+class Poll {
+    uint64_t steps_ = 0;
+    bool (*look_)(void*) = nullptr;
+    void* context_ = nullptr;
+
+public:
+    Poll() = default;  // never stops
+    Poll(bool (*look)(void*), void* context) noexcept : look_(look), context_(context) {}
+
+    // Counts steps. False: give up, what was computed will not be used. It stays false.
+    bool go_on(uint64_t steps) noexcept {
+        steps_ += steps;
+        return steps_ < STEPS_PER_LOOK || look();
+    }
+    bool look() noexcept {
+        if (look_ == nullptr || look_(context_)) {
+            steps_ = 0;
+            return true;
+        }
+        steps_ = STEPS_PER_LOOK;
+        return false;
+    }
+};
+
+// What counts its steps, if somebody listens.
+struct Watched {
+    Poll* poll = nullptr;
+    bool go_on(uint64_t steps) const { return poll == nullptr || poll->go_on(steps); }
+};
+
+// Pieces of work that threads take one by one. Whoever finds none left waits for the others and
+// looks for Ctrl-C meanwhile, as a barrier would not.
+class Turns {
+    const int n_;
+    int next_ = 0, n_running_ = 0;
+    std::mutex mutex_;
+    std::condition_variable finished_;
+
+public:
+    explicit Turns(int n) : n_(n) {}
+
+    // The next piece, or -1.
+    int take() {
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (next_ >= n_) return -1;
+        ++n_running_;
+        return next_++;
+    }
+    // After a failure no more pieces are handed out.
+    void finish(bool has_failed) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (has_failed) next_ = n_;
+        if (--n_running_ == 0) finished_.notify_all();
+    }
+    // Returns once no piece is being worked on.
+    void wait(Poll& poll) {
+        constexpr std::chrono::milliseconds PATIENCE(50);
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (!finished_.wait_for(lock, PATIENCE, [this] { return n_running_ == 0; })) {
+            lock.unlock();  // a look may wait for the interpreter
+            poll.look();
+            lock.lock();
+        }
+    }
+};
+
+}  // namespace fasttree

@@ -1,0 +1,379 @@
+"""The engine's C++ kernels as functions of arrays, for tests alone.
+
+Bindings check nothing: the tests pass what the engine would. ``simd`` is PORTABLE or AVX512.
+"""
+from libc.stddef cimport ptrdiff_t, size_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+import numpy as np
+
+
+cdef extern from "kernels.hpp" namespace "fasttree" nogil:
+    cdef enum Simd:
+        SIMD_PORTABLE
+        SIMD_AVX512
+    Simd best_simd()
+
+    uint32_t float_key(float x)
+    uint32_t cell_key(float x, cbool with_labels)
+    float key_cell(uint32_t key)
+    uint32_t outer_key(float x)
+    float outer_value(uint32_t key)
+    float label_cell(uint32_t code)
+    uint32_t c_MISSING_KEY "fasttree::MISSING_KEY"
+    cbool c_insertion_sort "fasttree::insertion_sort"(uint64_t* items, size_t n, size_t budget)
+    uint64_t* c_sort_by_key "fasttree::sort_by_key"(
+        Simd simd, uint64_t* items, uint64_t* scratch, size_t n)
+    size_t c_RANK_SORT_PADDING "fasttree::RANK_SORT_PADDING"
+
+    uint64_t c_low_bits "fasttree::low_bits"(uint32_t n)
+    uint64_t c_mix "fasttree::mix"(uint64_t key, uint64_t value)
+    uint32_t c_below "fasttree::below"(uint64_t random, uint32_t n)
+    double c_unit_interval "fasttree::unit_interval"(uint64_t random)
+    cdef cppclass XorShift:
+        XorShift(uint32_t seed)
+        uint32_t next()
+        uint32_t integer(uint32_t low, uint32_t high)
+        double uniform(double low, double high)
+    double c_FAST_LOG_ERROR "fasttree::FastLog::ERROR"
+
+    cdef cppclass Wide:
+        double high, low
+        void add(double x)
+        void add(const Wide& x)
+        void subtract(const Wide& x)
+        Wide times(double x)
+    double c_weight_grid "fasttree::weight_grid"(const double* w, size_t n, int64_t* out)
+    cdef cppclass Grid:
+        double centre, unit
+    Grid c_target_grid "fasttree::target_grid"(
+        const double* y, size_t n, size_t stride, const double* w, const int64_t* weights,
+        double weight_unit, cbool centred, cbool allow_lattice, int64_t* out)
+
+    uint32_t c_BOUNDARY "fasttree::BOUNDARY"
+    uint32_t c_PADDING "fasttree::PADDING"
+    uint32_t c_partition "fasttree::partition"(
+        Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left, uint32_t* scratch,
+        cbool with_left, cbool with_right)
+    cdef cppclass ListedColumn:
+        uint32_t feature, begin, n, peak
+    cdef cppclass ListDivider:
+        ListDivider(Simd simd)
+        vector[uint32_t] n_kept
+        void divide_all "divide<true>"(
+            const uint32_t* entries, const ListedColumn* columns, uint32_t n_columns,
+            const uint32_t* sides, uint32_t kept_side, uint32_t* kept, uint32_t* moved)
+        void divide_kept "divide<false>"(
+            const uint32_t* entries, const ListedColumn* columns, uint32_t n_columns,
+            const uint32_t* sides, uint32_t kept_side, uint32_t* kept, uint32_t* moved)
+
+    cdef cppclass CppFewValues "fasttree::FewValues":
+        vector[uint32_t] keys
+        cbool too_many
+        void encode(const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
+                    cbool with_labels, uint32_t most, uint8_t* codes)
+    cdef cppclass Text "fasttree::DistinctTexts::Text":
+        const char* chars
+        size_t size
+    cdef cppclass CppDistinctTexts "fasttree::DistinctTexts":
+        vector[Text] texts
+        void encode[Offset](const Offset* offsets, const char* chars, const uint8_t* valid,
+                            size_t first, size_t n, int32_t* codes)
+
+    cdef cppclass SparseView:
+        const float* values
+        const int32_t* rows
+        uint32_t n
+        float value(uint32_t row)
+        uint32_t find_behind(uint32_t start, uint32_t row)
+
+    cdef cppclass BlockOrder:
+        uint8_t[64] order
+        uint64_t boundaries
+        uint32_t n_missing
+    cdef cppclass BlockRuns:
+        uint8_t[64] places
+        uint64_t boundaries
+        uint32_t n, n_missing
+    void c_order_codes "fasttree::order_codes"(
+        Simd simd, const uint8_t* codes, uint32_t n, uint32_t n_numbers, BlockOrder& out)
+    void c_pick "fasttree::pick"(
+        Simd simd, const BlockOrder& feature, uint64_t members, uint32_t n, BlockRuns& out)
+
+
+cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
+    void c_fast_logs "fasttree::tests::fast_logs"(
+        Simd simd, const double* x, size_t n, double* out)
+    void c_get_bits "fasttree::tests::get_bits"(
+        Simd simd, const uint32_t* words, const uint32_t* places, uint32_t n, uint8_t* out)
+    void c_put_bits "fasttree::tests::put_bits"(
+        cbool with_writer, uint32_t* words, const uint32_t* places, const uint8_t* bits, uint32_t n)
+    uint32_t c_sorted_nonzeros "fasttree::tests::sorted_nonzeros"(
+        Simd simd, const SparseView& column, cbool positive, const uint32_t* here,
+        uint32_t* entries)
+
+
+PORTABLE, AVX512 = SIMD_PORTABLE, SIMD_AVX512
+HAS_AVX512 = best_simd() == SIMD_AVX512
+MISSING_KEY, BOUNDARY = c_MISSING_KEY, c_BOUNDARY
+FAST_LOG_ERROR = c_FAST_LOG_ERROR
+GUARD = 0xdeadbeef  # behind an array: found changed if a kernel writes there
+
+
+# ---- sorting
+
+def float_keys(const float[::1] x):
+    cdef Py_ssize_t i
+    return np.array([float_key(x[i]) for i in range(len(x))], np.uint32)
+
+
+def cell_keys(const float[::1] x, cbool with_labels):
+    cdef Py_ssize_t i
+    return np.array([cell_key(x[i], with_labels) for i in range(len(x))], np.uint32)
+
+
+def key_cells(const uint32_t[::1] keys):
+    """As bits: NaN would lose its payload on the way through a Python float."""
+    cdef float[::1] cells = np.empty(len(keys), np.float32)
+    cdef Py_ssize_t i
+    for i in range(len(keys)):
+        cells[i] = key_cell(keys[i])
+    return np.asarray(cells).view(np.uint32)
+
+
+def outer_keys(const float[::1] x):
+    return np.array([outer_key(value) for value in x], np.uint32)
+
+
+def outer_values(const uint32_t[::1] keys):
+    return np.array([outer_value(key) for key in keys], np.float32)
+
+
+def label_cells(codes):
+    cdef float[::1] cells = np.empty(len(codes), np.float32)
+    for i, code in enumerate(codes):
+        cells[i] = label_cell(code)
+    return np.asarray(cells)
+
+
+def insertion_sort(uint64_t[::1] items, size_t budget):
+    """In place; whether that took at most ``budget`` moves."""
+    return c_insertion_sort(&items[0], len(items), budget)
+
+
+def sort_by_key(Simd simd, const uint64_t[::1] items):
+    cdef size_t n = len(items)
+    cdef uint64_t[::1] first = np.append(items, np.full(c_RANK_SORT_PADDING + 1, GUARD, np.uint64))
+    cdef uint64_t[::1] scratch = np.full(n + c_RANK_SORT_PADDING + 1, GUARD, np.uint64)
+    cdef uint64_t* result = c_sort_by_key(simd, &first[0], &scratch[0], n)
+    assert first[n] == GUARD and scratch[n] == GUARD
+    return np.asarray(<uint64_t[:n + 1]>result)[:n].copy()
+
+
+def sorted_nonzeros(Simd simd, const float[::1] values, const int32_t[::1] rows,
+                    const uint32_t[::1] here):
+    """Entries of the rows that ``here`` has a bit of, from the outside in."""
+    cdef uint32_t n = len(values)
+    cdef uint32_t[::1] entries = np.empty(n + 1, np.uint32)
+    cdef SparseView column
+    column.values, column.rows, column.n = &values[0], &rows[0], n
+    cdef cbool positive = np.all(np.asarray(values) >= 0)
+    n = c_sorted_nonzeros(simd, column, positive, &here[0], &entries[0])
+    return np.asarray(entries[:n])
+
+
+# ---- bits, logarithms, random numbers
+
+def low_bits(uint32_t n):
+    return c_low_bits(n)
+
+
+def get_bits(Simd simd, const uint32_t[::1] words, const uint32_t[::1] places):
+    cdef uint8_t[::1] out = np.full(len(places) + 1, 7, np.uint8)
+    c_get_bits(simd, &words[0], &places[0], len(places), &out[0])
+    return np.asarray(out)[:-1]
+
+
+def put_bits(cbool with_writer, uint32_t[::1] words, const uint32_t[::1] places,
+             const uint8_t[::1] bits):
+    c_put_bits(with_writer, &words[0], &places[0], &bits[0], len(places))
+
+
+def fast_logs(Simd simd, const double[::1] x):
+    cdef double[::1] out = np.empty(len(x))
+    c_fast_logs(simd, &x[0], len(x), &out[0])
+    return np.asarray(out)
+
+
+def mix(uint64_t key, uint64_t value):
+    return c_mix(key, value)
+
+
+def below(uint64_t random, uint32_t n):
+    return c_below(random, n)
+
+
+def unit_interval(uint64_t random):
+    return c_unit_interval(random)
+
+
+def xorshift(uint32_t seed, int n):
+    """Numbers, integers from {3, ..., 9} and floats from [-1, 1], n each, one stream."""
+    stream = new XorShift(seed)
+    numbers = [stream.next() for _ in range(n)]
+    integers = [stream.integer(3, 10) for _ in range(n)]
+    floats = [stream.uniform(-1.0, 1.0) for _ in range(n)]
+    del stream
+    return numbers, integers, floats
+
+
+# ---- numbers
+
+def wide_sum(terms, signs):
+    """(high, low) of the terms, doubles or pairs, added where the sign is positive."""
+    cdef Wide total, term
+    for x, sign in zip(terms, signs):
+        if isinstance(x, float) and sign > 0:
+            total.add(<double>x)
+            continue
+        term.high, term.low = x if isinstance(x, tuple) else (x, 0.0)
+        if sign > 0:
+            total.add(term)
+        else:
+            total.subtract(term)
+    return total.high, total.low
+
+
+def wide_times(double high, double low, double x):
+    cdef Wide wide
+    wide.high, wide.low = high, low
+    wide = wide.times(x)
+    return wide.high, wide.low
+
+
+def weight_grid(const double[::1] w):
+    cdef int64_t[::1] out = np.empty(len(w), np.int64)
+    unit = c_weight_grid(&w[0], len(w), &out[0])
+    return np.asarray(out), unit
+
+
+def target_grid(const double[::1] y, const double[::1] w=None, const int64_t[::1] weights=None,
+                double weight_unit=1.0, cbool centred=True, cbool allow_lattice=True):
+    cdef int64_t[::1] out = np.empty(len(y), np.int64)
+    cdef const double* w_data = NULL
+    cdef const int64_t* weights_data = NULL
+    if w is not None:
+        w_data, weights_data = &w[0], &weights[0]
+    cdef Grid grid = c_target_grid(&y[0], len(y), 1, w_data, weights_data, weight_unit, centred,
+                                   allow_lattice, &out[0])
+    return np.asarray(out), grid.centre, grid.unit
+
+
+# ---- partition
+
+def partition(Simd simd, entries, const uint32_t[::1] sides, cbool with_left, cbool with_right):
+    """(entries on the left, entries on the right), None for the half that is not written."""
+    cdef uint32_t n = len(entries), n_left
+    cdef uint32_t[::1] all_entries = np.append(entries, np.uint32(GUARD)).astype(np.uint32)
+    cdef uint32_t[::1] scratch = np.full(n + c_PADDING + 1, GUARD, np.uint32)
+    n_left = c_partition(simd, &all_entries[0], n, &sides[0], &scratch[0], with_left, with_right)
+    assert all_entries[n] == GUARD and scratch[n + c_PADDING] == GUARD
+    left, right = np.split(np.asarray(all_entries[:n]), [n_left])
+    return n_left, left if with_left else None, right if with_right else None
+
+
+def divide(Simd simd, entries, sizes, begin, sides, uint32_t kept_side, cbool with_moved,
+           cbool in_place):
+    """(kept entries, moved ones or None, number kept by column) of columns from ``begin`` on."""
+    cdef uint32_t n = sum(sizes), at = begin, n_columns = len(sizes), i
+    cdef uint32_t[::1] all_entries = np.append(entries, np.uint32(GUARD)).astype(np.uint32)
+    cdef uint32_t[::1] apart = np.full(n + 1, GUARD, np.uint32)
+    cdef uint32_t[::1] moved = np.full(n + c_PADDING + 1, GUARD, np.uint32)
+    cdef const uint32_t[::1] sides_ = sides
+    cdef uint32_t* kept = &all_entries[at] if in_place else &apart[0]
+    cdef vector[ListedColumn] columns
+    columns.resize(n_columns)
+    for i in range(n_columns):
+        columns[i].begin, columns[i].n = at, sizes[i]
+        at += columns[i].n
+    divider = new ListDivider(simd)
+    if with_moved:
+        divider.divide_all(&all_entries[0], columns.data(), n_columns, &sides_[0], kept_side,
+                           kept, &moved[0])
+    else:
+        divider.divide_kept(&all_entries[0], columns.data(), n_columns, &sides_[0], kept_side,
+                            kept, NULL)
+    n_kept = list(divider.n_kept)
+    del divider
+    assert all_entries[len(entries)] == apart[n] == moved[n + c_PADDING] == GUARD
+    kept_entries = np.asarray(<uint32_t[:n + 1]>kept)[:sum(n_kept)].copy()
+    return kept_entries, np.asarray(moved[:n - sum(n_kept)]) if with_moved else None, n_kept
+
+
+# ---- codes
+
+cdef class FewValues:
+    cdef CppFewValues table
+
+    def encode(self, const float[:] column, const uint32_t[::1] rows, cbool with_labels,
+               uint32_t most):
+        cdef uint8_t[::1] codes = np.full(len(rows), 255, np.uint8)
+        self.table.encode(&column[0], column.strides[0] // <ptrdiff_t>sizeof(float), &rows[0],
+                          len(rows), with_labels, most, &codes[0])
+        return np.asarray(codes)
+
+    @property
+    def keys(self):
+        return np.array(self.table.keys, np.uint32)
+
+    @property
+    def too_many(self):
+        return self.table.too_many
+
+
+ctypedef fused Offset:
+    int32_t
+    int64_t
+
+
+cdef class DistinctTexts:
+    cdef CppDistinctTexts table
+    cdef list columns  # that the texts point into
+
+    def __cinit__(self):
+        self.columns = []
+
+    def encode(self, const Offset[::1] offsets, const uint8_t[::1] chars,
+               const uint8_t[::1] valid, size_t first, size_t n):
+        cdef int32_t[::1] codes = np.full(n + 1, -7, np.int32)
+        cdef const uint8_t* bitmap = NULL
+        if valid is not None:
+            bitmap = &valid[0]
+        self.columns.append(chars)
+        self.table.encode(&offsets[0], <const char*>&chars[0], bitmap, first, n, &codes[0])
+        return np.asarray(codes)[:-1]
+
+    @property
+    def texts(self):
+        return [text.chars[:text.size] for text in self.table.texts]
+
+
+# ---- blocks of at most 64 rows
+
+def order_codes(Simd simd, const uint8_t[::1] codes, uint32_t n_numbers):
+    cdef BlockOrder order
+    c_order_codes(simd, &codes[0], len(codes), n_numbers, order)
+    return np.array(<uint8_t[:64]>order.order)[:len(codes)], order.boundaries, order.n_missing
+
+
+def pick(Simd simd, const uint8_t[::1] order, uint64_t boundaries, uint32_t n_missing,
+         uint64_t members):
+    cdef BlockOrder feature
+    cdef BlockRuns runs
+    for i in range(len(order)):
+        feature.order[i] = order[i]
+    feature.boundaries, feature.n_missing = boundaries, n_missing
+    c_pick(simd, feature, members, len(order), runs)
+    return np.array(<uint8_t[:64]>runs.places)[:runs.n], runs.boundaries, runs.n_missing

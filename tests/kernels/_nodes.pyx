@@ -1,0 +1,178 @@
+"""A node under any criterion and the kernels of its accumulator, for tests alone."""
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.memory cimport unique_ptr
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+import numpy as np
+
+
+cdef extern from "probe.hpp" namespace "fasttree" nogil:
+    cdef enum Simd:
+        pass
+    cdef cppclass BlockRuns:
+        uint8_t[64] places
+        uint64_t boundaries
+        uint32_t n, n_missing
+    cdef cppclass Targets:
+        uint32_t n_rows
+        int n_outputs, max_n_classes
+        const int64_t* n_classes
+        const void* classes
+        const uint32_t* class_bits
+        const int64_t* weights
+        double weight_unit
+        const double* y
+        const double* w
+        const int64_t* sums
+        const double* sum_unit
+        const double* centre
+        const double* log_counts
+        const uint32_t* order_rank
+        const int64_t* levels
+        Simd simd
+        cbool sklearn_formulas
+    cdef cppclass Reach:
+        uint32_t least
+        cbool holds(uint32_t n, uint32_t peak)
+    cdef cppclass Candidate:
+        double score
+        uint32_t left
+
+
+cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
+    cdef cppclass Probe:
+        void begin(const uint32_t* rows, uint32_t n)
+        void scores(const uint32_t* entries, double* scores)
+        void cell_scores(const uint32_t* entries, uint32_t size, double* scores)
+        void stops(const uint32_t* entries, uint32_t first, uint32_t last, double best,
+                   vector[uint32_t]& positions, vector[double]& scores)
+        cbool skip(const uint32_t* entries, uint32_t first, uint32_t n, double best, double& score)
+        void count_classes(const uint32_t* entries, uint32_t n, int64_t* counts)
+        double parting_bound(double n, double weight)
+        Reach reach(double score)
+        cbool may_beat(const uint32_t* entries, uint32_t n, double score, uint32_t& peak)
+        cbool block_scan(const uint32_t* rows, uint32_t n, const BlockRuns& runs, uint32_t leaf,
+                         Candidate& best)
+    unique_ptr[Probe] make_probe(const string& criterion, const Targets& t) except +
+
+
+cdef class Node:
+    """A node under a criterion; targets are classes (uint8) or integers, (n_rows, n_outputs)."""
+
+    cdef unique_ptr[Probe] probe
+    cdef Targets t
+    cdef list arrays
+    cdef uint32_t n
+
+    def __cinit__(self, Simd simd, str criterion, targets, const uint32_t[::1] rows, weights=None):
+        cdef const uint8_t[:, ::1] classes
+        cdef const int64_t[:, ::1] sums
+        cdef const int64_t[::1] w
+        cdef const double[:, ::1] y
+        n_rows, n_outputs = targets.shape
+        self.arrays = []
+        self.n = len(rows)
+        self.t.n_rows, self.t.n_outputs, self.t.max_n_classes = n_rows, n_outputs, 1
+        self.t.weight_unit = 1.0
+        self.t.simd = simd
+        if weights is not None:
+            w = self.keep(np.ascontiguousarray(weights, np.int64))
+            self.t.weights = &w[0]
+        if targets.dtype == np.uint8:
+            classes = self.keep(np.ascontiguousarray(targets))
+            self.t.classes = &classes[0, 0]
+            self.set_classes(targets)
+        else:
+            y = self.keep(np.ascontiguousarray(targets, np.float64))
+            self.t.y = &y[0, 0]
+            weight = 1 if weights is None else np.asarray(weights)[:, None]
+            sums = self.keep(np.ascontiguousarray(targets * weight, np.int64))
+            self.t.sums = &sums[0, 0]
+            self.set_numbers(targets)
+        self.probe = make_probe(criterion.encode(), self.t)
+        self.probe.get().begin(&rows[0], self.n)
+
+    cdef object keep(self, array):
+        self.arrays.append(array)
+        return array
+
+    cdef void set_classes(self, targets):
+        n_classes_ = targets.max(axis=0).astype(np.int64) + 1
+        n_classes_[:] = max(2, n_classes_.max())
+        cdef const int64_t[::1] n_classes = self.keep(n_classes_)
+        self.t.n_classes = &n_classes[0]
+        self.t.max_n_classes = n_classes[0]
+        bits = np.packbits(np.append(targets[:, 0] == 1, np.zeros(64, bool)), bitorder="little")
+        cdef const uint32_t[::1] words = self.keep(bits[:len(bits) // 4 * 4].view(np.uint32))
+        self.t.class_bits = &words[0]
+
+    cdef void set_numbers(self, targets):
+        n_rows, n_outputs = targets.shape
+        cdef const double[::1] units = self.keep(np.ones(n_outputs))
+        cdef const double[::1] centres = self.keep(np.zeros(n_outputs))
+        logs = np.log(np.maximum(np.arange(-8, n_rows + 9), 1))
+        cdef const double[::1] log_counts = self.keep(logs)
+        rank = np.argsort(np.argsort(targets, axis=0, kind="stable"), axis=0).T
+        cdef const uint32_t[:, ::1] ranks = self.keep(np.ascontiguousarray(rank, np.uint32))
+        cdef const int64_t[:, ::1] levels = self.keep(np.ascontiguousarray(targets.T, np.int64))
+        self.t.sum_unit, self.t.centre = &units[0], &centres[0]
+        self.t.log_counts = &log_counts[8]
+        self.t.order_rank, self.t.levels = &ranks[0, 0], &levels[0, 0]
+
+    def scores(self, const uint32_t[::1] entries):
+        """By number of rows on the left, from 1 on."""
+        cdef double[::1] out = np.full(self.n, np.nan)
+        self.probe.get().scores(&entries[0], &out[0])
+        return np.asarray(out[1:])
+
+    def cell_scores(self, const uint32_t[::1] entries, uint32_t size):
+        """The same where whole cells of ``size`` rows were moved; NaN between them."""
+        cdef double[::1] out = np.full(self.n, np.nan)
+        self.probe.get().cell_scores(&entries[0], size, &out[0])
+        return np.asarray(out[1:])
+
+    def stops(self, const uint32_t[::1] entries, uint32_t first, uint32_t last, double best):
+        cdef vector[uint32_t] positions
+        cdef vector[double] scores
+        self.probe.get().stops(&entries[0], first, last, best, positions, scores)
+        return np.array(positions, np.int64), np.array(scores, np.float64)
+
+    def skip(self, const uint32_t[::1] entries, uint32_t first, uint32_t n, double best):
+        cdef double score = 0.0
+        moved = self.probe.get().skip(&entries[0], first, n, best, score)
+        return moved, score
+
+    def count_classes(self, const uint32_t[::1] entries):
+        cdef int64_t[::1] counts = np.zeros(self.t.max_n_classes, np.int64)
+        self.probe.get().count_classes(&entries[0], len(entries), &counts[0])
+        return np.asarray(counts)
+
+    def parting_bound(self, double n, double weight):
+        return self.probe.get().parting_bound(n, weight)
+
+    def least(self, double score):
+        """Fewest rows to separate."""
+        return self.probe.get().reach(score).least
+
+    def reach_holds(self, double score, uint32_t n, uint32_t peak):
+        return self.probe.get().reach(score).holds(n, peak)
+
+    def may_beat(self, const uint32_t[::1] entries, double score):
+        cdef uint32_t peak = 0xffffffff
+        may = self.probe.get().may_beat(&entries[0], len(entries), score, peak)
+        return may, peak
+
+    def block_scan(self, const uint32_t[::1] rows, const uint8_t[::1] places, uint64_t boundaries,
+                   uint32_t n_missing, uint32_t leaf, double best):
+        """(rows on the left, score) of the best candidate above ``best``, or None."""
+        cdef BlockRuns runs
+        cdef Candidate candidate
+        for i in range(64):
+            runs.places[i] = places[i] if i < len(places) else 0
+        runs.boundaries, runs.n, runs.n_missing = boundaries, len(places), n_missing
+        candidate.score = best
+        if self.probe.get().block_scan(&rows[0], len(rows), runs, leaf, candidate):
+            return candidate.left, candidate.score
+        return None

@@ -1,0 +1,101 @@
+// The engine's kernels as the tests call them. The only file of the tests that names headers.
+//
+// Functions take whole arrays where a kernel works on one value or one vector.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../fasttree/optimal/src/kernels.hpp"
+#include "../../fasttree/tree/_absolute_error.hpp"
+#include "../../fasttree/tree/_advance.hpp"
+#include "../../fasttree/tree/_block.hpp"
+#include "../../fasttree/tree/_block_scan.hpp"
+#include "../../fasttree/tree/_bounds.hpp"
+#include "../../fasttree/tree/_chi_square.hpp"
+#include "../../fasttree/tree/_classification.hpp"
+#include "../../fasttree/tree/_distinct_texts.hpp"
+#include "../../fasttree/tree/_divide.hpp"
+#include "../../fasttree/tree/_extraction.hpp"
+#include "../../fasttree/tree/_few_values.hpp"
+#include "../../fasttree/tree/_grid.hpp"
+#include "../../fasttree/tree/_partition.hpp"
+#include "../../fasttree/tree/_regression.hpp"
+#include "../../fasttree/tree/_runs.hpp"
+#include "../../fasttree/tree/_skip.hpp"
+#include "../../fasttree/tree/_sparse.hpp"
+#include "../../fasttree/tree/_targets.hpp"
+#include "../../fasttree/tree/_wide.hpp"
+#include "../../fasttree/utils/_bits.hpp"
+#include "../../fasttree/utils/_fast_log.hpp"
+#include "../../fasttree/utils/_random.hpp"
+#include "../../fasttree/utils/_rank_sort.hpp"
+#include "../../fasttree/utils/_simd.hpp"
+#include "../../fasttree/utils/_sorting.hpp"
+
+namespace fasttree::tests {
+
+#if FASTTREE_X86
+FASTTREE_AVX512 inline void fast_logs_avx512(const double* x, size_t n, double* out) {
+    for (size_t i = 0; i < n; i += 8) {
+        const __mmask8 lanes = static_cast<__mmask8>(low_bits(std::min<uint32_t>(n - i, 8)));
+        _mm512_mask_storeu_pd(out + i, lanes, fast_log_avx512(_mm512_maskz_loadu_pd(lanes, x + i)));
+    }
+}
+FASTTREE_AVX512 inline void get_bits_avx512(const uint32_t* words, const uint32_t* places,
+                                            uint32_t n, uint8_t* out) {
+    for (uint32_t i = 0; i < n; i += 16) {
+        const uint32_t lanes = static_cast<uint32_t>(low_bits(std::min(n - i, 16u)));
+        const uint32_t bits = fasttree::get_bits_avx512(
+            words, _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), places + i), lanes);
+        for (uint32_t k = 0; k < 16 && i + k < n; ++k) out[i + k] = bits >> k & 1;
+    }
+}
+#endif
+
+inline void fast_logs(Simd simd, const double* x, size_t n, double* out) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return fast_logs_avx512(x, n, out);
+#endif
+    const FastLog fast_log;
+    for (size_t i = 0; i < n; ++i) out[i] = fast_log(x[i]);
+}
+
+inline void get_bits(Simd simd, const uint32_t* words, const uint32_t* places, uint32_t n,
+                     uint8_t* out) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return get_bits_avx512(words, places, n, out);
+#endif
+    for (uint32_t i = 0; i < n; ++i) out[i] = static_cast<uint8_t>(get_bit(words, places[i]));
+}
+
+inline void put_bits(bool with_writer, uint32_t* words, const uint32_t* places,
+                     const uint8_t* bits, uint32_t n) {
+    if (!with_writer) {
+        for (uint32_t i = 0; i < n; ++i) put_bit(words, places[i], bits[i]);
+        return;
+    }
+    BitWriter writer(words);
+    for (uint32_t i = 0; i < n; ++i) writer.put(places[i], bits[i]);
+}
+
+// The nonzeros of a column in the rows that `here` has a bit of, sorted; returns their number.
+inline uint32_t sorted_nonzeros(Simd simd, const SparseView& column, bool positive,
+                                const uint32_t* here, uint32_t* entries) {
+    NonzeroSorter sorter(simd);
+    sorter.reserve(column.n);
+    const uint32_t n = sorter.put_present(column, positive, here);
+    sorter.write_sorted(n, entries);
+    return n;
+}
+
+// The optimal search's kernels of an instruction set; null when not compiled in.
+inline const optimal::Kernels* optimal_kernels(const std::string& simd) {
+#if defined(FASTTREE_X86_KERNELS)
+    if (simd == "avx512") return optimal::avx512_kernels();
+    if (simd == "avx2") return optimal::avx2_kernels();
+#endif
+    return simd == "portable" ? optimal::portable_kernels() : nullptr;
+}
+
+}  // namespace fasttree::tests

@@ -1,0 +1,169 @@
+// A node under any criterion, so that the kernels of its accumulator are called by one interface.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace fasttree::tests {
+
+// Scores are of positions: the first p rows of the node's runs are on the left.
+class Probe {
+public:
+    virtual ~Probe() = default;
+    virtual void begin(const uint32_t* rows, uint32_t n) = 0;
+    // scores[p], 0 < p < n, with rows moved one by one or, `cells`, as cells of `size` rows.
+    virtual void scores(const uint32_t* entries, double* scores) = 0;
+    virtual void cell_scores(const uint32_t* entries, uint32_t size, double* scores) = 0;
+    // Positions behind `first` at which the scan stops, and the score found there; behind them
+    // `last` + 1 and the score of `last`.
+    virtual void stops(const uint32_t* entries, uint32_t first, uint32_t last, double best,
+                       std::vector<uint32_t>& positions, std::vector<double>& scores) = 0;
+    // Whether the n rows behind the first are skipped; the score where the accumulator then is.
+    virtual bool skip(const uint32_t* entries, uint32_t first, uint32_t n, double best,
+                      double& score) = 0;
+    virtual void count_classes(const uint32_t* entries, uint32_t n, int64_t* counts) = 0;
+    virtual double parting_bound(double n, double weight) = 0;
+    virtual Reach reach(double score) = 0;
+    virtual bool may_beat(const uint32_t* entries, uint32_t n, double score, uint32_t& peak) = 0;
+    // The best candidate of a block's node above `best.score`; false: none, or no such kernel.
+    virtual bool block_scan(const uint32_t* rows, uint32_t n, const BlockRuns& runs, uint32_t leaf,
+                            Candidate& best) = 0;
+};
+
+template <class Acc>
+class ProbeOf final : public Probe {
+    const Targets targets_;
+    Acc acc_;
+    PartingBound<Acc> parting_bound_;
+    Parting<Acc> parting_;
+    SubsetBound<Acc> subset_bound_;
+    std::vector<uint32_t> rows_;
+
+    void begin_pass(const uint32_t* entries) {
+        if constexpr (Acc::has_cells) acc_.reset();
+        else acc_.begin_pass(Runs{entries, n(), 0, nullptr, 1}, false);
+    }
+    uint32_t n() const { return static_cast<uint32_t>(rows_.size()); }
+
+public:
+    explicit ProbeOf(const Targets& targets)
+        : targets_(targets), acc_(targets_), parting_(targets_) {}
+
+    void begin(const uint32_t* rows, uint32_t n_rows) override {
+        rows_.assign(rows, rows + n_rows);
+        acc_.begin_node(rows, n_rows);
+        parting_.begin_node();
+        if constexpr (PartingBound<Acc>::exists) parting_bound_.begin(acc_, rows, n_rows);
+    }
+    void scores(const uint32_t* entries, double* scores) override {
+        begin_pass(entries);
+        for (uint32_t p = 1; p < n(); ++p) {
+            acc_.add(entries[p - 1] & ROW);
+            scores[p] = acc_.score();
+        }
+    }
+    void cell_scores(const uint32_t* entries, uint32_t size, double* scores) override {
+        if constexpr (Acc::has_cells) {
+            acc_.reset();
+            std::vector<typename Acc::Cell> cell(acc_.cell_size());
+            for (uint32_t p = 1; p < n(); ++p) {
+                acc_.fill(cell.data(), entries[p - 1] & ROW);
+                if (p % size != 0) continue;
+                acc_.add_cell(cell.data());
+                scores[p] = acc_.score();
+                std::fill(cell.begin(), cell.end(), 0);
+            }
+        }
+    }
+    void stops(const uint32_t* entries, uint32_t first, uint32_t last, double best,
+               std::vector<uint32_t>& positions, std::vector<double>& scores) override {
+        begin_pass(entries);
+        for (uint32_t p = 0; p < first; ++p) acc_.add(entries[p] & ROW);
+        uint32_t p = first;
+        do {
+            p = advance(acc_, entries, p, last, best);
+            positions.push_back(p);
+            scores.push_back(acc_.score());
+        } while (p <= last);
+    }
+    bool skip(const uint32_t* entries, uint32_t first, uint32_t n_rows, double best,
+              double& score) override {
+        bool moved = false;
+        if constexpr (std::is_same_v<Acc, Gini<UnitWeights, uint8_t, true>>) {
+            acc_.reset();
+            for (uint32_t p = 0; p < first; ++p) acc_.add(entries[p] & ROW);
+            moved = fasttree::skip(acc_, entries + first, n_rows, best);
+            score = acc_.score();
+        }
+        return moved;
+    }
+    void count_classes(const uint32_t* entries, uint32_t n_entries, int64_t* counts) override {
+        if constexpr (std::is_same_v<Acc, Gini<UnitWeights, uint8_t, true>>) {
+            fasttree::count_classes(acc_, entries, n_entries, counts);
+        }
+    }
+    double parting_bound(double n_parted, double weight) override {
+        if constexpr (PartingBound<Acc>::exists) {
+            return parting_bound_.bound(acc_, n_parted, weight);
+        }
+        return INFINITE;
+    }
+    Reach reach(double score) override { return parting_.reach(acc_, rows_.data(), n(), score); }
+    bool may_beat(const uint32_t* entries, uint32_t n_entries, double score,
+                  uint32_t& peak) override {
+        if constexpr (SubsetBound<Acc>::exists) {
+            return subset_bound_.may_beat(acc_, entries, n_entries, score, peak);
+        }
+        return true;
+    }
+    bool block_scan(const uint32_t* rows, uint32_t n_rows, const BlockRuns& runs, uint32_t leaf,
+                    Candidate& best) override {
+        if constexpr (BlockScan<Acc>::exists) {
+            BlockScan<Acc> block_scan;
+            block_scan.open(targets_, rows, n_rows);
+            acc_.reset();
+            return block_scan.scan(acc_, runs, leaf, best);
+        }
+        return false;
+    }
+};
+
+template <class Weights, bool single_output>
+inline std::unique_ptr<Probe> make_probe_of(const std::string& criterion, const Targets& t) {
+    if constexpr (single_output) {
+        if (criterion == "binary_gini") return std::make_unique<ProbeOf<BinaryGini<Weights>>>(t);
+        if (criterion == "chi_square") {
+            return std::make_unique<ProbeOf<ChiSquare<Weights, uint8_t, true>>>(t);
+        }
+    }
+    if (criterion == "gini") {
+        return std::make_unique<ProbeOf<Gini<Weights, uint8_t, single_output>>>(t);
+    }
+    if (criterion == "entropy") {
+        return std::make_unique<ProbeOf<Entropy<Weights, uint8_t, single_output>>>(t);
+    }
+    if (criterion == "squared_error") {
+        return std::make_unique<ProbeOf<SquaredError<Weights, single_output>>>(t);
+    }
+    if (criterion == "poisson") {
+        return std::make_unique<ProbeOf<Poisson<Weights, single_output>>>(t);
+    }
+    if (criterion == "absolute_error") return std::make_unique<ProbeOf<AbsoluteError<Weights>>>(t);
+    return nullptr;
+}
+
+inline std::unique_ptr<Probe> make_probe(const std::string& criterion, const Targets& t) {
+    if (t.n_outputs > 1) {
+        return t.weights ? make_probe_of<SampleWeights, false>(criterion, t)
+                         : make_probe_of<UnitWeights, false>(criterion, t);
+    }
+    return t.weights ? make_probe_of<SampleWeights, true>(criterion, t)
+                     : make_probe_of<UnitWeights, true>(criterion, t);
+}
+
+}  // namespace fasttree::tests

@@ -1,0 +1,80 @@
+"""What the kernels of single arrays compute, in NumPy and Python's integers."""
+
+import math
+
+import numpy as np
+
+# Around the number of lanes of every vector, the limits of a sort, and words of bits.
+SIZES = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 1001)
+MASK = (1 << 64) - 1
+
+# Every kind of float: signed zeros, subnormals, infinities, neighbours, NaN of either sign.
+SPECIAL_FLOATS = np.array(
+    [0.0, -0.0, 1e-45, -1e-45, 1.1754942e-38, -1.1754942e-38, 1.1754944e-38, 1.0, -1.0,
+     np.nextafter(np.float32(1), np.float32(2)), 3.4028235e38, -3.4028235e38,
+     np.inf, -np.inf, np.nan, -np.nan],
+    dtype=np.float32,
+)  # fmt: skip
+
+
+def random_floats(rng, n):
+    """Floats of any bits, few distinct ones, special ones, or an order that sorts dislike."""
+    kind = rng.integers(6)
+    if kind == 0:
+        return rng.integers(0, 1 << 32, n, dtype=np.uint32).view(np.float32)
+    if kind == 1:
+        return rng.choice(SPECIAL_FLOATS, n)
+    if kind == 2:
+        return rng.integers(-3, 4, n).astype(np.float32)
+    if kind == 3:
+        return np.full(n, rng.normal(), np.float32)
+    x = np.sort(rng.normal(size=n).astype(np.float32))
+    return x if kind == 4 else x[::-1].copy()
+
+
+def packed(bits):
+    """Bit i of uint32 words, with a spare word behind."""
+    padded = np.concatenate([bits, np.zeros(64 - len(bits) % 32, bool)])
+    return np.packbits(padded, bitorder="little").view(np.uint32)
+
+
+def partition(entries, goes_left, boundary):
+    """Entries on the left and on the right, each with the boundaries since its predecessor."""
+    is_boundary, rows = entries >= boundary, entries % boundary
+    group = np.cumsum(is_boundary)
+    sides = []
+    for kept in (goes_left[rows], ~goes_left[rows]):
+        first = np.concatenate([[0], group[kept][:-1]])
+        sides.append(np.where(group[kept] > first, rows[kept] | boundary, rows[kept]))
+    return [side.astype(np.uint32) for side in sides]
+
+
+def mix(key, value):
+    """The finaliser of splitmix64."""
+    z = (key + 0x9E3779B97F4A7C15 * (value + 1)) & MASK
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+    return z ^ z >> 31
+
+
+def xorshift(seed):
+    """scikit-learn's random numbers."""
+    state = seed or 1
+    while True:
+        state ^= state << 13 & 0xFFFFFFFF
+        state ^= state >> 17
+        state ^= state << 5 & 0xFFFFFFFF
+        yield state & 0x7FFFFFFF
+
+
+def inversions(items):
+    """How many moves an insertion sort makes."""
+    items = np.asarray(items)
+    return sum(int((items[:i] > item).sum()) for i, item in enumerate(items))
+
+
+def chi_square_of_uniform(counts):
+    """In standard deviations from its mean, if all cells are equally likely."""
+    expected = counts.sum() / len(counts)
+    chi2 = ((counts - expected) ** 2 / expected).sum()
+    return (chi2 - (len(counts) - 1)) / math.sqrt(2 * (len(counts) - 1))

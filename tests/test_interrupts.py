@@ -1,0 +1,57 @@
+"""Every public call that can run for seconds gives way to a signal, on one thread and on two.
+
+Each would otherwise run for much longer than it may take here; what is asserted is no speed: on
+an idle machine all stop within a second (``asv_bench/scripts/interrupt_latency.py``).
+"""
+
+import signal
+import threading
+
+import long_calls
+import pytest
+
+from fasttree.utils._threads import openmp_enabled
+
+LIMIT = 3.0
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread(),
+    reason="a timer's signal is needed, and the thread that handles signals",
+)
+
+
+def stop(name, n_threads):
+    if n_threads > 1 and not openmp_enabled():
+        pytest.skip("built without OpenMP")
+    call = long_calls.LONG[name]()
+    with long_calls.threads(n_threads):
+        seconds = long_calls.latency(call, 0.3)
+    assert seconds is not None, "the call was over before the signal: it is too short for a test"
+    assert seconds < LIMIT
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("name", long_calls.PLAIN)
+def test_interrupt(name, n_threads):
+    stop(name, n_threads)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("name", [name for name in long_calls.LONG if name not in long_calls.PLAIN])
+def test_interrupt_of_the_others(name, n_threads, request):
+    if not request.config.getoption("--full"):
+        pytest.skip("run by --full")
+    stop(name, n_threads)
+
+
+def test_next_fit_is_right():
+    """What was given up leaves nothing behind."""
+    from sklearn.datasets import load_iris
+
+    from fasttree.tree import DecisionTreeClassifier
+
+    call = long_calls.fit_gini()
+    assert long_calls.latency(call, 0.3) is not None
+    model, (X, y) = call.func.__self__, load_iris(return_X_y=True)
+    expected = DecisionTreeClassifier().fit(X, y).tree_
+    assert (model.fit(X, y).tree_.nodes == expected.nodes).all()

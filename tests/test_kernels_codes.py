@@ -1,0 +1,124 @@
+"""Codes in order of appearance: of cells with few distinct values, and of texts."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from reference.kernels import SPECIAL_FLOATS, random_floats
+
+# ---- few values
+
+
+def codes_of(keys, most):
+    """Codes by first appearance and the key of each; None: more than ``most`` values."""
+    first = dict.fromkeys(keys.tolist())
+    table = {key: code for code, key in enumerate(first)}
+    if len(table) > most:
+        return None, None
+    return np.array([table[key] for key in keys.tolist()], np.uint8), np.array(list(first))
+
+
+def few_floats(rng, n, n_values):
+    """Numbers with both zeros and several kinds of NaN among them."""
+    values = random_floats(rng, n_values)
+    values[: n_values // 3] = rng.choice(SPECIAL_FLOATS, n_values // 3)
+    return rng.choice(values, n)
+
+
+@pytest.mark.parametrize("n_values", [1, 2, 16, 17, 255, 256, 257, 600])
+@pytest.mark.parametrize("with_labels", [False, True])
+@pytest.mark.parametrize("most", [3, 256])
+def test_few_values(kernels, n_values, with_labels, most):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        n, stride = int(rng.choice([n_values, 1000])), int(rng.choice([1, 3]))
+        column = np.zeros((n, stride), np.float32)
+        column[:, 0] = few_floats(rng, n, n_values)
+        if with_labels:
+            labels = kernels.arrays.label_cells(rng.integers(0, 5, n))
+            is_label = rng.random(n) < 0.3
+            column[is_label, 0] = labels[is_label]
+            # What is not a number is a label or the one missing value.
+            odd = np.isnan(column[:, 0]) & ~is_label
+            column[odd, 0] = np.float32(np.nan)
+        rows = rng.permutation(n)[: max(1, n - 3)].astype(np.uint32)
+        table = kernels.arrays.FewValues()
+        batches = [batch for batch in np.array_split(rows, 3) if len(batch)]
+        codes = [table.encode(column[:, 0], batch, with_labels, most) for batch in batches]
+        keys = kernels.arrays.cell_keys(column[rows, 0], with_labels)
+        expected, distinct = codes_of(keys, most)
+        assert table.too_many == (expected is None)
+        if expected is not None:
+            assert_array_equal(np.concatenate(codes), expected)
+            assert_array_equal(table.keys, distinct)
+
+
+def test_values_of_several_bit_patterns_share_a_code(kernels):
+    nans = np.array([0x7FC00000, 0xFFC00000, 0x7FC00001, 0x7F800001], np.uint32).view(np.float32)
+    column = np.concatenate([np.array([0.0, 1.0, -0.0, -1.0], np.float32), nans])
+    table = kernels.arrays.FewValues()
+    codes = table.encode(column, np.arange(8, dtype=np.uint32), False, 256)
+    assert_array_equal(codes, [0, 1, 0, 2, 3, 3, 3, 3])
+
+
+def test_any_number_of_kinds_of_nan_does_no_harm(kernels):
+    """They fill the table: the column is one of too many values, as it may be."""
+    nans = (np.uint32(0x7FC00000) + np.arange(2000, dtype=np.uint32)).view(np.float32)
+    table = kernels.arrays.FewValues()
+    table.encode(nans, np.arange(2000, dtype=np.uint32), False, 256)
+    assert table.too_many
+
+
+# ---- texts
+
+
+def random_texts(rng, n):
+    """Of lengths around a word's, alike but for one byte, with zeros in front and behind."""
+    kind = rng.integers(3)
+    if kind == 0:
+        lengths = rng.integers(0, 20, n)
+        return [b"".join(rng.choice([b"a", b"b"], length)) for length in lengths]
+    if kind == 1:
+        return [bytes(rng.integers(0, 256, rng.integers(0, 3)).tolist()) for _ in range(n)]
+    size = int(rng.choice([7, 8, 9, 16, 17, 24, 40]))
+    texts = [bytearray(b"x" * size + b"\0" * int(rng.integers(0, 3))) for _ in range(n)]
+    for text in texts:
+        text[rng.integers(len(text))] = rng.integers(256)
+    return [bytes(text) for text in texts]
+
+
+def as_arrow(texts, valid, dtype):
+    offsets = np.cumsum([0, *map(len, texts)]).astype(dtype)
+    chars = np.frombuffer(b"".join(texts) or b"?", np.uint8).copy()
+    return offsets, chars, np.packbits(valid, bitorder="little")
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("n", [1, 2, 8, 9, 100, 1000])
+def test_distinct_texts(kernels, dtype, n):
+    """Over several columns that share codes; missing texts are -1."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        table, seen = kernels.arrays.DistinctTexts(), {}
+        for _ in range(2):
+            texts = random_texts(rng, n)
+            valid = rng.random(n) < rng.choice([0.7, 1.0])
+            offsets, chars, bitmap = as_arrow(texts, valid, dtype)
+            first = int(rng.integers(0, n))
+            if valid.all():
+                bitmap = None
+            codes = table.encode(offsets, chars, bitmap, first, n - first)
+            expected = [
+                seen.setdefault(text, len(seen)) if is_valid else -1
+                for text, is_valid in zip(texts[first:], valid[first:])
+            ]
+            assert_array_equal(codes, expected)
+        assert table.texts == list(seen)
+
+
+def test_texts_of_equal_words_are_not_confused(kernels):
+    """Zeros at the end are part of a text, and so is what follows its first word."""
+    texts = [b"", b"\0", b"\0\0", b"a", b"a\0", b"abcdefgh", b"abcdefgh\0", b"abcdefgh" * 2]
+    offsets, chars, _ = as_arrow(texts, np.ones(len(texts), bool), np.int32)
+    table = kernels.arrays.DistinctTexts()
+    assert_array_equal(table.encode(offsets, chars, None, 0, len(texts)), range(len(texts)))

@@ -1,0 +1,206 @@
+"""Logarithms within their bound, keyed random numbers, sums with twice the digits, grids."""
+
+import math
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from reference.kernels import chi_square_of_uniform, mix, xorshift
+
+# ---- logarithms
+
+
+def positive_doubles(rng):
+    """Normal numbers of all sizes, counts, and the neighbours of where a table or a case ends."""
+    yield np.exp(rng.uniform(np.log(2.3e-308), np.log(1.79e308), 20_000))
+    yield np.arange(1.0, 20_000.0)
+    edges = np.concatenate([1 + np.arange(257) / 256, [0.5, 0.75, 1.5, 2.2250738585072014e-308]])
+    yield np.concatenate([np.nextafter(edges, 0)[:-1], edges, np.nextafter(edges, np.inf)])
+    yield 1 + rng.normal(scale=1e-8, size=1000)
+    yield np.array([np.finfo(float).max])
+
+
+def test_fast_log_is_within_its_error(kernels, simd):
+    for x in positive_doubles(np.random.default_rng(0)):
+        x = x[x >= np.finfo(float).tiny]
+        error = kernels.arrays.fast_logs(simd, x) - np.log(x.astype(np.longdouble))
+        assert np.abs(error).max() <= kernels.arrays.FAST_LOG_ERROR
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 15, 16, 17])
+def test_fast_log_of_every_lane(kernels, simd, n):
+    x = np.random.default_rng(n).uniform(0.1, 10, n)
+    np.testing.assert_allclose(kernels.arrays.fast_logs(simd, x), np.log(x), rtol=0, atol=1e-10)
+
+
+def test_fast_log_in_vectors_never_makes_a_number_of_what_has_no_logarithm(kernels):
+    if not kernels.arrays.HAS_AVX512:
+        pytest.skip("this machine has no AVX-512")
+    logs = kernels.arrays.fast_logs(kernels.arrays.AVX512, np.array([0.0, -0.0, -1.0, np.nan]))
+    assert not (logs > -np.inf).any()
+
+
+# ---- random numbers
+
+keys = st.integers(0, 2**64 - 1)
+
+
+def test_mixing_is_that_of_splitmix(kernels):
+    @given(keys, keys)
+    def check(key, value):
+        assert kernels.arrays.mix(key, value) == mix(key, value)
+
+    check()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 1000, 2**31, 2**32 - 1])
+def test_integers_below_a_limit(kernels, n):
+    for random in (0, 1, 2**63, 2**64 - 1, mix(1, 2)):
+        assert kernels.arrays.below(random, n) == random * n >> 64
+
+
+def test_unit_interval(kernels):
+    for random in (0, 2**11 - 1, 2**11, 2**63, 2**64 - 1):
+        value = kernels.arrays.unit_interval(random)
+        assert value == (random >> 11) / 2**53
+        assert 0 <= value < 1
+
+
+@pytest.mark.parametrize("n", [2, 7, 64, 1000])
+@pytest.mark.parametrize("varied", ["key", "value"])
+def test_keyed_numbers_are_uniform(kernels, n, varied):
+    """Neighbouring keys and neighbouring values, drawn 100 to each cell."""
+    counts = np.zeros(n)
+    for i in range(100 * n):
+        random = kernels.arrays.mix(*((i, 3) if varied == "key" else (3, i)))
+        counts[kernels.arrays.below(random, n)] += 1
+    assert abs(chi_square_of_uniform(counts)) < 4
+
+
+@pytest.mark.parametrize("seed", [0, 1, 42, 2**32 - 1])
+def test_stream_of_scikit_learn(kernels, seed):
+    numbers, integers, floats = kernels.arrays.xorshift(seed, 50)
+    expected = list(islice(xorshift(seed), 150))
+    assert numbers == expected[:50]
+    assert integers == [3 + number % 7 for number in expected[50:100]]
+    assert floats == [2.0 * number / 2147483647.0 - 1.0 for number in expected[100:]]
+
+
+# ---- twice the digits
+
+ordinary = st.floats(-1e12, 1e12).filter(lambda x: x == 0 or abs(x) > 1e-12)
+
+
+def test_wide_sums_are_exact_of_ordinary_numbers(kernels):
+    @given(st.lists(st.tuples(ordinary, st.sampled_from([1, -1])), min_size=1, max_size=30))
+    def check(terms):
+        values, signs = zip(*terms)
+        high, low = kernels.arrays.wide_sum(values, signs)
+        exact = sum(Fraction(x) * sign for x, sign in terms)
+        size = sum(abs(Fraction(x)) for x in values)
+        assert abs(Fraction(high) + Fraction(low) - exact) <= size * 30 * Fraction(2) ** -104
+        assert high == high + low  # the parts do not overlap
+
+    check()
+
+
+def test_wide_numbers_are_added_and_taken_away(kernels):
+    parts = st.tuples(ordinary, st.floats(-1.0, 1.0)).map(lambda p: (p[0], p[0] * p[1] * 2.0**-54))
+
+    @given(st.lists(parts, min_size=1, max_size=10))
+    def check(pairs):
+        everything = kernels.arrays.wide_sum(pairs, [1] * len(pairs))
+        exact = sum(Fraction(high) + Fraction(low) for high, low in pairs)
+        size = sum(abs(Fraction(high)) for high, low in pairs)
+        bound = size * 20 * Fraction(2) ** -104
+        assert abs(sum(map(Fraction, everything)) - exact) <= bound
+        rest = kernels.arrays.wide_sum([*pairs, everything], [1] * len(pairs) + [-1])
+        assert abs(sum(map(Fraction, rest))) <= bound
+
+    check()
+
+
+def test_wide_products(kernels):
+    @given(ordinary, st.floats(-1.0, 1.0), ordinary)
+    def check(high, share, x):
+        low = high * share * 2.0**-54
+        product = kernels.arrays.wide_times(high, low, x)
+        exact = (Fraction(high) + Fraction(low)) * Fraction(x)
+        assert abs(sum(map(Fraction, product)) - exact) <= abs(exact) * Fraction(2) ** -100
+
+    check()
+
+
+# ---- grids
+
+numbers = st.floats(-1e9, 1e9).filter(lambda x: x == 0 or abs(x) > 1e-9)
+
+
+def test_grid_of_weights(kernels):
+    @given(st.lists(st.one_of(st.integers(0, 100).map(float), st.floats(1e-6, 1e6)), min_size=1))
+    def check(w):
+        w = np.array(w)
+        assume(w.sum() > 0)
+        integers, unit = kernels.arrays.weight_grid(w)
+        if (w == np.floor(w)).all():
+            assert unit == 1.0
+        assert math.frexp(unit)[0] == 0.5  # a power of two
+        assert sum(map(abs, integers.tolist())) < 2**62
+        assert (integers[w > 0] > 0).all()
+        for integer, weight in zip(integers.tolist(), w.tolist()):
+            assert abs(integer * Fraction(unit) - Fraction(weight)) <= Fraction(unit)
+
+    check()
+
+
+def grid_error(integers, centre, unit, y):
+    """The largest deviation of y from the grid's numbers."""
+    return max(
+        abs(integer * Fraction(unit) + Fraction(centre) - Fraction(value))
+        for integer, value in zip(integers.tolist(), y.tolist())
+    )
+
+
+@pytest.mark.parametrize("allow_lattice", [False, True])
+def test_grid_of_targets(kernels, allow_lattice):
+    @given(st.lists(numbers, min_size=1, max_size=40))
+    def check(y):
+        y = np.array(y)
+        integers, centre, unit = kernels.arrays.target_grid(y, allow_lattice=allow_lattice)
+        assert sum(map(abs, integers.tolist())) < 2**62
+        size = Fraction(np.abs(y).max())
+        # Half a unit and the rounding of y - centre, or, on a lattice, a few roundings of y.
+        power = Fraction(unit) if math.frexp(unit)[0] == 0.5 else 0
+        error = grid_error(integers, centre, unit, y)
+        assert error <= power / 2 + size * Fraction(2) ** -46
+
+    check()
+
+
+@pytest.mark.parametrize(
+    ("origin", "step"), [(0.0, 0.01), (-3.3, 0.1), (100.5, 0.25), (7.0, 1 / 3)]
+)
+@pytest.mark.parametrize("centred", [False, True])
+def test_prices_in_cents_are_integers(kernels, origin, step, centred):
+    steps = np.random.default_rng(0).integers(0, 5000, 300)
+    y = origin + step * steps
+    if not centred:
+        y -= origin  # a lattice through zero
+    integers, centre, unit = kernels.arrays.target_grid(y, centred=centred)
+    differences = np.diff(steps)
+    assert_array_equal(np.diff(integers), differences * (np.diff(integers)[0] // differences[0]))
+    assert np.abs(integers).sum() < 2**40
+    assert grid_error(integers, centre, unit, y) <= Fraction(np.abs(y).max()) * Fraction(2) ** -46
+
+
+def test_weighted_targets_of_integers_are_exact(kernels):
+    rng = np.random.default_rng(0)
+    y, weights = rng.integers(-50, 50, 100).astype(float), rng.integers(0, 9, 100)
+    integers, centre, unit = kernels.arrays.target_grid(y, weights.astype(float), weights)
+    assert (centre, unit) == (0.0, 1.0)
+    assert_array_equal(integers, y * weights)

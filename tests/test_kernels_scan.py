@@ -1,0 +1,164 @@
+"""Moving along a feature's runs: scores, cells, screens, skips and scans of blocks."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from reference.scores import CLASSIFICATION, REGRESSION, prefixes, random_targets, scores
+
+SIZES = (2, 3, 5, 8, 9, 16, 17, 18, 33, 64, 65, 129, 300)
+BOUNDARY = 1 << 31
+
+each_size = pytest.mark.parametrize("n", SIZES)
+each_criterion = pytest.mark.parametrize("criterion", CLASSIFICATION + REGRESSION)
+
+
+class Case:
+    """A node of n rows out of more and the runs of a feature in it."""
+
+    def __init__(self, kernels, simd, criterion, n, seed, weighted=False, n_outputs=1, **kwargs):
+        rng = self.rng = np.random.default_rng(1000 * n + seed)
+        n_rows = n + 5
+        self.y = random_targets(rng, criterion, n_rows, n_outputs, **kwargs)
+        self.w = rng.integers(1, 50, n_rows) if weighted else None
+        self.rows = rng.permutation(n_rows)[:n]
+        if rng.random() < 0.5:  # a feature that tells something of the target
+            self.rows = self.rows[np.argsort(self.y[self.rows, 0], kind="stable")]
+            swapped = rng.random(n) < 0.2
+            self.rows[swapped] = rng.permutation(self.rows[swapped])
+        self.is_boundary = rng.random(n) < rng.choice([0.1, 0.5, 1.0])
+        self.entries = (self.rows + BOUNDARY * self.is_boundary).astype(np.uint32)
+        node_rows = np.sort(self.rows).astype(np.uint32)
+        self.node = kernels.nodes.Node(simd, criterion, self.y, node_rows, self.w)
+        self.scores = self.node.scores(self.entries)
+
+    def expected_scores(self, criterion):
+        parted = prefixes(np.arange(len(self.rows)), len(self.rows))
+        w = np.ones(len(self.rows), np.int64) if self.w is None else self.w[self.rows]
+        return scores(criterion, parted, self.y[self.rows], w)
+
+
+@each_size
+@each_criterion
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_scores(kernels, simd, criterion, n, weighted, n_outputs):
+    if n_outputs > 1 and criterion in ("binary_gini", "chi_square"):
+        pytest.skip("of one output")
+    for seed in range(3):
+        case = Case(kernels, simd, criterion, n, seed, weighted, n_outputs)
+        expected = case.expected_scores(criterion)
+        largest = np.abs(expected[np.isfinite(expected)]).max(initial=1)
+        assert_allclose(case.scores, expected, rtol=1e-10, atol=1e-13 * largest)
+
+
+@each_size
+@pytest.mark.parametrize("criterion", ["binary_gini", "gini", "entropy", "squared_error"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cells_of_rows_score_as_their_rows(kernels, simd, criterion, n, weighted):
+    """Bit for bit, for the sums are integers."""
+    for seed in range(3):
+        case = Case(kernels, simd, criterion, n, seed, weighted)
+        for size in (1, 2, 7):
+            of_cells = case.node.cell_scores(case.entries, size)
+            moved = np.arange(1, n) % size == 0
+            assert_array_equal(of_cells[moved], case.scores[moved])
+
+
+@each_size
+@pytest.mark.parametrize("criterion", [*CLASSIFICATION, "squared_error", "poisson"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scans_stop_where_a_score_may_be_better(kernels, simd, criterion, n, weighted):
+    """At every boundary that scores more than the best, and at hardly any other."""
+    for seed in range(6):
+        case = Case(kernels, simd, criterion, n, seed, weighted)
+        first, last = (0, n - 1) if seed % 2 else sorted(case.rng.choice(n, 2, replace=False))
+        position = np.arange(1, n)
+        is_candidate = case.is_boundary[1:] & (position > first) & (position <= last)
+        finite = case.scores[np.isfinite(case.scores)]
+        bests = [-np.inf, 0.0, *np.quantile(finite, [0, 0.5, 0.9, 1])] if len(finite) else [0.0]
+        for best in [*bests, np.nextafter(bests[-1], np.inf), 2 * abs(bests[-1]) + 1]:
+            stops, found = case.node.stops(case.entries, first, last, best)
+            assert stops[-1] == last + 1
+            stops = stops[:-1]
+            assert set(position[is_candidate & (case.scores > best)]) <= set(stops)
+            if abs(case.y.mean(dtype=float)) < 1000:  # sums that cancel need wider screens
+                slack = 1e-8 * np.abs(finite).max(initial=0) + 1e-12
+                assert set(stops) <= set(position[is_candidate & (case.scores >= best - slack)])
+            # The accumulator is where the scan stopped.
+            assert_array_equal(found[:-1], case.scores[stops - 1])
+            if last > 0:
+                assert found[-1] == case.scores[last - 1]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 20, 64, 65, 200])
+@pytest.mark.parametrize("n", [1, 3, 255, 256, 257, 1000])
+def test_classes_are_counted(kernels, simd, n_classes, n):
+    case = Case(kernels, simd, "gini", n, 0, n_classes=n_classes)
+    n_classes = max(2, case.y.max() + 1)
+    expected = np.bincount(case.y[case.rows, 0], minlength=n_classes)
+    assert_array_equal(case.node.count_classes(case.entries), expected)
+
+
+@pytest.mark.parametrize("n", [5, 30, 200, 1000])
+@pytest.mark.parametrize("n_classes", [3, 9, 70])
+def test_nothing_better_is_skipped(kernels, simd, n, n_classes):
+    n_skipped = 0
+    for seed in range(20):
+        case = Case(kernels, simd, "gini", n, seed, n_classes=n_classes)
+        first = int(case.rng.integers(1, n - 1))
+        length = int(case.rng.integers(1, n - first))
+        within = case.scores[first - 1 : first + length]  # in front of each row, and behind
+        top = within.max()
+        for best in (0.5 * top, np.nextafter(top, 0), top, 1.001 * top, 1.1 * top, 10.0 * n):
+            skipped, score = case.node.skip(case.entries, first, length, best)
+            assert not (skipped and top > best)
+            assert score == case.scores[first - 1 + length * skipped]
+            n_skipped += skipped and best < 10.0 * n
+            assert skipped or best < 10.0 * n  # more than any score
+    assert n_skipped > 0
+
+
+@pytest.mark.parametrize("n", [5, 30, 200])
+def test_no_order_of_the_rows_skipped_would_do_better(kernels, simd, n):
+    for seed in range(20):
+        case = Case(kernels, simd, "gini", n, seed, n_classes=4)
+        first = int(case.rng.integers(0, n - 1))
+        length = int(case.rng.integers(1, min(n - first, 20)))
+        tops = []
+        for _ in range(30):
+            entries = case.entries.copy()
+            entries[first : first + length] = case.rng.permutation(entries[first : first + length])
+            tops.append(case.node.scores(entries)[max(first - 1, 0) : first + length].max())
+        for best in sorted(tops):
+            if case.node.skip(case.entries, first, length, best)[0]:
+                assert max(tops) <= best
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 15, 16, 17, 32, 33, 56, 57, 63, 64])
+@pytest.mark.parametrize("criterion", ["binary_gini", "gini", "squared_error", "poisson"])
+def test_block_scan_finds_the_first_of_the_best(kernels, criterion, n):
+    if not kernels.arrays.HAS_AVX512:
+        pytest.skip("this machine has no AVX-512")
+    for seed in range(20):
+        rng = np.random.default_rng(1000 * n + seed)
+        n_block = int(rng.integers(n, 65))
+        y = random_targets(rng, criterion, n_block)
+        places = rng.permutation(n_block)[:n].astype(np.uint8)
+        all_rows = np.arange(n_block, dtype=np.uint32)
+        node = kernels.nodes.Node(
+            kernels.arrays.AVX512, criterion, y, np.sort(all_rows[places])
+        )  # fmt: skip
+        found = node.scores(places.astype(np.uint32))
+        is_boundary = rng.random(n) < rng.choice([0.2, 1.0])
+        word = sum(1 << p for p in np.flatnonzero(is_boundary).tolist())
+        leaf = int(rng.integers(1, n // 2 + 2))
+        position = np.arange(1, n)
+        admissible = is_boundary[1:] & (position >= leaf) & (n - position >= leaf)
+        candidates = np.where(admissible, found, -np.inf)
+        for best in (-np.inf, 0.0, np.median(found), np.nextafter(candidates.max(), -np.inf)):
+            expected = None
+            if candidates.max() > best:
+                p = int(np.argmax(candidates))
+                expected = (p + 1, candidates[p])
+            assert node.block_scan(all_rows, places, word, 0, leaf, best) == expected
