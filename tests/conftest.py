@@ -3,8 +3,8 @@
 ``pytest --full`` runs every count that the bars name; plain ``pytest`` a seeded tenth of it.
 ``@pytest.mark.cases(n)`` gives a test the argument ``seed``, from 0 to n - 1 in a full run and
 every tenth of them in a plain one, so that one failing case is run again by its number.
-``@pytest.mark.plain_memory`` is for tests that limit the memory of a process or replace how it
-allocates: sanitizers (``.ci/sanitize``) do the second and need more than the first leaves.
+``@pytest.mark.plain_memory`` is for tests that limit or measure the memory of a process or replace
+how it allocates: sanitizers (``.ci/sanitize``) do the last and need much more of it.
 """
 
 import os
