@@ -3,8 +3,11 @@
 ``pytest --full`` runs every count that the bars name; plain ``pytest`` a seeded tenth of it.
 ``@pytest.mark.cases(n)`` gives a test the argument ``seed``, from 0 to n - 1 in a full run and
 every tenth of them in a plain one, so that one failing case is run again by its number.
+``@pytest.mark.plain_memory`` is for tests that limit or measure the memory of a process or replace
+how it allocates: sanitizers (``.ci/sanitize``) do the last and need much more of it.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -29,6 +32,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "cases(n): run for the seeds 0 .. n - 1 (a tenth if plain)")
+    config.addinivalue_line("markers", "plain_memory: skipped under sanitizers")
     matplotlib.use("agg")
     hypothesis.settings.register_profile("plain", deadline=None, derandomize=True, max_examples=40)
     hypothesis.settings.register_profile("full", deadline=None, derandomize=True, max_examples=400)
@@ -40,6 +44,12 @@ def pytest_generate_tests(metafunc):
     if marker is not None:
         step = 1 if metafunc.config.getoption("--full") else PLAIN_SHARE
         metafunc.parametrize("seed", range(0, marker.args[0], step))
+
+
+def pytest_runtest_setup(item):
+    is_sanitized = any(name in os.environ.get("LD_PRELOAD", "") for name in ("asan", "tsan"))
+    if is_sanitized and item.get_closest_marker("plain_memory") is not None:
+        pytest.skip("sanitizers have an allocator of their own")
 
 
 @pytest.fixture(params=[42])

@@ -9,6 +9,8 @@ from allocation.workloads import WORKLOADS
 
 PLAIN_SAMPLE = 3  # of the allocations of each workload
 
+pytestmark = pytest.mark.plain_memory
+
 
 def pytest_generate_tests(metafunc):
     """All workloads in one process, which costs little; in a full run each in its own."""

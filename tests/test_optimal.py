@@ -458,6 +458,7 @@ def test_switches_do_not_change_the_objective(options):
         assert other.objective_ == plain.objective_
 
 
+@pytest.mark.plain_memory
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
 def test_memory_does_not_grow():
     def resident():

@@ -330,6 +330,7 @@ def test_broken_sparse_matrices_raise(changes):
         tree.apply(X)
 
 
+@pytest.mark.plain_memory
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("is_asked", [False, True])
 def test_rows_that_outgrow_the_memory_raise(tmp_path, is_asked):
