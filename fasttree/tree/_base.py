@@ -506,5 +506,5 @@ def _check_poisson_target(y):
         raise ValueError(
             "Some value(s) of y are negative which is not allowed for Poisson regression."
         )
-    if np.sum(y) <= 0:
+    if not np.any(y):
         raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")

@@ -195,9 +195,11 @@ struct SquaredError : TargetSums<Weights, single_output> {
     bool may_beat(double best) const {
         if constexpr (single_output) {
             const double w = to_double(w_total), wl = to_double(w_left);
+            // Beyond 2**53 a difference of doubles may have lost the lighter side.
+            const double wr = Base::weighted ? to_double(w_total - w_left) : w - wl;
             const double a = to_double(this->left1) * w, b = to_double(this->total1) * wl;
             const double d = std::fabs(a - b) + (std::fabs(a) + std::fabs(b)) * 1e-15;
-            return d * d > best * (wl * (w - wl)) * SCREEN;
+            return d * d > best * (wl * wr) * SCREEN;
         }
         return score() > best;
     }
@@ -238,9 +240,9 @@ struct Poisson : TargetSums<Weights, single_output> {
                 return;
             }
             for (uint32_t i = 0; i < n; ++i) {
-                const double target = this->raw_target(rows[i], k);
-                if (target != 0.0) {
-                    out.impurity += this->raw_weight(rows[i]) * target * std::log(target / mean[k]);
+                const double target = this->raw_target(rows[i], k), ratio = target / mean[k];
+                if (ratio != 0.0) {
+                    out.impurity += this->raw_weight(rows[i]) * target * std::log(ratio);
                 }
             }
         }

@@ -127,7 +127,7 @@ def best_split(
         labels=labels,
         missing_left=bool(tree.missing_go_to_left[0]),
         impurity=float(tree.impurity[0]),
-        children_impurity=float(weights[1:] @ tree.impurity[1:] / weights[0]),
+        children_impurity=float(weights[1:] / weights[0] @ tree.impurity[1:]),
         n_left=int(tree.n_node_samples[1]),
     )
 
@@ -250,6 +250,7 @@ def _chi_square(tree):
 def _gain_about_halves(tree, column, y, sample_weight):
     """Information gain of the split about the best split of the target, in bits."""
     w = np.ones(len(y)) if sample_weight is None else sample_weight
+    y, w = (np.ldexp(values, -np.frexp(np.abs(values).max())[1]) for values in (y, w))
     y, w, sides = y[w > 0], w[w > 0], tree.apply(column)[w > 0]
     order = np.argsort(y, kind="stable")
     y, w, sides = y[order], w[order], sides[order]
