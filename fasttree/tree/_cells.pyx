@@ -305,7 +305,7 @@ def encode_utf8(list chunks):
     """
     cdef unique_ptr[DistinctTexts] seen
     cdef const DistinctTexts.Text* text
-    cdef size_t first, n, start = 0
+    cdef size_t first, n, start = 0, code
     cdef const uint8_t* valid
     cdef const char* chars
     codes_array = np.empty(sum(map(len, chunks)), dtype=np.int32)
@@ -326,8 +326,8 @@ def encode_utf8(list chunks):
                                        first, n, &codes[start])
         start += n
     distinct = []
-    for first in range(seen.get().texts.size()):
-        text = &seen.get().texts[first]
+    for code in range(seen.get().texts.size()):
+        text = &seen.get().texts[code]
         distinct.append(PyUnicode_DecodeUTF8(text.chars, text.size, NULL))
     return codes_array, distinct
 
