@@ -314,7 +314,7 @@ def encode_utf8(list chunks):
     """
     cdef unique_ptr[DistinctTexts] seen
     cdef const DistinctTexts.Text* text
-    cdef size_t first, n, end, start = 0
+    cdef size_t first, n, end, start = 0, code
     cdef bint is_large
     cdef const uint8_t* valid
     cdef const char* chars
@@ -342,8 +342,8 @@ def encode_utf8(list chunks):
             first += n
             start += n
     distinct = []
-    for first in range(seen.get().texts.size()):
-        text = &seen.get().texts[first]
+    for code in range(seen.get().texts.size()):
+        text = &seen.get().texts[code]
         distinct.append(PyUnicode_DecodeUTF8(text.chars, text.size, NULL))
     return codes_array, distinct
 

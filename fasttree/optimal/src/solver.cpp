@@ -247,7 +247,9 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
              std::string_view instruction_set, bool with_front_trees,
              Poll poll) {
     const Kernels* table = find_kernels(instruction_set);
-    if (!table) throw std::invalid_argument("instruction set not available: " + std::string(instruction_set));
+    if (!table)
+        throw std::invalid_argument("instruction set not available: " +
+                                    std::string(instruction_set));
     const auto start = Team::Clock::now();
     const Problem problem(input, task.leaf);
     const int depth = task.depth;
