@@ -215,9 +215,7 @@ def predict_texts():
 
 
 def decision_path():
-    return partial(
-        chained_regressor(1_500).decision_path, np.ones((200_000, 1), dtype=np.float32)
-    )
+    return partial(chained_regressor(1_500).decision_path, np.ones((200_000, 1), dtype=np.float32))
 
 
 def partial_dependence():

@@ -6,52 +6,22 @@ import subprocess
 import sys
 import sysconfig
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import joblib
-import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_iris
-from sklearn.ensemble import BaggingClassifier
 
 from fasttree import config_context
-from fasttree.optimal import OptimalDecisionTreeClassifier
-from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from fasttree.tree import DecisionTreeClassifier
 from fasttree.utils._threads import openmp_enabled
+from reference.jobs import KINDS, fitted, nested, problem, send
 
 N_THREADS = 8
 PATIENCE = 60  # seconds
 
 needs_openmp = pytest.mark.skipif(not openmp_enabled(), reason="built without OpenMP")
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-
-
-def problem(seed, n=20_000):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 10)).astype(np.float32)
-    X[:, 5:] = X[:, 5:].round()
-    return X, (X[:, 0] + X[:, 5] + rng.normal(size=n) > 0).astype(int)
-
-
-def fitted(kind, seed, n_threads=1):
-    """Nodes and values of a tree of each engine."""
-    X, y = problem(seed)
-    with config_context(n_threads=n_threads):
-        if kind == "optimal":
-            model = OptimalDecisionTreeClassifier(max_depth=3, n_thresholds=3).fit(X[:500], y[:500])
-        elif kind == "sparse":
-            model = DecisionTreeRegressor(max_depth=8).fit(sp.csc_matrix(X * (X > 0.5)), y)
-        elif kind == "random":
-            model = DecisionTreeRegressor(splitter="random", random_state=seed, max_depth=8)
-            model.fit(X, y)
-        else:
-            model = DecisionTreeClassifier(max_features=5, random_state=seed).fit(X, y)
-        found = model.predict(X)
-    return model.tree_.nodes.tobytes(), found.tobytes()
-
-
-KINDS = ["dense", "sparse", "random", "optimal"]
 
 
 @pytest.mark.parametrize("n_threads", [1, pytest.param(2, marks=needs_openmp)])
@@ -93,21 +63,7 @@ def test_one_fitted_estimator(n_threads):
         assert all(pool.map(work, range(N_THREADS)))
 
 
-def test_fits_of_one_estimator():
-    """Whoever is last, the tree is whole."""
-    model = DecisionTreeClassifier()
-    problems = [problem(seed, 2000) for seed in range(2)]
-    trees = [DecisionTreeClassifier().fit(*each).tree_.nodes.tobytes() for each in problems]
-    with ThreadPoolExecutor(N_THREADS) as pool:
-        list(pool.map(lambda i: model.fit(*problems[i % 2]), range(4 * N_THREADS)))
-    assert model.tree_.nodes.tobytes() in trees
-
-
 # ---- processes
-
-
-def send(connection, kind, n_threads):
-    connection.send(fitted(kind, 0, n_threads))
 
 
 @needs_openmp
@@ -134,8 +90,8 @@ def test_fork_after_threads(kind, n_threads):
 @needs_openmp
 def test_spawn_after_threads():
     expected = fitted("dense", 0, n_threads=2)
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        assert pool.apply_async(fitted, ("dense", 0, 2)).get(PATIENCE) == expected
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert pool.submit(fitted, "dense", 0, 2).result(PATIENCE) == expected
 
 
 @needs_openmp
@@ -145,14 +101,6 @@ def test_joblib(backend):
     expected = [fitted(kind, 0, n_threads=2) for kind in KINDS]
     jobs = [joblib.delayed(fitted)(kind, 0, 2) for kind in KINDS]
     assert joblib.Parallel(2, backend=backend, timeout=PATIENCE)(jobs) == expected
-
-
-def nested(seed):
-    X, y = load_iris(return_X_y=True)
-    model = BaggingClassifier(
-        DecisionTreeClassifier(n_jobs=2), n_estimators=4, n_jobs=2, random_state=seed
-    )
-    return model.fit(X, y).predict_proba(X)
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])

@@ -72,31 +72,50 @@ def test_same_tree_whichever_way_values_are_told_apart(n_rows):
             judge(fitted, X, y, None)
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "chi2"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_same_tree_of_very_many_classes(criterion, weighted):
-    """Nodes of few rows look only at the classes that they hold."""
+def many_classes(n_rows, n_classes):
+    """Some columns about a target of so many classes."""
     rng = np.random.default_rng(0)
-    for n_rows, n_classes in [(500, 400), (4000, 900)]:
-        y = np.append(np.arange(n_classes), rng.integers(0, n_classes, n_rows - n_classes))
-        X = np.column_stack(
-            [
-                rng.normal(size=n_rows),
-                y % 7 + rng.integers(0, 3, n_rows),
-                rng.integers(0, 2, n_rows),
-            ]
-        )
-        weights = rng.integers(1, 4, n_rows) / 2 if weighted else None
-        trees = []
-        for strategy, n_threads in itertools.product(STRATEGIES, THREADS):
-            with fasttree.config_context(strategy=strategy, n_threads=n_threads):
-                fitted = fasttree.tree.DecisionTreeClassifier(criterion=criterion)
-                fitted.fit(X, y, sample_weight=weights)
-            trees.append(fitted.tree_)
-            assert_same(fitted.tree_, trees[0])
-        np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1.0)
-        if n_rows < 1000:
-            judge(fitted, X, y, weights)
+    y = np.append(np.arange(n_classes), rng.integers(0, n_classes, n_rows - n_classes))
+    columns = [rng.normal(size=n_rows), y % 7 + rng.integers(0, 3, n_rows), y % 2]
+    return np.column_stack(columns), y
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "chi2"])
+def test_same_tree_of_very_many_classes(criterion):
+    X, y = many_classes(4000, 900)
+    trees = []
+    for strategy, n_threads in itertools.product(STRATEGIES, THREADS):
+        with fasttree.config_context(strategy=strategy, n_threads=n_threads):
+            fitted = fasttree.tree.DecisionTreeClassifier(criterion=criterion).fit(X, y)
+        trees.append(fitted.tree_)
+        assert_same(fitted.tree_, trees[0])
+    np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "chi2"])
+def test_classes_that_a_node_does_not_hold_do_not_matter(criterion):
+    """With very many classes nodes of few rows look at their own only. Rows of zero weight bring
+    classes that no node holds."""
+    X, y = many_classes(1000, 200)
+    model = fasttree.tree.DecisionTreeClassifier(criterion=criterion)
+    few = model.fit(X, y, sample_weight=np.ones(1000)).tree_
+    absent = np.repeat(np.arange(600), 2)
+    many = model.fit(
+        np.vstack([X, X[absent % 7]]),
+        np.append(y, 200 + absent),
+        np.repeat([1.0, 0.0], [1000, 1200]),
+    ).tree_
+    assert (many.nodes == few.nodes).all()
+    assert (many.value[:, :, :200] == few.value).all()
+    assert (many.value[:, :, 200:] == 0.0).all()
+
+
+def test_very_many_classes_of_one_output_and_of_two():
+    X, y = many_classes(2000, 500)
+    one = fasttree.tree.DecisionTreeClassifier().fit(X, y).tree_
+    two = fasttree.tree.DecisionTreeClassifier().fit(X, np.column_stack([y, y])).tree_
+    assert (one.nodes == two.nodes).all()
+    assert (two.value == one.value).all()
 
 
 def test_same_tree_of_many_columns_and_labels():
