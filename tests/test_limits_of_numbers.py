@@ -54,6 +54,8 @@ def test_parameters_of_optimal_trees():
     for name in ("max_leaf_nodes", "n_thresholds", "time_limit", "cache_size"):
         tree = OptimalDecisionTreeClassifier(**{name: 10**400}).fit(X, y)
         assert_same(tree.tree_, expected.tree_)
+    tree = OptimalDecisionTreeClassifier(complexity_penalty=5e-324).fit(X, y)
+    assert_same(tree.tree_, expected.tree_)
     tree = OptimalDecisionTreeClassifier(complexity_penalty=10**400, pareto_front=True).fit(X, y)
     assert tree.get_n_leaves() == 1
     assert tree.from_front(complexity_penalty=0, max_leaf_nodes=10**30).get_n_leaves() > 1

@@ -398,7 +398,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             most = min(most, self.max_leaf_nodes)
         if self.complexity_penalty > 0 and not self.pareto_front:
             # A single leaf costs one penalty and at most the whole weight.
-            most = min(most, 1 + int(1 / self.complexity_penalty))
+            most = min(most, 1 + int(min(most, 1 / self.complexity_penalty)))
         high = most - 1
         depth = min(self.max_depth, high)
         solves_all = self.pareto_front or self.complexity_penalty > 0

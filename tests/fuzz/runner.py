@@ -250,7 +250,7 @@ class Run:
 
 def _sort_of(message):
     """The start of a message without its numbers: findings with the same are told once."""
-    return re.sub(r"[\d.e+-]+", "#", message.split("\n")[0])[:40]
+    return re.sub(r"[+-]?\d[\d.e+-]*", "#", message.split("\n")[0])[:40]
 
 
 def _shrink(case, message):
