@@ -11,6 +11,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "../utils/_room.hpp"
@@ -56,6 +57,9 @@ public:
                  uint32_t n_features)
         : X(X_), row_stride(row_stride_), column_stride(column_stride_), n_rows(n_rows_),
           columns(n_features) {}
+
+    // Says which rows are encoded, ascending.
+    void take_rows(std::vector<uint32_t> encoded) { rows = std::move(encoded); }
 
     float value(uint32_t row, uint32_t feature) const noexcept {
         return column(feature)[static_cast<ptrdiff_t>(row) * row_stride];

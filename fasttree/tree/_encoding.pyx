@@ -169,7 +169,7 @@ cdef class DenseEncoding(Encoding):
             <ptrdiff_t> (self.cells.strides[1] // 4), self.n_rows, self.n_features)
         columns = owner.columns.get()
         if rows != NULL:
-            columns.rows = rows[0]
+            columns.take_rows(rows[0])
         else:
             columns.rows.resize(self.n_rows)
             for i in range(self.n_rows):

@@ -242,6 +242,7 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         vector[Column] columns
         DenseColumns(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride,
                      uint32_t n_rows, uint32_t n_features) except +
+        void take_rows(vector[uint32_t] encoded) except +
         float value(uint32_t row, uint32_t feature) noexcept
         void begin_encoding(uint32_t n_threads) noexcept
         uint32_t n_parts() noexcept
@@ -333,8 +334,8 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
 
 cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
     cdef cppclass Scanner:
-        void watch(Poll* poll)
-        uint64_t work(uint32_t n)
+        void watch(Poll* poll) noexcept
+        uint64_t work(uint32_t n) noexcept
         void begin_node(const uint32_t* rows, uint32_t n) except +
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) except +
         void node_value(double* value) except +

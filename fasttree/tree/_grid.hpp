@@ -47,6 +47,7 @@ struct WeightGrid {
     int64_t total;      // in units
     bool has_negative;
 };
+static_assert(is_value<WeightGrid>);
 
 // Writes w / unit. No weight but zero becomes zero. Squares of sums, added up over the outputs,
 // stay below 2**124.

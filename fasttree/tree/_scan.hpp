@@ -34,8 +34,8 @@ class ScannerOf final : public Scanner {
 public:
     explicit ScannerOf(const Targets& targets) : acc_(targets), parting_(targets) {}
 
-    void watch(Poll* poll) override { acc_.poll = poll; }
-    uint64_t work(uint32_t n) const override { return acc_.work(n); }
+    void watch(Poll* poll) noexcept override { acc_.poll = poll; }
+    uint64_t work(uint32_t n) const noexcept override { return acc_.work(n); }
 
     void begin_node(const uint32_t* rows, uint32_t n) override {
         rows_ = rows;

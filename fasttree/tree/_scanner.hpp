@@ -19,9 +19,9 @@ public:
     virtual ~Scanner() = default;
 
     // Counts the steps of long scans, which find nothing any more once it says to give up.
-    virtual void watch(Poll* poll) = 0;
+    virtual void watch(Poll* poll) noexcept = 0;
     // Steps of a scan of n rows of the node begun last, about.
-    virtual uint64_t work(uint32_t n) const = 0;
+    virtual uint64_t work(uint32_t n) const noexcept = 0;
 
     // Takes the node's rows; totals for the scans that follow.
     virtual void begin_node(const uint32_t* rows, uint32_t n) = 0;

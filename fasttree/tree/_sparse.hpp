@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "../utils/_rank_sort.hpp"
@@ -25,6 +26,8 @@ public:
                uint32_t n_rows_, uint32_t n_features_)
         : values(values_), indices(indices_), indptr(indptr_), n_rows(n_rows_),
           n_features(n_features_) {}
+
+    void take_rows(std::vector<uint32_t> sample) { rows = std::move(sample); }
 
     SparseView column(uint32_t feature) const {
         const int64_t first = indptr[feature], last = indptr[feature + 1];

@@ -13,6 +13,7 @@ from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t
 cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
     cdef cppclass SparseData:
         vector[uint32_t] rows
+        void take_rows(vector[uint32_t] sample) except +
         float value(uint32_t row, uint32_t feature) noexcept
 
     Nonzeros list_side "fasttree::listed_side"(const Nonzeros& nonzeros, uint32_t n_values_left,

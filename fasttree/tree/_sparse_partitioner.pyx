@@ -83,7 +83,7 @@ cdef class ListPartitioner(SparsePartitioner):
                                           self.n_features)
         data = self.data.get()
         self.matrix = data
-        data.rows = rows
+        data.take_rows(rows)
         data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, self.least)
         self.workspace.reset(new ListWorkspace(deref(data), self.simd))
         return self.list_columns(n_threads)
@@ -184,7 +184,7 @@ cdef class ExtractionPartitioner(SparsePartitioner):
             encoding.n_rows, self.n_features)
         data = self.data.get()
         self.matrix = data
-        data.rows = rows
+        data.take_rows(rows)
         data.map_rows()
         self.workspace.reset(new Extraction(deref(data), self.simd))
         return 0

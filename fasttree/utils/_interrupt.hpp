@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "_value.hpp"
+
 namespace fasttree {
 
 // Some hundredths of a second; a look takes a microsecond.
@@ -20,6 +22,8 @@ public:
     bool is_set() const noexcept { return is_set_.load(std::memory_order_acquire); }
     void set() noexcept { is_set_.store(true, std::memory_order_release); }
 };
+
+static_assert(is_value<StopFlag>);
 
 // The steps of one thread.
 class Poll {

@@ -2,7 +2,7 @@
 from cpython.exc cimport PyErr_CheckSignals
 
 cdef extern from "Python.h" nogil:
-    unsigned long PyThread_get_thread_ident()
+    unsigned long PyThread_get_thread_ident() noexcept
 
 
 cdef cbool look_of(void* interrupt) noexcept nogil:

@@ -45,7 +45,10 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         void add(const Wide& x)
         void subtract(const Wide& x)
         Wide times(double x)
-    double c_weight_grid "fasttree::weight_grid"(const double* w, size_t n, int64_t* out)
+    cdef cppclass WeightGrid:
+        double unit
+    WeightGrid c_weight_grid "fasttree::weight_grid"(const double* w, size_t n, int n_outputs,
+                                                     int64_t* out)
     cdef cppclass Grid:
         double centre, unit
     Grid c_target_grid "fasttree::target_grid"(
@@ -253,10 +256,10 @@ def wide_times(double high, double low, double x):
     return wide.high, wide.low
 
 
-def weight_grid(const double[::1] w):
+def weight_grid(const double[::1] w, int n_outputs=1):
     cdef int64_t[::1] out = np.empty(len(w), np.int64)
-    unit = c_weight_grid(&w[0], len(w), &out[0])
-    return np.asarray(out), unit
+    cdef WeightGrid grid = c_weight_grid(&w[0], len(w), n_outputs, &out[0])
+    return np.asarray(out), grid.unit
 
 
 def target_grid(const double[::1] y, const double[::1] w=None, const int64_t[::1] weights=None,
