@@ -13,10 +13,11 @@ An edit is a list of sections, each a line that names a place and, below it, our
     #@ body: class Tree > def apply = 1f0c3d2b9a77
 
 A place is a path of steps, each unique inside the one before: `class NAME`, `def NAME` (def, cdef
-and cpdef alike) or the beginning of any other statement, with `#2` behind it for the second of
-several. What is done there:
+and cpdef alike) or the beginning of any other statement or of a further line of a statement that
+takes several, with `#2` behind it for the second of several. What is done there:
 
     body      our lines replace the body of a function; its docstring stays
+    header    our lines replace the line that opens a block; the block stays
     replace   our lines replace the place
     before    our lines come before the place
     after     our lines come after the place
@@ -48,7 +49,7 @@ TOKEN = re.compile(
     | \#[^\n]* | \\\n | [][(){}\n]""",
     re.DOTALL | re.VERBOSE,
 )
-SECTION = re.compile(r"#@ (body|replace|before|after|end)(?:: (.+?))?(?: = ([0-9a-f]{12}))?\n")
+SECTION = re.compile(r"#@ (body|header|replace|before|after|end)(?:: (.+?))?(?: = ([0-9a-f]{12}))?\n")
 DEFINITION = r"(?:c|cp)?def\b(?! class\b)[^(=]*?\b{}\("
 
 
@@ -109,10 +110,21 @@ def find(text, place):
     for step in place.split(" > "):
         name, _, number = step.partition(" #")
         matches = [child for child in found.children if _matches(child, name)]
+        matches = matches or [line for line in _further_lines(text, found) if _matches(line, name)]
         if not matches or (len(matches) > 1 and not number) or len(matches) < int(number or 1):
             raise SeriesError(f"{len(matches) or 'no'} places {step!r} of {place!r}")
         found = matches[int(number or 1) - 1]
     return found
+
+
+def _further_lines(text, statement):
+    """The lines on which the header of a statement continues, as statements of their own."""
+    start = text.find("\n", statement.start, statement.header_end - 1) + 1
+    while 0 < start < statement.header_end:
+        end = text.index("\n", start) + 1
+        code = text[start:end].lstrip()
+        yield Statement(start, end, end, end - start - len(code), code, [])
+        start = end
 
 
 def _matches(statement, name):
@@ -147,6 +159,7 @@ def apply_section(text, verb, place, expected, lines):
         indent = first.indent
     else:
         span = {
+            "header": (found.start, found.header_end),
             "replace": (found.start, found.end),
             "before": (_with_decorators(text, found.start),) * 2,
             "after": (found.end, found.end),
