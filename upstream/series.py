@@ -49,7 +49,9 @@ TOKEN = re.compile(
     | \#[^\n]* | \\\n | [][(){}\n]""",
     re.DOTALL | re.VERBOSE,
 )
-SECTION = re.compile(r"#@ (body|header|replace|before|after|end)(?:: (.+?))?(?: = ([0-9a-f]{12}))?\n")
+SECTION = re.compile(
+    r"#@ (body|header|replace|before|after|end)(?:: (.+?))?(?: = ([0-9a-f]{12}))?\n"
+)
 DEFINITION = r"(?:c|cp)?def\b(?! class\b)[^(=]*?\b{}\("
 
 
@@ -170,9 +172,9 @@ def apply_section(text, verb, place, expected, lines):
 
 def _with_decorators(text, start):
     """The start of the decorators above a definition."""
-    while (line := text.rfind("\n", 0, start - 1) + 1) < start and text[line:].lstrip(" ")[0] == "@":
-        start = line
-    return start
+    above = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    is_decorator = above < start and text[above:start].lstrip().startswith("@")
+    return _with_decorators(text, above) if is_decorator else start
 
 
 def _indented(lines, indent):
@@ -229,7 +231,7 @@ def source_reader(source):
     if source.is_dir():
         return lambda path: (source / path).read_text() if (source / path).is_file() else None
     try:
-        archive = tarfile.open(source)  # noqa: SIM115: read for as long as the reader lives
+        archive = tarfile.open(source)  # noqa: SIM115  (read for as long as the reader lives)
     except (OSError, tarfile.TarError):
         raise SeriesError("neither a folder nor a source archive") from None
     names = set(archive.getnames())
@@ -263,9 +265,8 @@ def copy_source(source, target):
 
 
 def git(repository, *arguments):
-    identity = {
-        f"GIT_{who}_{key}": value for who in ("AUTHOR", "COMMITTER") for key, value in AUTHOR.items()
-    }
+    roles = ("AUTHOR", "COMMITTER")
+    identity = {f"GIT_{role}_{key}": value for role in roles for key, value in AUTHOR.items()}
     config = ("-c", "core.autocrlf=false", "-c", "commit.gpgsign=false", "-c", "gc.auto=0")
     subprocess.run(
         ["git", *config, *arguments],
