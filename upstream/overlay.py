@@ -1,4 +1,4 @@
-"""Copy the sources of the patched packages over an installed scikit-learn: overlay.py SOURCE SITE."""
+"""Copy patched sources over an installed scikit-learn: overlay.py SOURCE SITE."""
 
 import shutil
 import sys
