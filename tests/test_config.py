@@ -14,7 +14,7 @@ import threadpoolctl
 import fasttree
 from fasttree import config_context, get_config, set_config
 from fasttree.utils._parallel import Parallel
-from fasttree.utils._threads import effective_n_threads, openmp_enabled
+from fasttree.utils._threads import effective_n_threads, n_threads_wanted, openmp_enabled
 
 DEFAULTS = {
     "strategy": "auto",
@@ -172,12 +172,12 @@ def test_settings_reach_workers(backend):
     """fasttree's and scikit-learn's, also of jobs that are handed out late."""
     run = Parallel(2, backend=backend, pre_dispatch=1, batch_size=1)
     with config_context(n_threads=7), sklearn.config_context(assume_finite=True):
-        n_threads = run(joblib.delayed(effective_n_threads)(1) for _ in range(6))
+        n_threads = run(joblib.delayed(n_threads_wanted)(1) for _ in range(6))
         settings = run(joblib.delayed(sklearn.get_config)() for _ in range(6))
     assert n_threads == [7] * 6
     assert [each["assume_finite"] for each in settings] == [True] * 6
     assert effective_n_threads(1) == 1
-    assert run(joblib.delayed(effective_n_threads)(1) for _ in range(6)) == [1] * 6
+    assert run(joblib.delayed(n_threads_wanted)(1) for _ in range(6)) == [1] * 6
 
 
 # ---- import

@@ -3,8 +3,9 @@
 // An accumulator moves rows, or whole cells of a count table, from the right child to the left
 // one in O(1) per row and output and scores the position. Scores are functions of the exact
 // integer class weights alone; whatever is kept incrementally only screens candidates, or is
-// itself exact. `work` says what a scan of n rows takes, in steps of about a row's worth; what takes
-// long for a single feature counts its steps itself, and scores nothing once the fit is given up.
+// itself exact. `work` says what a scan of n rows takes, in steps of about a row's worth; what
+// takes long for a single feature counts its steps itself, and scores nothing once the fit is
+// given up.
 #pragma once
 #include <algorithm>
 #include <vector>

@@ -4,7 +4,10 @@
 return.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import issparse
@@ -13,6 +16,11 @@ from fasttree._sklearn_compat import check_feature_names
 from fasttree.tree._encoding import Encoding, encoding_of
 from fasttree.tree._rows import read_matrix, read_table, within_doubles
 from fasttree.tree._table import TableEncoder
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from fasttree._typing import Array, CategoricalFeatures, Float32Rows, MatrixLike, MissingValues
 
 __all__ = ["EncodedData", "TrainingData"]
 
@@ -97,11 +105,23 @@ class EncodedData:
 
     ndim = 2
 
-    def __init__(self, X, *, categorical_features="from_dtype", missing_values=None):
+    def __init__(
+        self,
+        X: MatrixLike,
+        *,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        missing_values: MissingValues = None,
+    ) -> None:
         self._read(X, categorical_features, missing_values, is_borrowed=False)
 
     @classmethod
-    def borrowed(cls, X, *, categorical_features="from_dtype", missing_values=None):
+    def borrowed(
+        cls,
+        X: MatrixLike,
+        *,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        missing_values: MissingValues = None,
+    ) -> Self:
         """Return the encoded data of an X that stays as it is while the object lives."""
         self = cls.__new__(cls)
         self._read(X, categorical_features, missing_values, is_borrowed=True)
@@ -128,13 +148,13 @@ class EncodedData:
         self._selected = None
         self.shape = cells.shape
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape[0]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<EncodedData of {self.shape[0]} rows and {self.shape[1]} columns>"
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Self:
         """Select rows by integers, a mask or a slice."""
         if isinstance(key, tuple):
             if len(key) != 2 or key[1] not in (Ellipsis, slice(None)):
@@ -165,23 +185,25 @@ class EncodedData:
         self._take(cells)
 
     @property
-    def cells(self):
+    def cells(self) -> Float32Rows:
         """ndarray or CSC matrix: the selected rows as the engine reads them."""
         if self._selected is None:
             return self._encoding.X
         return _rows_of(self._encoding.X, self._selected)
 
     @property
-    def feature_names(self):
+    def feature_names(self) -> Array | None:
         """ndarray of shape (n_features,) or None: names of the columns."""
         return getattr(self, "feature_names_in_", None)
 
     @property
-    def table_encoder(self):
+    def table_encoder(self) -> TableEncoder | None:
         """TableEncoder or None: what turned a table into cells."""
         return self._table_encoder
 
-    def sample(self, y, sample_weight):
+    def sample(
+        self, y: Array, sample_weight: Array | None
+    ) -> tuple[Encoding, Array | None, Array, Array | None]:
         """Return the encoding, the rows in ascending order, and y and weights in that order."""
         if self._selected is None:
             return self._encoding, None, y, sample_weight
@@ -192,7 +214,7 @@ class EncodedData:
             sample_weight = None if sample_weight is None else sample_weight[order]
         return self._encoding, rows, y, sample_weight
 
-    def check_fits(self, estimator):
+    def check_fits(self, estimator: Any) -> None:
         """Raise if the parameters of an estimator ask for another encoding."""
         for name, default in (("categorical_features", "from_dtype"), ("missing_values", None)):
             wanted, own = getattr(estimator, name), getattr(self, name)

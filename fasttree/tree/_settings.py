@@ -49,7 +49,10 @@ def n_rows_of(limit, n_samples):
 
 def as_double(limit):
     """A limit as a double; Python's integers reach beyond, where none is exceeded."""
-    return float(min(limit, _LARGEST))
+    try:
+        return min(float(limit), _LARGEST)
+    except OverflowError:
+        return _LARGEST
 
 
 def is_valid_limit(name, value):

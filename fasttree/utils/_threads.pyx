@@ -70,13 +70,14 @@ def effective_n_threads(n_jobs=None, n_values=None):
     ValueError
         If `n_jobs` is 0.
     """
-    n_threads = _n_threads_wanted(n_jobs, n_values)
+    n_threads = n_threads_wanted(n_jobs, n_values)
     if n_threads > 1 and (not with_openmp() or _pid_of_first_threads() != os.getpid()):
         return 1
     return n_threads
 
 
-def _n_threads_wanted(n_jobs, n_values):
+def n_threads_wanted(n_jobs=None, n_values=None):
+    """`effective_n_threads`, whatever this build and this process can do."""
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; use None, -1 or a positive number.")
     forced = get_config()["n_threads"]
