@@ -146,7 +146,8 @@ def _parameters():
 def _mutate_array(draw, container, key, array):
     name = draw.by_name({"bytes": 10, "entry": 5, "shorter": 2, "longer": 1, "dtype": 2, "shape": 1,
                          "order": 1, "byte order": 1})  # fmt: skip
-    if name == "bytes" and array.dtype != object:
+    # NumPy itself cannot print text of other than Unicode's characters.
+    if name == "bytes" and array.dtype.kind not in "OU":
         raw = bytearray(array.tobytes())
         for _ in range(draw.int(1, 4)):
             raw[draw.int(0, len(raw) - 1)] = draw.int(0, 255)
