@@ -149,7 +149,7 @@ def _draw_class_weight(draw, params, y):
     else:
         usual = name == "numbers"
         pool = [1, 2, 0.5, 0] if usual else [-1, np.nan, np.inf, 1e300, 5e-324, 10**400]
-        columns = y.reshape(len(y), -1).T
+        columns = np.atleast_2d(y.T)
         try:
             weights = [
                 {c: draw.one(pool) for c in np.unique(column).tolist()} for column in columns
@@ -224,6 +224,8 @@ class Fit:
         """Raise unless two settings had the same result."""
         if settings.get("sklearn_random_stream") and "strategy" not in settings:
             return
+        if "scikit-learn's formulas" in str(other):
+            return  # they have a smaller range
         if isinstance(first, Exception) or isinstance(other, Exception):
             if not isinstance(other, Exception):
                 raise Finding(f"fits with {settings}, where the defaults raise {first!r}")
@@ -268,7 +270,7 @@ class Fit:
         inner = getattr(fitted, "estimator_", fitted)
         n_rows = len(self.y)
         weights = np.ones(n_rows) if self.weights is None else self.weights.astype(float)
-        _check_arrays(tree, inner)
+        _check_arrays(tree, inner, weights.min() < 0)
         is_positive = weights.min() >= 0 and not self.params.get("class_weight")
         if (
             is_positive
@@ -296,7 +298,7 @@ class Fit:
             self._check_optimal(fitted, X)
         elif self._has_twin(fitted):
             try:
-                judge(fitted, self.X, self.y, self.weights)
+                judge(fitted, self.X.astype(np.float32), self.y, self.weights)
             except AssertionError as error:
                 raise Finding(
                     f"the naive twin: {error} {getattr(error, '__notes__', '')}"
@@ -457,7 +459,7 @@ def _compare_trees(tree, other, settings):
             raise Finding(f"{name} of node {node}: {b[node]!r} instead of {a[node]!r}", [settings])
 
 
-def _check_arrays(tree, inner):
+def _check_arrays(tree, inner, with_negative_weights):
     """The arrays are finite and agree with each other."""
     is_split = tree.children_left != -1
     for name in ("impurity", "weighted_n_node_samples", "value"):
@@ -471,7 +473,7 @@ def _check_arrays(tree, inner):
         raise Finding("rows of children do not add up to those of their parent")
     # Poisson's impurity is a difference of terms as large as the targets.
     rounding = 1e-9 * tree.impurity.max() + 1e-14 * np.abs(tree.value).max()
-    if not (tree.impurity >= -rounding).all():
+    if not (with_negative_weights or (tree.impurity >= -rounding).all()):
         raise Finding("an impurity is negative")
     w = tree.weighted_n_node_samples
     if not np.allclose(w[is_split], w[left] + w[right], rtol=1e-6, atol=1e-6 * abs(w).max()):
