@@ -61,7 +61,8 @@ inline WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t*
     }
     if (!std::isfinite(grid.magnitude)) return grid;
     if (!integers || grid.magnitude >= EXACT) {
-        grid.unit = power_unit(grid.magnitude, 61.0 - std::ceil(std::log2(n_outputs) / 2));
+        const double spread = std::max(0.0, std::ceil(std::log2(n_outputs / 4.0) / 2));
+        grid.unit = power_unit(grid.magnitude, 61.0 - spread);
     }
     for (size_t i = 0; i < n; ++i) {
         out[i] = std::llrint(w[i] / grid.unit);
