@@ -129,8 +129,8 @@ def _mutate(draw, container, key, index):
     elif name == "nudge" and isinstance(value, int) and not isinstance(value, bool):
         container[key] = value + draw.one([-1, 1])
     elif name == "other":  # what stands there in another estimator
-        donors = [take_apart(other) for other, _, _ in fitted()]
-        others = [c[k] for donor in donors for c, k in places(donor) if k == key]
+        donor = take_apart(draw.one(fitted())[0])
+        others = [c[k] for c, k in places(donor) if k == key]
         container[key] = draw.one(others) if others else None
     else:
         container[key] = draw.one(_VALUES)
