@@ -375,3 +375,18 @@ def test_optimal_trees_of_weights_far_apart():
     np.testing.assert_allclose(fitted.predict_proba(X4).sum(axis=1), 1.0)
     with pytest.raises(ValueError, match="too large"):
         OptimalDecisionTreeClassifier().fit(X4, y, sample_weight=np.full(4, 1e308))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_sums_that_are_zero_but_for_rounding_count_as_zero(sign):
+    """0.1 + 0.2 - 0.3 is 2**-54 in doubles."""
+    weights = np.array([0.1, 0.2, -0.3, 5.0, 7.0])
+    tree = (
+        DecisionTreeClassifier()
+        .fit([[0.0], [0.0], [0.0], [1.0], [2.0]], [0, 1, 0, 0, 1], weights)
+        .tree_
+    )
+    assert tree.weighted_n_node_samples.min() > 1.0
+    assert np.abs(tree.value).max() < 10.0
+    with pytest.raises(ValueError, match="sum of the sample weights"):
+        DecisionTreeClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 0], sign * weights[:3])

@@ -20,6 +20,7 @@ cdef class Criterion:
     cdef readonly intp_t value_size   # doubles in a node's value
     # Weights, targets and impurities are in units of two to these powers.
     cdef int weight_exponent, target_exponent, impurity_exponent
+    cdef double least_weight          # below it sums of weights of both signs are rounding
 
     # y and weights are those of `rows`, ascending, of n_rows in all; or of all rows.
     cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,

@@ -6,6 +6,7 @@ is here; the formulas are in `_impurity.hpp`, the per-sample loops in `_classifi
 """
 import numpy as np
 
+from libc.float cimport DBL_EPSILON
 from libc.math cimport isfinite, ldexp
 from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
@@ -32,6 +33,10 @@ cdef extern from "_grid.hpp" namespace "fasttree" nogil:
     Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
                      const int64_t* weights, double weight_unit, cbool centred,
                      cbool allow_lattice, int64_t* out) except +
+
+
+cdef extern from "<cfloat>" nogil:
+    const double DBL_TRUE_MIN
 
 
 cdef extern from "_scanners.hpp" namespace "fasttree":
@@ -113,8 +118,6 @@ cdef class Criterion:
             raise ValueError(
                 "There are negative sample weights, which criterion='gini' and 'squared_error' "
                 f"support, but not {type(self).__name__}.")
-        if grid.total <= 0:
-            raise ValueError("The sum of the sample weights must be positive.")
         self.weight_exponent = excess_exponent(grid.magnitude, WEIGHT_EXPONENT)
         if self.weight_exponent != 0:
             w = np.ldexp(w, -self.weight_exponent)
@@ -122,6 +125,12 @@ cdef class Criterion:
         self.targets.weights = &weights[0]
         self.targets.weight_unit = ldexp(grid.unit, -self.weight_exponent)
         self.targets.has_negative_weights = grid.has_negative
+        self.least_weight = DBL_TRUE_MIN
+        if grid.unit != 1.0:
+            self.least_weight = ldexp(grid.magnitude, -self.weight_exponent) * DBL_EPSILON
+        if grid.total <= 0 or (grid.has_negative and
+                               grid.total * self.targets.weight_unit < self.least_weight):
+            raise ValueError("The sum of the sample weights must be positive.")
         self.arrays["weights"] = weights
         return w
 

@@ -25,8 +25,6 @@ from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartit
 cdef extern from "_runs.hpp" namespace "fasttree" nogil:
     const float FEATURE_THRESHOLD
 
-cdef extern from "<cfloat>" nogil:
-    const double DBL_TRUE_MIN
 
 cdef vector[uint32_t] weighted_rows(size_t n, const float64_t[::1] weights,
                                     const uint32_t[::1] rows) except *:
@@ -97,7 +95,8 @@ cdef class Splitter:
         self.rules.min_weight_leaf = ldexp(self.min_weight_leaf, -self.criterion.weight_exponent)
         if self.criterion.targets.has_negative_weights:
             # Children of no or negative weight are no candidates.
-            self.rules.min_weight_leaf = max(self.rules.min_weight_leaf, DBL_TRUE_MIN)
+            self.rules.min_weight_leaf = max(self.rules.min_weight_leaf,
+                                             self.criterion.least_weight)
             if self.label_sets and encoding.n_categories is not None:
                 raise ValueError(
                     "categorical_split='subset' does not support negative sample weights; use "

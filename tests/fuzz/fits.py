@@ -258,6 +258,7 @@ class Fit:
             return 0
         if {"missing_values", "categorical_features"} & self.params.keys():
             return 0
+        others.append(fasttree.tree.EncodedData(X))
         for other in others:
             settings = {"form": f"{type(other).__name__}"}
             self._compare(first, self._solve(other, {}), settings)
@@ -298,7 +299,8 @@ class Fit:
             self._check_optimal(fitted, X)
         elif self._has_twin(fitted):
             try:
-                judge(fitted, self.X.astype(np.float32), self.y, self.weights)
+                cells = X if type(X) is np.ndarray else self.X
+                judge(fitted, cells.astype(np.float32), self.y, self.weights)
             except AssertionError as error:
                 raise Finding(
                     f"the naive twin: {error} {getattr(error, '__notes__', '')}"
