@@ -390,3 +390,15 @@ def test_sums_that_are_zero_but_for_rounding_count_as_zero(sign):
     assert np.abs(tree.value).max() < 10.0
     with pytest.raises(ValueError, match="sum of the sample weights"):
         DecisionTreeClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 0], sign * weights[:3])
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+def test_targets_without_weight_do_not_matter(criterion):
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(60, 2)), rng.random(60), np.ones(60)
+    weights[::3] = 0.0
+    expected = DecisionTreeRegressor(criterion=criterion).fit(X, y, weights).tree_
+    y[::3] = 1e18
+    found = DecisionTreeRegressor(criterion=criterion).fit(X, y, weights).tree_
+    assert found.nodes.tobytes() == expected.nodes.tobytes()
+    assert found.value.tobytes() == expected.value.tobytes()

@@ -28,7 +28,8 @@ cdef class Criterion:
     cdef int place(self, rows, uint32_t n_rows) except -1
     cdef const float64_t[::1] init_weights(self, const float64_t[::1] w)
     cdef bint takes_negative_weights(self)
-    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y)
+    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y,
+                                                const float64_t[::1] w)
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1
     cdef void make_scanner(self) except *
     cdef int restore_units(self, nodes, values) except -1

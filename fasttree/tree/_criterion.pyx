@@ -78,7 +78,7 @@ cdef class Criterion:
         self.targets.simd = options.simd
         if sample_weight is not None:
             sample_weight = self.init_weights(sample_weight)
-        y = self.scaled_targets(y)
+        y = self.scaled_targets(y, sample_weight)
         self.targets.y = &y[0, 0]
         self.arrays |= {"y": y, "w": sample_weight}
         self.init_targets(y, sample_weight)
@@ -137,7 +137,8 @@ cdef class Criterion:
     cdef bint takes_negative_weights(self):
         return False
 
-    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y):
+    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y,
+                                                const float64_t[::1] w):
         """The targets in units of 2**target_exponent."""
         return y
 
@@ -296,9 +297,16 @@ cdef class RegressionCriterion(Criterion):
         """The power of the targets' unit in that of impurities."""
         return 1
 
-    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y):
-        cdef double largest = largest_magnitude(&y[0, 0], y.shape[0] * y.shape[1])
-        cdef int exponent = excess_exponent(largest, TARGET_EXPONENT)
+    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y,
+                                                const float64_t[::1] w):
+        cdef double largest
+        cdef int exponent
+        if w is not None:
+            is_used = np.asarray(w) != 0.0
+            if not is_used.all():  # the grid is to fit those that count
+                y = np.where(is_used[:, None], y, np.asarray(y)[is_used.argmax()])
+        largest = largest_magnitude(&y[0, 0], y.shape[0] * y.shape[1])
+        exponent = excess_exponent(largest, TARGET_EXPONENT)
         if exponent == 0:
             return y
         if self.targets.sklearn_formulas:

@@ -292,6 +292,8 @@ cdef class Tree:
             )
         shape = (nodes.shape[0], self.n_outputs, self.max_n_classes)
         values = np.array(_check_value_ndarray(state["values"], np.dtype(np.float64), shape))
+        if values[:, np.arange(self.max_n_classes) >= self.n_classes[:, None]].any():
+            raise ValueError("The value array has entries for more classes than there are.")
         label_splits = None
         if "label_splits" in state:
             label_splits = LabelSplits.from_state(state["label_splits"], self.n_features)

@@ -68,11 +68,11 @@ def _absolute_error(y, w):
 
 
 def _poisson(y, w):
-    """Half the Poisson deviance; infinite where the mean is not positive."""
+    """Half the Poisson deviance; of zeros only it is zero."""
     mean = _mean(y, w)[..., None]
     positive = mean > 0
     deviance = xlogy(y, y / np.where(positive, mean, 1))
-    return np.where(positive[..., 0], (w * deviance).sum(-1) / w.sum(-1), np.inf)
+    return np.where(positive[..., 0], (w * deviance).sum(-1) / w.sum(-1), 0.0)
 
 
 _CRITERIA = {
