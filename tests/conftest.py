@@ -8,7 +8,9 @@ how it allocates: sanitizers (``.ci/sanitize``) do the last and need much more o
 """
 
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 
 # ``python -m pytest`` puts the root of the repository on the path, where the source folder would
@@ -34,6 +36,9 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "cases(n): run for the seeds 0 .. n - 1 (a tenth if plain)")
     config.addinivalue_line("markers", "plain_memory: skipped under sanitizers")
     matplotlib.use("agg")
+    if threading.current_thread() is threading.main_thread():
+        # Jobs started in the background ignore SIGINT, which tests of interrupts send.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     hypothesis.settings.register_profile("plain", deadline=None, derandomize=True, max_examples=40)
     hypothesis.settings.register_profile("full", deadline=None, derandomize=True, max_examples=400)
     hypothesis.settings.load_profile("full" if config.getoption("--full") else "plain")

@@ -65,6 +65,6 @@ except MemoryError:
 )
 def test_trees_of_too_many_columns(call):
     said = subprocess.run(
-        [sys.executable, "-c", TAMPERED.format(call=call)], capture_output=True, text=True
+        [sys.executable, "-P", "-c", TAMPERED.format(call=call)], capture_output=True, text=True
     )
     assert said.stdout == "MemoryError\n", said.stderr

@@ -118,6 +118,9 @@ def test_nested_joblib(backend):
 def test_modules_do_not_bring_the_lock_back():
     code = "import sys, fasttree.tree, fasttree.optimal; print(sys._is_gil_enabled())"
     run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert run.stdout.split() == ["False"]

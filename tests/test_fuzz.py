@@ -61,7 +61,7 @@ DecisionTreeClassifier.fit = fit
 runner.SECONDS_PER_CASE, runner.SECONDS_OF_SHRINKING = {limits}
 sys.exit(runner.main(["--fits", "60"]))
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True)
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(words, done.stdout), done.stdout
     assert "# ---- reproduction" in done.stdout
