@@ -7,6 +7,7 @@ on.
 """
 
 import contextlib
+import copy
 import copyreg
 import functools
 import io
@@ -133,7 +134,7 @@ def _mutate(draw, container, key, index):
         others = [c[k] for c, k in places(donor) if k == key]
         container[key] = draw.one(others) if others else None
     else:
-        container[key] = draw.one(_VALUES)
+        container[key] = copy.deepcopy(draw.one(_VALUES))  # a later step may change it
     return name
 
 
