@@ -158,7 +158,7 @@ def fit_categories():
 
 
 def fit_texts():
-    return fit(DecisionTreeRegressor(max_depth=1), texts(8_000_000), np.zeros(8_000_000))
+    return fit(DecisionTreeRegressor(max_depth=1), texts(20_000_000), np.zeros(20_000_000))
 
 
 def fit_sparse(strategy):
@@ -209,7 +209,7 @@ def predict_proba():
 
 
 def predict_texts():
-    X = texts(8_000_000)
+    X = texts(20_000_000)
     model = DecisionTreeRegressor().fit(X[:1000], normal(1000))
     return partial(model.predict, X)
 

@@ -18,11 +18,12 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))
 import long_calls
 
 BAR = 1.0
-PATIENCE = 120.0  # preparations included
+PATIENCE = 60.0
 
 
 def work(connection, name, n_threads, after):
     call = long_calls.LONG[name]()
+    connection.send("ready")
     with long_calls.threads(n_threads):
         connection.send(long_calls.latency(call, after))
 
@@ -33,6 +34,8 @@ def measure(name, n_threads, after):
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=work, args=(sender, name, n_threads, after))
     process.start()
+    sender.close()  # so that a process that died is noticed
+    receiver.recv()
     seconds = receiver.recv() if receiver.poll(PATIENCE) else math.inf
     process.kill()
     process.join()
