@@ -156,8 +156,9 @@ cdef class DenseEncoding(Encoding):
             X = np.ascontiguousarray(X)
         super().__init__(X, n_categories, is_shared)
         self.cells = X
-        self.owners = {}
-        self.lock = threading.Lock()
+        if is_shared:
+            self.owners = {}
+            self.lock = threading.Lock()
 
     cdef DenseColumnsOwner make_owner(self, const vector[uint32_t]* rows):
         """Columns of which nothing is made; of all rows if none are named."""

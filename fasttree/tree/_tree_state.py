@@ -4,6 +4,7 @@ A pickle may come from a machine with the other byte order or word size; both ar
 Everything else is refused with a ValueError. Whether the nodes form a tree is checked by `Tree`.
 """
 
+import sys
 from numbers import Integral
 
 import numpy as np
@@ -33,7 +34,7 @@ def _check_array(array, name):
 def _check_size(size, name):
     if not isinstance(size, Integral):
         raise TypeError(f"{name} must be an int, got {size!r}.")
-    if not 0 <= size <= np.iinfo(np.intp).max:
+    if not 0 <= size <= sys.maxsize:
         raise ValueError(f"{name} must not be negative, nor beyond 64 bits, got {size}.")
 
 
