@@ -124,3 +124,12 @@ def test_a_failed_fit_leaves_an_estimator_that_is_not_fitted(Estimator):
         for call in (unfitted.predict, unfitted.apply, unfitted.decision_path):
             with pytest.raises(ValueError, match="not fitted"):
                 call(X)
+
+
+def test_a_front_without_its_tree_is_refused():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    tree = OptimalDecisionTreeClassifier(max_depth=2, n_thresholds=3, pareto_front=True)
+    state = tree.fit(X, X[:, 0] > 0).__getstate__().copy()
+    del state["tree_"]
+    with pytest.raises(ValueError, match="pareto_front_"):
+        OptimalDecisionTreeClassifier().__setstate__(state)

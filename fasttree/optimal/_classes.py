@@ -260,6 +260,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
                 or not isinstance(trees, list)
                 or not front.shape == (len(trees),)
                 or not trees
+                or not hasattr(self, "tree_")
             ):
                 raise ValueError("pareto_front_ must be an array with an entry for every tree.")
             for tree in trees:
