@@ -111,7 +111,7 @@ def check_encoded(estimator, data):
     _forget_names(estimator, data)
     if data.feature_names is not None:
         estimator.feature_names_in_ = data.feature_names
-    if data.table_encoder is None and not estimator._support_missing_values(data.cells):
+    if data.table_encoder is None and not estimator._support_missing_values(data):
         check_values(estimator, data.cells, 1)
 
 
@@ -131,7 +131,8 @@ def _predicted_cells(estimator, data):
         raise ValueError(
             "X was encoded with other categories than the data of the fit; pass the table itself."
         )
-    return data.cells.tocsr() if issparse(data.cells) else data.cells
+    cells = data.cells  # a copy, if rows are selected
+    return cells.tocsr() if issparse(cells) else cells
 
 
 def check_values(estimator, X, n_threads):
