@@ -21,7 +21,7 @@ from fasttree.tree import (
     ExtraTreeRegressor,
     feature_scores,
 )
-from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
+from fasttree.tree.pruning._pruning import ccp_pruning_path, prune_ccp
 from fasttree.tree._tree import NODE_DTYPE, Tree
 
 

@@ -28,8 +28,8 @@ from fasttree.tree import (
     feature_scores,
     plot_tree,
 )
-from fasttree.tree._columns import open_table
-from fasttree.tree._table import TableEncoder
+from fasttree.table._columns import open_table
+from fasttree.table._encoder import TableEncoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING
 from reference.trees import assert_same
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fasttree.tree._table import label_codes
+from fasttree.table._encoder import label_codes
 
 __all__ = ["Splits", "binarize"]
 

@@ -26,11 +26,11 @@ from fasttree.optimal._progress import Reporter
 from fasttree.optimal._weights import integer_weights
 from fasttree.tree import DecisionTreeClassifier
 from fasttree.tree._data import EncodedData
-from fasttree.tree._fitted_state import check_tree_state
-from fasttree.tree._interop import to_sklearn_tree
-from fasttree.tree._rows import within_doubles
-from fasttree.tree._settings import as_double
-from fasttree.tree._table import table_encoder
+from fasttree.persistence._fitted_state import check_tree_state
+from fasttree.export._sklearn import to_sklearn_tree
+from fasttree.table._rows import within_doubles
+from fasttree.tree.pruning._settings import as_double
+from fasttree.table._encoder import table_encoder
 from fasttree.tree._validation import (
     check_class_weight,
     check_encoded,

@@ -15,7 +15,7 @@ import numpy as np
 from fasttree.utils._std cimport vector
 
 
-cdef extern from "src/solver.hpp" namespace "fasttree::optimal" nogil:
+cdef extern from "optimal/src/solver.hpp" namespace "fasttree::optimal" nogil:
     struct Kernels:
         pass
 

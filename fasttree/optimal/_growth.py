@@ -3,7 +3,7 @@
 import numpy as np
 
 from fasttree.optimal._binarize import NO_LABEL
-from fasttree.tree._label_splits import LabelSplits
+from fasttree.tree._categorical_splits import LabelSplits
 from fasttree.tree._tree import NODE_DTYPE, TREE_LEAF, TREE_UNDEFINED, Tree
 
 __all__ = ["grow"]

@@ -9,7 +9,7 @@ from fasttree.tree._classes import (
     ExtraTreeRegressor,
 )
 from fasttree.tree._data import EncodedData
-from fasttree.tree._export import export_graphviz, export_text, plot_tree
+from fasttree.export._text import export_graphviz, export_text, plot_tree
 from fasttree.tree._selection import ColumnSplit, best_split, feature_scores
 
 __all__ = [

@@ -34,15 +34,15 @@ from fasttree.tree._criterion import (
 )
 from fasttree.tree._data import EncodedData, TrainingData
 from fasttree.tree._encoding import encoding_of
-from fasttree.tree._fitted_state import check_fitted_state
-from fasttree.tree._interop import to_sklearn
-from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
-from fasttree.tree._rows import canonical_sparse, within_doubles
-from fasttree.tree._settings import as_double, n_rows_of
+from fasttree.persistence._fitted_state import check_fitted_state
+from fasttree.export._sklearn import to_sklearn
+from fasttree.tree.pruning._pruning import ccp_pruning_path, prune_ccp
+from fasttree.table._rows import canonical_sparse, within_doubles
+from fasttree.tree.pruning._settings import as_double, n_rows_of
 from fasttree.tree._splitter import BestSplitter, RandomSplitter
-from fasttree.tree._table import table_encoder
+from fasttree.table._encoder import table_encoder
 from fasttree.tree._tree import Tree
-from fasttree.tree._tunable import TunableMixin
+from fasttree.tree.pruning._tunable import TunableMixin
 from fasttree.tree._validation import (
     check_class_weight,
     check_encoded,

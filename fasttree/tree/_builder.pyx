@@ -19,11 +19,11 @@ from fasttree.tree._engine cimport (
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
 from fasttree.utils._interrupt cimport Turns
-from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
+from fasttree.engine.simd cimport SIMD_PORTABLE, best_simd
 from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport int8_t
 
-from fasttree.tree._label_splits import LabelSplits
+from fasttree.tree._categorical_splits import LabelSplits
 from fasttree.tree._tree import NODE_DTYPE
 
 # Columns of as many rows are worth a look for Ctrl-C each.

@@ -20,7 +20,7 @@ from fasttree.tree._base import (
     BaseDecisionTree,
 )
 from fasttree.tree._criterion import Criterion
-from fasttree.tree._docs import document
+from fasttree.utils._docs import document
 from fasttree.tree._validation import check_grown, check_predict_data
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t
 
 
-cdef extern from "_grid.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/core/grid.hpp" namespace "fasttree" nogil:
     cdef cppclass Grid:
         double centre
         double unit
@@ -39,7 +39,7 @@ cdef extern from "<cfloat>" nogil:
     const double DBL_TRUE_MIN
 
 
-cdef extern from "_scanners.hpp" namespace "fasttree":
+cdef extern from "engine/scan/scanners.hpp" namespace "fasttree":
     unique_ptr[Scanner] make_gini(const Targets&) except +
     unique_ptr[Scanner] make_entropy(const Targets&) except +
     unique_ptr[Scanner] make_chi_square(const Targets&) except +

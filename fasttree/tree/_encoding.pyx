@@ -16,14 +16,14 @@ from fasttree.tree._options cimport AUTO, COUNT
 from fasttree.utils._std cimport make_shared
 
 
-cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/columns/sparse.hpp" namespace "fasttree" nogil:
     cdef cppclass SparseData:
         SparseData(const float* values, const int32_t* indices, const int64_t* indptr,
                    uint32_t n_rows, uint32_t n_features) except +
         cbool is_valid(size_t n_nonzero) noexcept
 
 
-cdef extern from "_sparse_lists.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/order/sparse_lists.hpp" namespace "fasttree" nogil:
     const uint32_t UNSORTED
 
 

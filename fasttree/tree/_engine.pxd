@@ -3,12 +3,12 @@ from libc.stddef cimport ptrdiff_t, size_t
 from libcpp cimport bool as cbool
 
 from fasttree.utils._interrupt cimport Poll
-from fasttree.utils._simd cimport Simd
+from fasttree.engine.simd cimport Simd
 from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
 
 
-cdef extern from "_targets.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
     cdef cppclass NodeStats:
         double weight
         double impurity
@@ -37,7 +37,7 @@ cdef extern from "_targets.hpp" namespace "fasttree" nogil:
         cbool sklearn_formulas
 
 
-cdef extern from "_runs.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/core/runs.hpp" namespace "fasttree" nogil:
     const uint32_t BOUNDARY
     const uint32_t ROW
 
@@ -86,7 +86,7 @@ cdef extern from "_runs.hpp" namespace "fasttree" nogil:
         cbool label_sets
 
 
-cdef extern from "_nonzeros.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/core/nonzeros.hpp" namespace "fasttree" nogil:
     cdef cppclass Nonzeros:
         const uint32_t* entries
         uint32_t n
@@ -102,22 +102,22 @@ cdef extern from "_nonzeros.hpp" namespace "fasttree" nogil:
         pass
 
 
-cdef extern from "../utils/_random.hpp" namespace "fasttree" nogil:
+cdef extern from "utils/_random.hpp" namespace "fasttree" nogil:
     uint64_t mix(uint64_t key, uint64_t value) noexcept
 
 
-cdef extern from "../utils/_room.hpp" namespace "fasttree" nogil:
+cdef extern from "utils/_aligned_buffer.hpp" namespace "fasttree" nogil:
     cdef cppclass Room[T]:
         T* reserve(size_t n) except +
         T* get() noexcept
 
 
-cdef extern from "../utils/_sorting.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/simd/sorting.hpp" namespace "fasttree" nogil:
     cdef cppclass SortBuffers:
         pass
 
 
-cdef extern from "_split.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/core/split.hpp" namespace "fasttree" nogil:
     const int NO_TABLE
     const uint32_t NO_FEATURE
     const uint32_t NO_ROW
@@ -164,7 +164,7 @@ cdef extern from "_split.hpp" namespace "fasttree" nogil:
                                         uint32_t feature, Split& best) noexcept
 
 
-cdef extern from "_random_labels.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/scan/random_categories.hpp" namespace "fasttree" nogil:
     cdef cppclass LabelDraw:
         LabelDraw(const vector[float]& cells, uint64_t key) except +
         cbool is_constant() noexcept
@@ -173,7 +173,7 @@ cdef extern from "_random_labels.hpp" namespace "fasttree" nogil:
         void ask(cbool label_sets, Split& split) except +
 
 
-cdef extern from "_growth.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/grow/rules.hpp" namespace "fasttree" nogil:
     cdef cppclass GrowthRules:
         int64_t max_depth
         int64_t min_samples_split
@@ -194,7 +194,7 @@ cdef extern from "_growth.hpp" namespace "fasttree" nogil:
         void clip(const Node& node, vector[double]& value) noexcept
 
 
-cdef extern from "_sampler.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/core/sampler.hpp" namespace "fasttree" nogil:
     cdef cppclass FeatureSampler:
         unique_ptr[FeatureSampler] clone() except +
         cbool is_ascending() noexcept
@@ -215,7 +215,7 @@ cdef extern from "_sampler.hpp" namespace "fasttree" nogil:
         SklearnSampler(uint32_t n_features, uint32_t max_features, uint32_t seed) except +
 
 
-cdef extern from "_block.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/grow/block.hpp" namespace "fasttree" nogil:
     const uint32_t BLOCK_ROWS
 
     cdef cppclass BlockSource:
@@ -226,7 +226,7 @@ cdef extern from "_block.hpp" namespace "fasttree" nogil:
         void open(uint32_t start, uint32_t end, const uint32_t* rows) noexcept
 
 
-cdef extern from "_dense.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
     const uint32_t MAX_COUNTED
     const uint32_t TILE
 
@@ -263,7 +263,7 @@ cdef extern from "_dense.hpp" namespace "fasttree" nogil:
         void end_interleaving() noexcept
 
 
-cdef extern from "_sample.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/order/sample.hpp" namespace "fasttree" nogil:
     cdef cppclass DenseSample:
         const DenseColumns& data
         vector[uint32_t] rows
@@ -285,7 +285,7 @@ cdef extern from "_sample.hpp" namespace "fasttree" nogil:
         void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept
 
 
-cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
     cdef cppclass NodeRecord:      # scikit-learn's node, see NODE_DTYPE
         pass
 
@@ -332,7 +332,7 @@ cdef extern from "_nodes.hpp" namespace "fasttree" nogil:
         LabelLists label_lists() except +
 
 
-cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/scan/scanner.hpp" namespace "fasttree" nogil:
     cdef cppclass Scanner:
         void watch(Poll* poll) noexcept
         uint64_t work(uint32_t n) noexcept
@@ -351,7 +351,7 @@ cdef extern from "_scanner.hpp" namespace "fasttree" nogil:
         cbool is_constant(const Counts&, cbool sklearn_rules) except +
 
 
-cdef extern from "_tables.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/order/count_tables.hpp" namespace "fasttree" nogil:
     cdef cppclass TableCells:
         pass
 
@@ -379,7 +379,7 @@ cdef extern from "_tables.hpp" namespace "fasttree" nogil:
         Counts view(int table, uint32_t feature, uint32_t n) except +
 
 
-cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/core/cost_model.hpp" namespace "fasttree" nogil:
     cbool filtering_pays(size_t n_rows, size_t n_kept) noexcept
     cbool sparse_lists_pay(uint32_t n_features, uint32_t max_features) noexcept
     cbool lists_pay(uint32_t n_features, uint32_t max_features) noexcept

@@ -8,7 +8,7 @@ from fasttree.tree._engine cimport (
 )
 from fasttree.tree._encoding cimport DenseColumnsOwner, Encoding
 from fasttree.tree._options cimport FitOptions
-from fasttree.utils._simd cimport Simd
+from fasttree.engine.simd cimport Simd
 from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
 from fasttree.utils._typedefs cimport uint32_t
 

@@ -5,12 +5,12 @@ from fasttree.tree._encoding cimport Encoding, SparseEncoding
 from fasttree.tree._engine cimport DenseColumns, DenseSample, Node, Nonzeros, Reach, Split
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._partitioner cimport Partitioner
-from fasttree.utils._simd cimport Simd
+from fasttree.engine.simd cimport Simd
 from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
 from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t
 
 
-cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/columns/sparse.hpp" namespace "fasttree" nogil:
     cdef cppclass SparseData:
         vector[uint32_t] rows
         void take_rows(vector[uint32_t] sample) except +
@@ -21,7 +21,7 @@ cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
                                                vector[uint32_t]& listed) except +
 
 
-cdef extern from "_sparse_lists.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/order/sparse_lists.hpp" namespace "fasttree" nogil:
     cdef cppclass ListData(SparseData):
         ListData(const float* values, const int32_t* indices, const int64_t* indptr,
                  uint32_t n_rows, uint32_t n_features) except +
@@ -52,7 +52,7 @@ cdef extern from "_sparse_lists.hpp" namespace "fasttree" nogil:
                        cbool with_right) noexcept
 
 
-cdef extern from "_extraction.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/order/extraction.hpp" namespace "fasttree" nogil:
     cdef cppclass ExtractionData(SparseData):
         vector[uint32_t] position
         ExtractionData(const float* values, const int32_t* indices, const int64_t* indptr,

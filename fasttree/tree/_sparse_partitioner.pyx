@@ -14,12 +14,12 @@ from libc.stddef cimport ptrdiff_t
 
 from fasttree.tree._engine cimport NO_FEATURE, ROW
 from fasttree.tree._options cimport SORT
-from fasttree.utils._simd cimport SIMD_PORTABLE
+from fasttree.engine.simd cimport SIMD_PORTABLE
 from fasttree.utils._std cimport make_shared
 
 from fasttree.tree._encoding import encoding_of
 
-cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/core/cost_model.hpp" namespace "fasttree" nogil:
     cbool binary_search_pays(uint32_t n, uint32_t m) noexcept
 
 # Parts of the lists per thread: they may turn out to be of unequal work.

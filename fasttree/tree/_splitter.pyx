@@ -22,7 +22,7 @@ from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, Strategy
 from fasttree.tree._partitioner cimport DensePartitioner
 from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartitioner
 
-cdef extern from "_runs.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/core/runs.hpp" namespace "fasttree" nogil:
     const float FEATURE_THRESHOLD
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasttree._typing import Array, Float32Rows, FloatArray, IntArray, Sparse
-from fasttree.tree._label_splits import LabelSplits
+from fasttree.tree._categorical_splits import LabelSplits
 
 __all__ = ["NODE_DTYPE", "TREE_LEAF", "TREE_UNDEFINED", "Tree"]
 

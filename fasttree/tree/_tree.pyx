@@ -22,8 +22,8 @@ from ..utils._typedefs cimport float32_t, float64_t, uint8_t
 from ._walk cimport NodeRecord, node_pointer
 
 from fasttree._sklearn_compat import align_sparse_interface
-from fasttree.tree._label_splits import LabelSplits
-from fasttree.tree._tree_state import (
+from fasttree.tree._categorical_splits import LabelSplits
+from fasttree.persistence._tree_state import (
     FORMAT_VERSION,
     NODE_DTYPE,
     _check_n_classes,
@@ -38,7 +38,7 @@ __all__ = ["NODE_DTYPE", "TREE_LEAF", "TREE_UNDEFINED", "Tree"]
 TREE_LEAF = -1
 TREE_UNDEFINED = -2
 
-cdef extern from "_walk.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/predict/walk.hpp" namespace "fasttree" nogil:
     float64_t partial_dependence(
         const NodeRecord*, const float64_t* values, intp_t stride, const intp_t* column,
         const float32_t* x, float64_t& out

@@ -5,7 +5,7 @@ from fasttree.utils._std cimport unique_ptr, vector
 from ..utils._typedefs cimport float32_t, float64_t, intp_t, uint8_t
 
 
-cdef extern from "_node_record.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/core/node_record.hpp" namespace "fasttree" nogil:
     # One record of NODE_DTYPE; see the header for the fields.
     cdef struct NodeRecord:
         intp_t left_child
@@ -18,7 +18,7 @@ cdef extern from "_node_record.hpp" namespace "fasttree" nogil:
         uint8_t missing_go_to_left
 
 
-cdef extern from "_walk.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/predict/walk.hpp" namespace "fasttree" nogil:
     cdef cppclass WalkNode:
         float32_t threshold
         int32_t feature
@@ -29,7 +29,7 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
         size_t size
 
 
-cdef extern from "_walk_labels.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/predict/walk_categories.hpp" namespace "fasttree" nogil:
     cdef cppclass LabelSides:
         LabelSides(const int64_t* offsets, size_t n_tests, const uint32_t* codes,
                    const uint8_t* listed_left) except +

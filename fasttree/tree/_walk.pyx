@@ -26,7 +26,7 @@ cdef enum:
     VISITS_PER_THREAD = 1 << 16
     BYTES_PER_STEP = 16
 
-cdef extern from "_walk.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/predict/walk.hpp" namespace "fasttree" nogil:
     cdef enum class NodeError(int):
         none
         half_leaf
@@ -74,7 +74,7 @@ cdef extern from "_walk.hpp" namespace "fasttree" nogil:
     ) except +
 
 
-cdef extern from "_walk_labels.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/predict/walk_categories.hpp" namespace "fasttree" nogil:
     cdef cppclass LabelRows(DenseRows):
         const LabelSides* sides
 

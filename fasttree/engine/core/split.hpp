@@ -1,0 +1,166 @@
+// Nodes while they grow, and their splits.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "utils/_value.hpp"
+#include "engine/core/nonzeros.hpp"
+#include "engine/core/runs.hpp"
+#include "engine/core/targets.hpp"
+
+namespace fasttree {
+
+constexpr int NO_TABLE = -1;
+constexpr uint32_t NO_ROW = 0xffffffffu;
+constexpr uint32_t NO_FEATURE = 0xffffffffu;
+
+struct Node {
+    uint32_t start, end;       // its rows: positions in the partitioner
+    uint32_t depth;
+    uint32_t record;           // in the node store
+    uint64_t key;              // of its random draws: hash of random_state and path
+    uint32_t n_known;          // features known to be constant
+    int table;                 // count table, or NO_TABLE
+    double lower, upper;       // bounds of its value under monotonic constraints
+    NodeStats stats;
+
+    uint32_t size() const noexcept { return end - start; }
+};
+
+// The labels of a split that are told apart from all others. The others may have been absent
+// from the node, or from the fit, so a list says more than two lists would.
+struct LabelSet {
+    std::vector<uint32_t> codes;     // ascending
+    bool listed_left = true;         // these go left, all others right; or the other way round
+
+    bool goes_left(uint32_t label) const noexcept {
+        return std::binary_search(codes.begin(), codes.end(), label) == listed_left;
+    }
+};
+
+// Split of a node on one feature.
+struct Split {
+    double score;
+    Question question = THRESHOLD;
+    double threshold;                // <= goes left; +inf: all values left, missing right
+    uint32_t row_below, row_above;   // neighbours of the threshold, until it is computed
+    uint32_t feature;
+    uint32_t n_left;                 // rows on the left
+    uint32_t n_values_left;          // runs and nonzeros: rows on the left that are not missing
+    bool missing_left = false;       // side of missing values seen in the node
+    bool has_missing = false;                // the node has missing values in the feature
+    double middle;
+    LabelSet labels;                 // unless the question is a threshold: numbers go right
+
+    Split() = default;
+    Split(Split&&) = default;
+    Split& operator=(Split&&) = default;
+
+    bool label_goes_left(uint32_t label) const {
+        return question == THRESHOLD ? missing_left : labels.goes_left(label);
+    }
+    bool goes_left(float cell) const noexcept {
+        if (question == THRESHOLD) return cell != cell ? missing_left : cell <= threshold;
+        const uint32_t label = label_of(cell);
+        return label != NO_LABEL ? labels.goes_left(label) : cell != cell && missing_left;
+    }
+};
+
+static_assert(is_value<NodeStats> && is_value<Node> && is_value<Split>);
+static_assert(is_value<Runs> && is_value<Nonzeros> && is_value<Counts> && is_value<Reach>);
+static_assert(is_value<Candidate> && is_value<Limits>);
+
+// Score that a candidate of the feature must exceed: ties go to the lower feature, or in
+// scikit-learn's stream to the one drawn first.
+inline double score_to_beat(const Split& best, uint32_t feature, bool sklearn_rules) noexcept {
+    if (best.feature == NO_FEATURE || feature > best.feature || sklearn_rules) return best.score;
+    return std::nextafter(best.score, -std::numeric_limits<double>::infinity());
+}
+
+// Halfway between two neighbouring values, as scikit-learn computes it.
+inline double midpoint(float below, float above) noexcept {
+    return static_cast<double>(below) / 2 + static_cast<double>(above) / 2;
+}
+
+// Makes the candidate of a feature the best split. A threshold between rows is looked up later,
+// if it wins.
+inline void take_any(const Candidate& candidate, uint32_t feature, uint32_t n, uint32_t n_missing,
+                     Split& best) {
+    best.score = candidate.score;
+    best.question = candidate.question;
+    best.feature = feature;
+    best.threshold = std::numeric_limits<double>::infinity();
+    best.row_below = NO_ROW;
+    best.n_left = candidate.n_left;
+    best.has_missing = n_missing > 0;
+    best.missing_left = best.has_missing ? candidate.missing_left
+                                         : candidate.n_left > n - candidate.n_left;
+    best.middle = candidate.middle;
+}
+// A label that the node does not hold is not equal to any, so it is on the right of LABEL; in a
+// LABEL_SET it is with the missing values. Missing values that the node does not hold go to the
+// child with more rows, ties right.
+inline void take_labels(const Candidate& candidate, const Categories& categories, Split& best) {
+    const uint32_t n_prefix = candidate.left;
+    const bool is_set = candidate.question == LABEL_SET;
+    bool prefix_left = true;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < categories.size(); ++i) {
+        n += categories[i].n_rows;
+        prefix_left &= !(is_set && i < n_prefix && categories[i].is_numbers());
+    }
+    auto is_left = [&](uint32_t i) {
+        return is_set ? (i < n_prefix) == prefix_left : i == n_prefix;
+    };
+    best.has_missing = false;
+    best.missing_left = best.n_left > n - best.n_left;
+    for (uint32_t i = 0; i < categories.size(); ++i) {
+        if (categories[i].is_numbers() || label_of(categories[i].cell) != NO_LABEL) continue;
+        best.has_missing = true;
+        best.missing_left = is_left(i);
+    }
+    best.labels.listed_left = !(is_set && best.missing_left);
+    best.labels.codes.clear();
+    for (uint32_t i = 0; i < categories.size(); ++i) {
+        const uint32_t label = label_of(categories[i].cell);
+        if (label != NO_LABEL && is_left(i) == best.labels.listed_left) {
+            best.labels.codes.push_back(label);
+        }
+    }
+    std::sort(best.labels.codes.begin(), best.labels.codes.end());
+    best.threshold = -std::numeric_limits<double>::infinity();  // numbers are no labels: none left
+}
+inline void take_counted(const Counts& counts, const Candidate& candidate,
+                         const Categories& categories, uint32_t feature, Split& best) {
+    take_any(candidate, feature, counts.n, counts.n_missing, best);
+    if (candidate.question != THRESHOLD) {
+        take_labels(candidate, categories, best);
+    } else if (candidate.right < counts.n_values) {
+        best.threshold = midpoint(counts.values[candidate.left], counts.values[candidate.right]);
+    }
+}
+inline void take_candidate(const Nonzeros& nonzeros, const Candidate& candidate, uint32_t feature,
+                           Split& best) noexcept {
+    take_any(candidate, feature, nonzeros.n, nonzeros.n_missing, best);
+    best.n_values_left = candidate.left;
+    if (candidate.right < nonzeros.n_values()) {
+        best.row_below = nonzeros.row(candidate.left - 1);
+        best.row_above = nonzeros.row(candidate.right);
+    }
+}
+inline void take_candidate(const Runs& runs, const Candidate& candidate,
+                           const Categories& categories, uint32_t feature, Split& best) {
+    take_any(candidate, feature, runs.n, runs.n_missing, best);
+    best.n_values_left = candidate.left;
+    if (candidate.question != THRESHOLD) {
+        take_labels(candidate, categories, best);
+    } else if (candidate.right < runs.n - runs.n_missing) {
+        best.row_below = runs.entries[candidate.left - 1] & ROW;
+        best.row_above = runs.entries[candidate.right] & ROW;
+    }
+}
+
+}  // namespace fasttree
