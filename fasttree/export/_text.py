@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import sklearn.tree
 from sklearn.utils.validation import check_is_fitted
 
-from fasttree.tree._auto import DecisionTree
 from fasttree.export._tables import dot_of_table_tree, draw_table_tree, text_of_table_tree
 from fasttree.table._encoder import table_encoder
+from fasttree.tree._auto import DecisionTree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

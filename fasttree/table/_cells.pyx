@@ -1,4 +1,4 @@
-"""Cells of object and text columns: which are numbers, and which distinct labels there are.
+"""Cells of object and text columns: which are numbers, and which distinct categories there are.
 
 A text is a number if, blanks aside, it is an ASCII decimal or scientific literal: no hexadecimal,
 no underscores, no other digits, no 'nan' or 'inf'. Texts are told apart by hashing, O(1) per cell,
@@ -15,10 +15,11 @@ from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_DecodeUTF8
 from libc.stdint cimport int16_t, uintptr_t
 from libc.string cimport memcpy, memset
 
+from fasttree.engine.columns cimport DistinctTexts
 from fasttree.utils._interrupt cimport look_now_and_then
 from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport (
-    float32_t, float64_t, int8_t, int32_t, int64_t, uint8_t, uint32_t
+    float32_t, float64_t, int8_t, int32_t, int64_t, uint8_t, uint32_t,
 )
 
 cdef extern from "Python.h":
@@ -30,15 +31,6 @@ cdef extern from "utils/_cell.hpp" namespace "fasttree" nogil:
     const uint32_t MISSING_BITS
     uint32_t float_bits(float x) noexcept
 
-cdef extern from "engine/columns/distinct_texts.hpp" namespace "fasttree" nogil:
-    cppclass DistinctTexts:
-        struct Text:
-            const char* chars
-            size_t size
-        DistinctTexts() except +
-        vector[Text] texts
-        void encode[Offset](const Offset* offsets, const char* chars, const uint8_t* valid,
-                            size_t first, size_t n, int32_t* codes) except +
 
 ctypedef fused code_t:
     int8_t
@@ -54,7 +46,7 @@ cdef enum:
 cdef enum:
     CELLS_PER_LOOK = 1 << 18
 
-# Equal texts are often one object: the code of one met lately is found by its address.
+# Equal texts are often one object: the code of one recently seen is found by its address.
 cdef struct Met:
     PyObject* cell
     int32_t code
@@ -172,17 +164,17 @@ def parse_texts(list texts):
     return is_number, numbers
 
 
-def scan_objects(list column, bint numbers_are_labels, set missing, simplify):
+def scan_objects(list column, bint numbers_are_categories, set missing, simplify):
     """Separate the numbers of an object column from everything else.
 
     Parameters
     ----------
     column : list
         The cells.
-    numbers_are_labels : bool
+    numbers_are_categories : bool
         Treat numbers like texts.
     missing : set of int and float
-        Numbers that count as missing, unless numbers are labels.
+        Numbers that count as missing, unless numbers are categories.
     simplify : callable
         Turns a cell that is not a str, float or int into one, a bool, or None for a missing
         value; raises TypeError if it cannot.
@@ -194,7 +186,7 @@ def scan_objects(list column, bint numbers_are_labels, set missing, simplify):
     places : ndarray of shape (n,), dtype=int32
         Position in `distinct` of what is not a number; -1 for numbers and missing values.
     distinct : list
-        The distinct texts (and bools, and numbers that are labels) in order of appearance.
+        The distinct texts (and bools, and numbers that are categories) in order of appearance.
     """
     cdef Py_ssize_t i, n = len(column)
     bits_array = np.empty(n, dtype=np.uint32)
@@ -220,13 +212,13 @@ def scan_objects(list column, bint numbers_are_labels, set missing, simplify):
                 continue
         if PyFloat_CheckExact(cell) and PyFloat_AS_DOUBLE(cell) != PyFloat_AS_DOUBLE(cell):
             continue
-        if not numbers_are_labels and (PyFloat_CheckExact(cell) or PyLong_CheckExact(cell)):
+        if not numbers_are_categories and (PyFloat_CheckExact(cell) or PyLong_CheckExact(cell)):
             if missing and cell in missing:
                 continue
             number = to_double(cell)
             bits[i] = float_bits(<float32_t> number + 0.0)
             continue
-        # True equals 1, but is another label.
+        # True equals 1, but is another category.
         places[i] = code_of_key((cell,) if isinstance(cell, bool) else cell, place_of)
     distinct = [key[0] if isinstance(key, tuple) else key for key in place_of]
     return bits_array, places_array, distinct

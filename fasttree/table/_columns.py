@@ -45,27 +45,27 @@ class Objects:
     cells: list
 
 
-def open_table(X, with_labels=False):
+def open_table(X, has_categories=False):
     """Return X as a table, or None if it is a matrix of numbers or nothing a table can be.
 
     Parameters
     ----------
     X : object
         What a user passes as data.
-    with_labels : bool, default=False
-        Whether a matrix of numbers is a table too, because some of its columns are labels.
+    has_categories : bool, default=False
+        Whether a matrix of numbers is a table too, because some of its columns are categories.
 
     Returns
     -------
     ArrayTable, FrameTable or None
-        With `n_rows`, `n_columns`, `dtype_is_label(j)`, `name(j)` and `column(j)`.
+        With `n_rows`, `n_columns`, `dtype_is_category(j)`, `name(j)` and `column(j)`.
     """
     if issparse(X):
         return None
     if isinstance(X, list | tuple):
         X = _array_of_lists(X)
     if isinstance(X, np.ndarray):
-        if X.ndim == 2 and (X.dtype.kind in "OUST" or (with_labels and X.dtype.kind in "iufb")):
+        if X.ndim == 2 and (X.dtype.kind in "OUST" or (has_categories and X.dtype.kind in "iufb")):
             return ArrayTable(X)
         return None
     if is_pandas_dataframe(X):
@@ -75,7 +75,7 @@ def open_table(X, with_labels=False):
         if not isinstance(frame, narwhals.DataFrame):
             return None
         table = FrameTable(frame)
-    return table if with_labels or not table.is_numeric() else None
+    return table if has_categories or not table.is_numeric() else None
 
 
 def target_array(y):
@@ -131,7 +131,7 @@ class ArrayTable:
     def name(self, j):
         return j
 
-    def dtype_is_label(self, j):
+    def dtype_is_category(self, j):
         return False
 
     def column(self, j):
@@ -156,7 +156,7 @@ class FrameTable:
     def is_numeric(self):
         return all(dtype.is_numeric() and not _is_beyond_numpy(dtype) for dtype in self.dtypes)
 
-    def dtype_is_label(self, j):
+    def dtype_is_category(self, j):
         return self.dtypes[j] in (narwhals.Boolean, narwhals.Categorical, narwhals.Enum)
 
     def column(self, j):
@@ -202,7 +202,7 @@ class PandasTable:
     def is_numeric(self):
         return all(dtype.kind in "iuf" for dtype in self.dtypes)
 
-    def dtype_is_label(self, j):
+    def dtype_is_category(self, j):
         return self.dtypes[j].kind == "b" or _is_category(self.dtypes[j])
 
     def column(self, j):

@@ -1,11 +1,11 @@
-"""Tables as they are: columns of numbers, labels and gaps as one float32 matrix of cells.
+"""Tables as they are: numbers, categories and missing values as one float32 matrix of cells.
 
-A number is itself, a missing value is NaN, and a label is a NaN whose payload is the label's code
-(`utils/_labels.hpp`). Codes follow the order of the labels, so it does not matter which label
-appears first. A column that was read as text is hybrid: what parses as a number is a number, the
-rest are labels (Wang & Gupta 2024, section 2).
+A number is itself, a missing value is NaN, and a category is a NaN whose payload is the category's
+code (`utils/_cell.hpp`). Codes follow the order of the categories, so it does not matter which
+category appears first. A column that was read as text is hybrid: what parses as a number is a number, the
+rest are categories (Wang & Gupta 2024, section 2).
 
-Complexity: O(n) per column plus a sort of its distinct labels.
+Complexity: O(n) per column plus a sort of its distinct categories.
 """
 
 from decimal import Decimal
@@ -16,19 +16,20 @@ import numpy as np
 
 from fasttree.table._cells import mark_codes, parse_texts, scan_objects, take_bits
 from fasttree.table._columns import Coded, Numbers, Objects
-from fasttree.tree._categorical_splits import MAX_LABELS
 from fasttree.utils._finite import SOME_INFINITE, SOME_MISSING, value_kind
 
-__all__ = ["TableEncoder", "label_codes", "label_key", "table_encoder"]
+__all__ = ["MAX_CATEGORIES", "TableEncoder", "category_codes", "category_key", "table_encoder"]
 
+# Distinct categories of a column: the codes that the payload of a float32 NaN can hold (_cell.hpp).
+MAX_CATEGORIES = 0x3FFFFD
 MISSING_BITS = np.uint32(0x7FC00000)
 
 
-def label_key(label):
-    """What tells labels apart and orders them: booleans, then numbers, then text."""
-    if isinstance(label, bool):
-        return 0, label
-    return (1, label) if isinstance(label, Real) else (2, label)
+def category_key(category):
+    """What tells categories apart and orders them: booleans, then numbers, then text."""
+    if isinstance(category, bool):
+        return 0, category
+    return (1, category) if isinstance(category, Real) else (2, category)
 
 
 def _simplify(cell):
@@ -104,15 +105,15 @@ class ColumnEncoder:
 
     Attributes
     ----------
-    labels : list
-        The labels seen in the fit, in code order; None before it.
+    categories : list
+        The categories seen in the fit, in code order; None before it.
     has_missing : bool
         Whether the fit saw missing values.
     """
 
-    def __init__(self, name, is_label, missing):
-        self.name, self.is_label, self.missing = name, is_label, missing
-        self.labels = None
+    def __init__(self, name, is_category, missing):
+        self.name, self.is_category, self.missing = name, is_category, missing
+        self.categories = None
         self.has_missing = False
         self._code_of = {}
 
@@ -120,28 +121,28 @@ class ColumnEncoder:
         return self.__dict__ | {"_code_of": {}}
 
     def __setstate__(self, state):
-        _, is_label, missing, labels, has_missing = _parts(
-            state, "name", "is_label", "missing", "labels", "has_missing"
+        _, is_category, missing, categories, has_missing = _parts(
+            state, "name", "is_category", "missing", "categories", "has_missing"
         )
         if not (
-            isinstance(is_label, bool)
+            isinstance(is_category, bool)
             and isinstance(has_missing, bool)
             and isinstance(missing, MissingValues)
-            and isinstance(labels, list)
-            and all(isinstance(label, str | bool | int | float) for label in labels)
+            and isinstance(categories, list)
+            and all(isinstance(category, str | bool | int | float) for category in categories)
         ):
             raise ValueError("The state of a column's encoder holds parts of the wrong type.")
-        keys = [label_key(label) for label in labels]
-        if len(keys) > MAX_LABELS or not all(low < high for low, high in zip(keys, keys[1:])):
-            raise ValueError("The labels of a column are not distinct and in ascending order.")
+        keys = [category_key(category) for category in categories]
+        if len(keys) > MAX_CATEGORIES or not all(low < high for low, high in zip(keys, keys[1:])):
+            raise ValueError("The categories of a column are not distinct and in ascending order.")
         self.__dict__.update(state, _code_of={})
 
     def fit(self, column, out):
-        """Learn the labels of a column view; write its cells to `out`, float32."""
+        """Learn the categories of a column view; write its cells to `out`, float32."""
         written = self._write(column, out)
-        # Without labels every NaN is a missing value, whatever its payload.
+        # Without categories every NaN is a missing value, whatever its payload.
         self.has_missing = self._check(written) == SOME_MISSING and (
-            not self.labels or bool(label_codes(written)[1].any())
+            not self.categories or bool(category_codes(written)[1].any())
         )
 
     def encode(self, column, out):
@@ -159,14 +160,14 @@ class ColumnEncoder:
         return kind
 
     def _write(self, column, out):
-        """Write the cells of a column view to `out`; without labels learned, learn them.
+        """Write the cells of a column view to `out`; without categories learned, learn them.
 
         Returns
         -------
         written : ndarray, dtype=float32
             Cells among which is every one that is not a finite number.
         """
-        if isinstance(column, Numbers) and not self.is_label:
+        if isinstance(column, Numbers) and not self.is_category:
             return self._write_column_of_numbers(column.values, out)
         if isinstance(column, Numbers):
             distinct, codes = np.unique(column.values, return_inverse=True, equal_nan=True)
@@ -174,7 +175,7 @@ class ColumnEncoder:
         if isinstance(column, Objects):
             try:
                 bits, codes, distinct = scan_objects(
-                    column.cells, self.is_label, self.missing.numbers, _simplify
+                    column.cells, self.is_category, self.missing.numbers, _simplify
                 )
             except TypeError as error:
                 raise TypeError(f"Column {self.name!r}: {error}") from None
@@ -191,9 +192,9 @@ class ColumnEncoder:
         with np.errstate(over="ignore"):
             out[:] = values
             self.missing.mask_numbers(values, out)
-        if self.labels is None:
-            self.labels = []
-        elif self.labels:
+        if self.categories is None:
+            self.categories = []
+        elif self.categories:
             out[np.isnan(out)] = np.nan  # whatever their payloads
         is_finite = values.dtype.kind in "iu" and not self.missing.numbers
         return out[:0] if is_finite else out
@@ -204,29 +205,35 @@ class ColumnEncoder:
         is_present = np.zeros(len(distinct) + 1, dtype=bool)
         mark_codes(codes, is_present.view(np.uint8))
         bits = np.full(len(distinct) + 1, MISSING_BITS)
-        labels = [self._label(value) for value in distinct]
-        if not self.is_label:
-            self._write_numbers(distinct, labels, bits.view(np.float32))
-        if self.labels is None:
-            found = {label_key(v): v for v, p in zip(labels, is_present) if p and v is not None}
-            self.labels = [found[key] for key in sorted(found)]
-            if len(found) > MAX_LABELS:
+        categories = [self._category(value) for value in distinct]
+        if not self.is_category:
+            self._write_numbers(distinct, categories, bits.view(np.float32))
+        if self.categories is None:
+            found = {
+                category_key(v): v for v, p in zip(categories, is_present) if p and v is not None
+            }
+            self.categories = [found[key] for key in sorted(found)]
+            if len(found) > MAX_CATEGORIES:
                 raise ValueError(
-                    f"Column {self.name!r} has {len(found)} distinct categories; {MAX_LABELS} are "
-                    "possible."
+                    f"Column {self.name!r} has {len(found)} distinct categories; "
+                    f"{MAX_CATEGORIES} are possible."
                 )
-        if len(self._code_of) != len(self.labels):
-            self._code_of = {label_key(label): c for c, label in enumerate(self.labels)}
-        unseen = len(self.labels)
-        codes = [unseen if v is None else self._code_of.get(label_key(v), unseen) for v in labels]
+        if len(self._code_of) != len(self.categories):
+            self._code_of = {
+                category_key(category): c for c, category in enumerate(self.categories)
+            }
+        unseen = len(self.categories)
+        codes = [
+            unseen if v is None else self._code_of.get(category_key(v), unseen) for v in categories
+        ]
         codes = np.array(codes, dtype=np.uint32)
-        is_label = np.array([v is not None for v in labels], dtype=bool)
-        codes[codes == unseen] = MAX_LABELS
-        bits[:-1][is_label] = MISSING_BITS + 1 + codes[is_label]
+        is_category = np.array([v is not None for v in categories], dtype=bool)
+        codes[codes == unseen] = MAX_CATEGORIES
+        bits[:-1][is_category] = MISSING_BITS + 1 + codes[is_category]
         return bits, is_present
 
-    def _label(self, value):
-        """The label that a distinct value is, or None if it is missing."""
+    def _category(self, value):
+        """The category that a distinct value is, or None if it is missing."""
         if isinstance(value, str):
             return None if self.missing.has_text(value) else value
         if value is None or value != value:
@@ -236,21 +243,21 @@ class ColumnEncoder:
             return None if is_number and value in self.missing.numbers else value
         return str(value)
 
-    def _write_numbers(self, distinct, labels, cells):
+    def _write_numbers(self, distinct, categories, cells):
         """Write the cells of distinct texts and numbers that are numbers, and strike them from
-        the labels."""
+        the categories."""
         with np.errstate(over="ignore"):
-            texts = [i for i, label in enumerate(labels) if isinstance(label, str)]
-            is_number, numbers = parse_texts([labels[i] for i in texts])
+            texts = [i for i, category in enumerate(categories) if isinstance(category, str)]
+            is_number, numbers = parse_texts([categories[i] for i in texts])
             for i in np.flatnonzero(is_number):
                 if numbers[i] not in self.missing.numbers:
                     cells[texts[i]] = numbers[i]
-                labels[texts[i]] = None
+                categories[texts[i]] = None
             for i, value in enumerate(distinct):
                 if isinstance(value, int | float) and not isinstance(value, bool):
                     if value not in self.missing.numbers:
                         cells[i] = value
-                    labels[i] = None
+                    categories[i] = None
 
 
 class TableEncoder:
@@ -261,7 +268,7 @@ class TableEncoder:
     table : ArrayTable, FrameTable or PandasTable
         The table to fit.
     categorical_features : "from_dtype", array-like or None
-        See `label_columns`.
+        See `category_columns`.
     missing_values : None, str, float or array-like
         See `MissingValues`.
 
@@ -272,10 +279,11 @@ class TableEncoder:
     """
 
     def __init__(self, table, categorical_features, missing_values):
-        is_label = label_columns(table, categorical_features)
+        is_category = category_columns(table, categorical_features)
         missing = MissingValues(missing_values)
         self.columns = [
-            ColumnEncoder(table.name(j), bool(is_label[j]), missing) for j in range(table.n_columns)
+            ColumnEncoder(table.name(j), bool(is_category[j]), missing)
+            for j in range(table.n_columns)
         ]
 
     def __setstate__(self, state):
@@ -295,18 +303,18 @@ class TableEncoder:
 
     @property
     def n_categories(self):
-        """Number of labels of each column; None if no column has any."""
-        sizes = np.array([len(column.labels) for column in self.columns], dtype=np.uint32)
+        """Number of categories of each column; None if no column has any."""
+        sizes = np.array([len(column.categories) for column in self.columns], dtype=np.uint32)
         return sizes if sizes.any() else None
 
     @property
     def categories(self):
-        """The labels of each column in code order."""
-        return [list(column.labels) for column in self.columns]
+        """The categories of each column in code order."""
+        return [list(column.categories) for column in self.columns]
 
 
-def label_columns(table, categorical_features):
-    """Return which columns hold labels only, as a mask.
+def category_columns(table, categorical_features):
+    """Return which columns hold categories only, as a mask.
 
     Parameters
     ----------
@@ -320,7 +328,7 @@ def label_columns(table, categorical_features):
     if categorical_features is None:
         return np.zeros(n_columns, dtype=bool)
     if isinstance(categorical_features, str):
-        return np.array([table.dtype_is_label(j) for j in range(n_columns)], dtype=bool)
+        return np.array([table.dtype_is_category(j) for j in range(n_columns)], dtype=bool)
     chosen = np.asarray(categorical_features)
     mask = np.zeros(n_columns, dtype=bool)
     if chosen.size == 0:
@@ -353,11 +361,11 @@ def label_columns(table, categorical_features):
     return np.isin(np.array(table.names, dtype=object), chosen)
 
 
-def label_codes(cells):
-    """Return the codes of a column of cells, -1 where there is no label, and what is missing."""
+def category_codes(cells):
+    """Return the codes of a column of cells, -1 where there is no category, and what is missing."""
     codes = np.ascontiguousarray(cells).view(np.uint32).astype(np.intp) - int(MISSING_BITS) - 1
-    is_label = np.isnan(cells) & (codes >= 0) & (codes < MAX_LABELS)
-    return np.where(is_label, codes, -1), np.isnan(cells) & ~is_label
+    is_category = np.isnan(cells) & (codes >= 0) & (codes < MAX_CATEGORIES)
+    return np.where(is_category, codes, -1), np.isnan(cells) & ~is_category
 
 
 def table_encoder(estimator):

@@ -112,13 +112,13 @@ def _are_indices(indices, data, n):
     return not indices.size or indices.view(f"u{indices.itemsize}").max() < n
 
 
-def open_rows(estimator, X, with_labels):
+def open_rows(estimator, X, has_categories):
     """`open_table`, also for what only scikit-learn can turn into an array; and X as an array or
     a frame."""
-    table = open_table(X, with_labels)
-    if table is None and with_labels:
+    table = open_table(X, has_categories)
+    if table is None and has_categories:
         X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=estimator)
-        table = open_table(X, with_labels)
+        table = open_table(X, has_categories)
     elif table is not None and isinstance(X, list | tuple):
         X = table.array
     return table, X
@@ -154,14 +154,16 @@ def read_table(owner, X):
         A float32 matrix of shape (n_rows, n_columns), a TableEncoder, and X as an array or frame.
     """
     categorical_features, missing_values = owner.categorical_features, owner.missing_values
-    names_labels = categorical_features is not None and not isinstance(categorical_features, str)
-    with_labels = names_labels or missing_values is not None
-    if with_labels and issparse(X):
+    names_categories = categorical_features is not None and not isinstance(
+        categorical_features, str
+    )
+    has_categories = names_categories or missing_values is not None
+    if has_categories and issparse(X):
         raise ValueError(
             "categorical_features and missing_values are for dense data and tables; a sparse X "
             "holds numbers."
         )
-    table, X = open_rows(owner, X, with_labels)
+    table, X = open_rows(owner, X, has_categories)
     if table is None:
         return None
     if table.n_rows == 0 or table.n_columns == 0:

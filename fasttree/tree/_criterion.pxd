@@ -5,7 +5,8 @@ object that splitters call once per (node, feature). Threads work on clones: the
 targets and have scanners of their own.
 """
 
-from fasttree.tree._engine cimport Scanner, Targets
+from fasttree.engine.core cimport Targets
+from fasttree.engine.scan cimport Scanner
 from fasttree.tree._options cimport FitOptions
 from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t

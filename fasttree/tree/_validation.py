@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
 from fasttree.table._cells import are_texts, encode_texts
 from fasttree.table._columns import target_array
-from fasttree.tree._data import EncodedData
+from fasttree.table._encoder import table_encoder
 from fasttree.table._rows import (
     canonical_sparse,
     is_plain_matrix,
@@ -27,7 +27,7 @@ from fasttree.table._rows import (
     read_table,
     within_doubles,
 )
-from fasttree.table._encoder import table_encoder
+from fasttree.tree._data import EncodedData
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 from fasttree.utils._integers import encode_integers
 

@@ -15,7 +15,7 @@
 namespace fasttree {
 
 template <class T>
-class Room {
+class AlignedBuffer {
     static_assert(std::is_trivial_v<T>);
     struct Free {
         void operator()(T* items) const { std::free(items); }
@@ -24,11 +24,11 @@ class Room {
     size_t size_ = 0;
 
 public:
-    Room() = default;
-    explicit Room(size_t n) { reserve(n); }
-    Room(Room&& other) noexcept
+    AlignedBuffer() = default;
+    explicit AlignedBuffer(size_t n) { reserve(n); }
+    AlignedBuffer(AlignedBuffer&& other) noexcept
         : items_(std::move(other.items_)), size_(std::exchange(other.size_, 0)) {}
-    Room& operator=(Room&& other) noexcept {
+    AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
         items_ = std::move(other.items_);
         size_ = std::exchange(other.size_, 0);
         return *this;

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "utils/_aligned_buffer.hpp"
-#include "engine/simd/sorting.hpp"
 #include "engine/columns/few_values.hpp"
 #include "engine/core/runs.hpp"
+#include "engine/simd/sorting.hpp"
+#include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
 
@@ -29,17 +29,17 @@ enum Storage : uint8_t { RAW, COUNTED, WIDE };
 struct Column {
     Storage storage = RAW;
     uint32_t slot = 0;               // of a COUNTED or WIDE column in its code matrix
-    uint32_t n_categories = 0;       // labels the column may hold
+    uint32_t n_categories = 0;       // categories the column may hold
     std::vector<float> values;  // COUNTED, WIDE: distinct, ascending; missing has the code after
-    uint32_t n_labels = 0;           // of them labels, at the end
+    uint32_t n_category_values = 0;           // of them categories, at the end
     bool has_missing = false;        // known of COUNTED, WIDE and listed columns
-    Room<uint32_t> list;             // RAW: entries of the encoded rows, if they are listed
-    Room<uint8_t> narrow;            // codes of the encoded rows, until they are interleaved
+    AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
+    AlignedBuffer<uint8_t> narrow;   // codes of the encoded rows, until they are interleaved
     std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values
     std::vector<uint32_t> wide;
 
-    bool with_labels() const noexcept { return n_categories > 0; }
-    uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_labels; }
+    bool has_categories() const noexcept { return n_categories > 0; }
+    uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_category_values; }
 };
 
 class DenseColumns {
@@ -49,8 +49,8 @@ public:
     uint32_t n_rows;                      // of X
     std::vector<uint32_t> rows;           // that are encoded, ascending: all that samples hold
     std::vector<Column> columns;
-    Room<uint8_t> codes;                  // [n_rows, n_counted], of `rows` only
-    Room<uint32_t> wide_codes;            // [n_rows, n_wide]
+    AlignedBuffer<uint8_t> codes;                  // [n_rows, n_counted], of `rows` only
+    AlignedBuffer<uint32_t> wide_codes;            // [n_rows, n_wide]
     uint32_t n_counted = 0, n_wide = 0;
 
     DenseColumns(const float* X_, ptrdiff_t row_stride_, ptrdiff_t column_stride_, uint32_t n_rows_,
@@ -114,7 +114,7 @@ public:
             for (uint32_t k = 0; k < n; ++k) {
                 Column& col = columns[first + k];
                 found[k].encode(column(first + k), row_stride, rows.data() + start, size,
-                                col.with_labels(), MAX_COUNTED, col.narrow.get() + start);
+                                col.has_categories(), MAX_COUNTED, col.narrow.get() + start);
             }
         }
     }
@@ -155,7 +155,7 @@ public:
             const float* x = column(f);
             for (uint32_t i = 0; i < n; ++i) {
                 const float cell = x[static_cast<ptrdiff_t>(rows[i]) * row_stride];
-                buffers.items[i] = pack(cell_key(cell, col.with_labels()), i);
+                buffers.items[i] = pack(cell_key(cell, col.has_categories()), i);
             }
             const uint64_t* sorted = sort_by_key(buffers.items.get(), buffers.scratch.get(), n);
             col.storage = COUNTED;
@@ -195,11 +195,11 @@ public:
             const size_t end = std::min(start + block, part_end);
             for (uint32_t k = first; k < last; ++k) {
                 const float* x = column(features[k]);
-                const bool with_labels = columns[features[k]].with_labels();
+                const bool has_categories = columns[features[k]].has_categories();
                 uint32_t* keys = all_keys + (k - first) * rows.size();
                 for (size_t i = start; i < end; ++i) {
                     keys[i] =
-                        cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], with_labels);
+                        cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], has_categories);
                 }
             }
         }
@@ -254,12 +254,12 @@ public:
     uint32_t sort_rows(uint32_t feature, const uint32_t* node_rows, uint32_t n,
                        SortBuffers& buffers, uint32_t* entries) const {
         const float* x = column(feature);
-        const bool with_labels = columns[feature].with_labels();
+        const bool has_categories = columns[feature].has_categories();
         buffers.reserve(n);
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t row = node_rows[i];
             const float cell = x[static_cast<ptrdiff_t>(row) * row_stride];
-            buffers.items[i] = pack(cell_key(cell, with_labels), row);
+            buffers.items[i] = pack(cell_key(cell, has_categories), row);
         }
         return sort_items(buffers, n, entries);
     }
@@ -284,7 +284,7 @@ private:
             code += i > 0 && (col.list[i] & BOUNDARY);
             code_of_row[row] = code;
             if (code < col.values.size()) continue;
-            const uint32_t key = cell_key(value(row, feature), col.with_labels());
+            const uint32_t key = cell_key(value(row, feature), col.has_categories());
             if (key != MISSING_KEY) append_value(col, key);
         }
         for (uint32_t row : rows) col.wide.push_back(code_of_row[row]);
@@ -298,7 +298,7 @@ private:
     }
     static void append_value(Column& col, uint32_t key) {
         col.values.push_back(key_cell(key));
-        col.n_labels += key >= FIRST_LABEL_KEY;
+        col.n_category_values += key >= FIRST_CATEGORY_KEY;
     }
 
     static uint32_t sort_items(SortBuffers& buffers, uint32_t n, uint32_t* entries) {
@@ -307,7 +307,7 @@ private:
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t key = key_of(sorted[i]);
             entries[i] = payload_of(sorted[i]) | (key != previous ? BOUNDARY : 0);
-            n_missing += key >= FIRST_LABEL_KEY;
+            n_missing += key >= FIRST_CATEGORY_KEY;
             previous = key;
         }
         return n_missing;

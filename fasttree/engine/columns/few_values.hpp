@@ -33,7 +33,7 @@ public:
     // Codes of n cells, those of the given rows of a column whose cells are `stride` apart.
     // Nothing is coded once there are more than `most` values.
     void encode(const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
-                bool with_labels, uint32_t most, uint8_t* codes) {
+                bool has_categories, uint32_t most, uint8_t* codes) {
         if (too_many) return;
         const Slot* slots = slots_.data();
         for (size_t i = 0; i < n; ++i) {
@@ -46,7 +46,7 @@ public:
                 codes[i] = static_cast<uint8_t>(slot.code);
             }
             if (i == n) break;
-            const Slot* slot = find_or_insert(bits, with_labels, most);
+            const Slot* slot = find_or_insert(bits, has_categories, most);
             too_many = slot == nullptr;
             if (too_many) return;
             codes[i] = static_cast<uint8_t>(slot->code);
@@ -55,19 +55,19 @@ public:
 
 private:
     // Whether cells of different bits may have the key.
-    static bool comes_in_guises(uint32_t key) {
+    static bool has_several_bit_patterns(uint32_t key) {
         return key == MISSING_KEY || key == float_key(0.0f);
     }
     // The slot of a cell that is not in its place; null: more than `most` values.
-    const Slot* find_or_insert(uint32_t bits, bool with_labels, uint32_t most) {
+    const Slot* find_or_insert(uint32_t bits, bool has_categories, uint32_t most) {
         uint32_t at = place(bits);
         for (; slots_[at].code != NONE; at = (at + 1) % SLOTS) {
             if (slots_[at].bits == bits) return &slots_[at];
         }
         if (++n_used_ > SLOTS / 2) return nullptr;
-        const uint32_t key = cell_key(float_of_bits(bits), with_labels);
+        const uint32_t key = cell_key(float_of_bits(bits), has_categories);
         size_t code = keys.size();
-        if (comes_in_guises(key)) {
+        if (has_several_bit_patterns(key)) {
             code = std::find(keys.begin(), keys.end(), key) - keys.begin();
         }
         if (code == keys.size()) {

@@ -6,11 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/nonzeros.hpp"
+#include "engine/simd/bits.hpp"
 #include "engine/simd/rank_sort.hpp"
-#include "utils/_aligned_buffer.hpp"
 #include "engine/simd/simd.hpp"
 #include "engine/simd/sorting.hpp"
-#include "engine/core/nonzeros.hpp"
+#include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
 
@@ -78,7 +79,7 @@ inline float outer_value(uint32_t key) {
 // Nonzeros of a column gathered to be sorted, and scratch for it.
 class NonzeroSorter {
     const Simd simd_;
-    Room<uint64_t> items_, scratch_;
+    AlignedBuffer<uint64_t> items_, scratch_;
 
 public:
     explicit NonzeroSorter(Simd simd) : simd_(simd) {}

@@ -39,19 +39,20 @@ struct SparseView {
 };
 
 // Which sparse features of a node may beat a score, told by numbers of rows alone: of the n
-// nonzeros, and of those of one class, at most `peak`. The latter tell something with gini of three
-// classes or more, one output and no weights: see SubsetBound. There q_c <= g - d_c, so a score
-// gains on g = sum t_c^2 / W at most
-//     max(peak, d + (g - d) n / (W - n)),   d = 0 or peak.
-struct Reach {
-    uint32_t least = 1;  // fewest rows to part
+// nonzeros, and of those of one class, at most `max_class_count`. The latter tell something with
+// gini of three classes or more, one output and no weights: see SubsetBound. There q_c <= g - d_c,
+// so a score gains on g = sum t_c^2 / W at most
+//     max(max_class_count, d + (g - d) n / (W - n)),   d = 0 or max_class_count.
+struct FeatureBound {
+    uint32_t least = 1;  // fewest rows to separate
     double rows = std::numeric_limits<double>::infinity();  // W
     double mean = 0.0;                                      // g
     double gain = -rows;                                    // wanted
 
-    bool holds(uint32_t n, uint32_t peak) const {
-        const double others = rows - n, level = mean * n + peak * std::max(others - n, 0.0);
-        return n >= least && !(gain * others > std::max(peak * others, level));
+    bool holds(uint32_t n, uint32_t max_class_count) const {
+        const double others = rows - n;
+        const double level = mean * n + max_class_count * std::max(others - n, 0.0);
+        return n >= least && !(gain * others > std::max(max_class_count * others, level));
     }
 };
 

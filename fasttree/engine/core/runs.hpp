@@ -1,10 +1,10 @@
 // Runs: the one shape in which every search strategy hands a feature to the scan.
 //
 // A node's rows in ascending order of one feature, equal values forming a run: numbers, then
-// labels in code order, then the missing values as a run of their own. `Runs` lists rows, `Counts`
-// holds one cell of statistics per distinct value (superfast selection, Wang & Gupta 2024).
-// What is not a number takes the same side of every threshold, so to a search for thresholds
-// labels and missing values are one block: `n_missing` counts both.
+// categories in code order, then the missing values as a run of their own. `Runs` lists rows,
+// `Counts` holds one cell of statistics per distinct value (superfast selection, Wang & Gupta
+// 2024). What is not a number takes the same side of every threshold, so to a search for thresholds
+// categories and missing values are one block: `n_missing` counts both.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Runs {
     uint32_t n_missing;
     const float* column;      // value of row r: column[r * stride]
     ptrdiff_t stride;         // in elements
-    bool with_labels = false; // the column may hold labels
+    bool has_categories = false; // the column may hold categories
 
     // All values equal, or all missing (scikit-learn's rule: or values too close).
     bool is_constant(bool sklearn_rules) const noexcept {
@@ -39,13 +39,13 @@ struct Runs {
     }
     float value_of(uint32_t row) const { return column[static_cast<ptrdiff_t>(row) * stride]; }
     float value(uint32_t p) const noexcept { return value_of(entries[p] & ROW); }
-    // How many of the entries that are not numbers hold labels; these come first. O(log n)
-    uint32_t n_labelled() const {
+    // How many of the entries that are not numbers hold categories; these come first. O(log n)
+    uint32_t n_categorical() const {
         const uint32_t n_numbers = n - n_missing;
-        uint32_t low = n_numbers, high = with_labels ? n : n_numbers;  // labels before low
+        uint32_t low = n_numbers, high = has_categories ? n : n_numbers;  // categories before low
         while (low < high) {
             const uint32_t middle = low + (high - low) / 2;
-            if (label_of(value(middle)) == NO_LABEL) high = middle;
+            if (category_of(value(middle)) == NO_CATEGORY) high = middle;
             else low = middle + 1;
         }
         return low - n_numbers;
@@ -57,12 +57,12 @@ struct Runs {
 };
 
 struct Counts {
-    const void* cells;        // [n_values + n_labels + 1] cells, the missing rows' cell last
-    const float* values;      // [n_values + n_labels], ascending
+    const void* cells;        // [n_values + n_category_values + 1] cells, that of missing rows last
+    const float* values;      // [n_values + n_category_values], ascending
     uint32_t n_values;        // numbers
     uint32_t n;               // rows in the node
     uint32_t n_missing;       // of them not numbers
-    uint32_t n_labels;
+    uint32_t n_category_values;
 };
 
 // A mean as its exact numerator and denominator.
@@ -74,22 +74,22 @@ struct Mean {
     }
 };
 
-// Rows that a question on labels cannot tell apart: those of one label, the missing ones, or all
-// that hold numbers.
-struct Category {
-    float cell;               // the label or NaN; one of the numbers
+// Rows that a question on categories cannot tell apart: those of one category, the missing ones, or
+// all that hold numbers.
+struct Group {
+    float cell;               // the category or NaN; one of the numbers
     uint32_t first, last;     // Runs: entries [first, last). Counts: cells
     uint32_t n_rows;
-    Mean mean;                // by which categories are ordered
+    Mean mean;                // by which groups are ordered
     bool is_numbers() const { return cell == cell; }
 };
-using Categories = std::vector<Category>;
+using Groups = std::vector<Group>;
 
-// What a candidate asks of a value: to be at most a threshold, to be one label, to be in a set.
-enum Question : uint8_t { THRESHOLD, LABEL, LABEL_SET };
+// What a candidate asks of a value: to be at most a threshold, to be one category, to be in a set.
+enum Question : uint8_t { THRESHOLD, CATEGORY, CATEGORY_SET };
 
-// A candidate split of one feature. LABEL: `left` is the label's place in Scanner::categories.
-// LABEL_SET: the first `left` of these categories are on one side.
+// A candidate split of one feature. CATEGORY: `left` is the category's place in Scanner::groups.
+// CATEGORY_SET: the first `left` of these groups are on one side.
 struct Candidate {
     double score;
     uint32_t left;            // Runs: number of values on the left. Counts: last value on the left
@@ -108,7 +108,7 @@ struct Limits {
     double lower, upper;      // bounds on the children's values
     bool sklearn_rules;       // scikit-learn's score and candidate order
     bool near_rule;           // scikit-learn's: no threshold between values too close
-    bool label_sets;          // the best set of labels instead of the best single label
+    bool category_sets;          // the best set of categories instead of the best single category
     bool checked() const { return min_weight_leaf > 0.0 || sklearn_rules || monotonic != 0; }
 };
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "utils/_random.hpp"
 #include "engine/core/split.hpp"
+#include "utils/_random.hpp"
 
 namespace fasttree {
 

@@ -6,10 +6,10 @@
 #include <limits>
 #include <vector>
 
-#include "utils/_value.hpp"
 #include "engine/core/nonzeros.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/targets.hpp"
+#include "utils/_value.hpp"
 
 namespace fasttree {
 
@@ -30,14 +30,14 @@ struct Node {
     uint32_t size() const noexcept { return end - start; }
 };
 
-// The labels of a split that are told apart from all others. The others may have been absent
+// The categories of a split that are told apart from all others. The others may have been absent
 // from the node, or from the fit, so a list says more than two lists would.
-struct LabelSet {
+struct CategorySet {
     std::vector<uint32_t> codes;     // ascending
     bool listed_left = true;         // these go left, all others right; or the other way round
 
-    bool goes_left(uint32_t label) const noexcept {
-        return std::binary_search(codes.begin(), codes.end(), label) == listed_left;
+    bool goes_left(uint32_t category) const noexcept {
+        return std::binary_search(codes.begin(), codes.end(), category) == listed_left;
     }
 };
 
@@ -53,24 +53,25 @@ struct Split {
     bool missing_left = false;       // side of missing values seen in the node
     bool has_missing = false;                // the node has missing values in the feature
     double middle;
-    LabelSet labels;                 // unless the question is a threshold: numbers go right
+    CategorySet categories;                 // unless the question is a threshold: numbers go right
 
     Split() = default;
     Split(Split&&) = default;
     Split& operator=(Split&&) = default;
 
-    bool label_goes_left(uint32_t label) const {
-        return question == THRESHOLD ? missing_left : labels.goes_left(label);
+    bool category_goes_left(uint32_t category) const {
+        return question == THRESHOLD ? missing_left : categories.goes_left(category);
     }
     bool goes_left(float cell) const noexcept {
         if (question == THRESHOLD) return cell != cell ? missing_left : cell <= threshold;
-        const uint32_t label = label_of(cell);
-        return label != NO_LABEL ? labels.goes_left(label) : cell != cell && missing_left;
+        const uint32_t category = category_of(cell);
+        return category != NO_CATEGORY ? categories.goes_left(category)
+                                       : cell != cell && missing_left;
     }
 };
 
 static_assert(is_value<NodeStats> && is_value<Node> && is_value<Split>);
-static_assert(is_value<Runs> && is_value<Nonzeros> && is_value<Counts> && is_value<Reach>);
+static_assert(is_value<Runs> && is_value<Nonzeros> && is_value<Counts> && is_value<FeatureBound>);
 static_assert(is_value<Candidate> && is_value<Limits>);
 
 // Score that a candidate of the feature must exceed: ties go to the lower feature, or in
@@ -100,44 +101,44 @@ inline void take_any(const Candidate& candidate, uint32_t feature, uint32_t n, u
                                          : candidate.n_left > n - candidate.n_left;
     best.middle = candidate.middle;
 }
-// A label that the node does not hold is not equal to any, so it is on the right of LABEL; in a
-// LABEL_SET it is with the missing values. Missing values that the node does not hold go to the
-// child with more rows, ties right.
-inline void take_labels(const Candidate& candidate, const Categories& categories, Split& best) {
+// A category that the node does not hold is not equal to any, so it is on the right of CATEGORY; in
+// a CATEGORY_SET it is with the missing values. Missing values that the node does not hold go to
+// the child with more rows, ties right.
+inline void take_categories(const Candidate& candidate, const Groups& groups, Split& best) {
     const uint32_t n_prefix = candidate.left;
-    const bool is_set = candidate.question == LABEL_SET;
+    const bool is_set = candidate.question == CATEGORY_SET;
     bool prefix_left = true;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < categories.size(); ++i) {
-        n += categories[i].n_rows;
-        prefix_left &= !(is_set && i < n_prefix && categories[i].is_numbers());
+    for (uint32_t i = 0; i < groups.size(); ++i) {
+        n += groups[i].n_rows;
+        prefix_left &= !(is_set && i < n_prefix && groups[i].is_numbers());
     }
     auto is_left = [&](uint32_t i) {
         return is_set ? (i < n_prefix) == prefix_left : i == n_prefix;
     };
     best.has_missing = false;
     best.missing_left = best.n_left > n - best.n_left;
-    for (uint32_t i = 0; i < categories.size(); ++i) {
-        if (categories[i].is_numbers() || label_of(categories[i].cell) != NO_LABEL) continue;
+    for (uint32_t i = 0; i < groups.size(); ++i) {
+        if (groups[i].is_numbers() || category_of(groups[i].cell) != NO_CATEGORY) continue;
         best.has_missing = true;
         best.missing_left = is_left(i);
     }
-    best.labels.listed_left = !(is_set && best.missing_left);
-    best.labels.codes.clear();
-    for (uint32_t i = 0; i < categories.size(); ++i) {
-        const uint32_t label = label_of(categories[i].cell);
-        if (label != NO_LABEL && is_left(i) == best.labels.listed_left) {
-            best.labels.codes.push_back(label);
+    best.categories.listed_left = !(is_set && best.missing_left);
+    best.categories.codes.clear();
+    for (uint32_t i = 0; i < groups.size(); ++i) {
+        const uint32_t category = category_of(groups[i].cell);
+        if (category != NO_CATEGORY && is_left(i) == best.categories.listed_left) {
+            best.categories.codes.push_back(category);
         }
     }
-    std::sort(best.labels.codes.begin(), best.labels.codes.end());
-    best.threshold = -std::numeric_limits<double>::infinity();  // numbers are no labels: none left
+    std::sort(best.categories.codes.begin(), best.categories.codes.end());
+    best.threshold = -std::numeric_limits<double>::infinity();  // numbers go right
 }
 inline void take_counted(const Counts& counts, const Candidate& candidate,
-                         const Categories& categories, uint32_t feature, Split& best) {
+                         const Groups& groups, uint32_t feature, Split& best) {
     take_any(candidate, feature, counts.n, counts.n_missing, best);
     if (candidate.question != THRESHOLD) {
-        take_labels(candidate, categories, best);
+        take_categories(candidate, groups, best);
     } else if (candidate.right < counts.n_values) {
         best.threshold = midpoint(counts.values[candidate.left], counts.values[candidate.right]);
     }
@@ -152,11 +153,11 @@ inline void take_candidate(const Nonzeros& nonzeros, const Candidate& candidate,
     }
 }
 inline void take_candidate(const Runs& runs, const Candidate& candidate,
-                           const Categories& categories, uint32_t feature, Split& best) {
+                           const Groups& groups, uint32_t feature, Split& best) {
     take_any(candidate, feature, runs.n, runs.n_missing, best);
     best.n_values_left = candidate.left;
     if (candidate.question != THRESHOLD) {
-        take_labels(candidate, categories, best);
+        take_categories(candidate, groups, best);
     } else if (candidate.right < runs.n - runs.n_missing) {
         best.row_below = runs.entries[candidate.left - 1] & ROW;
         best.row_above = runs.entries[candidate.right] & ROW;

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/simd/bits.hpp"
-#include "engine/simd/simd.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/split.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
 
 namespace fasttree {
 

@@ -83,7 +83,7 @@ public:
         uint32_t feature;        // NO_FEATURE at a leaf
         uint32_t parent, left;   // records; the right child follows the left one
         int subtree;             // store that holds the node and what is below, or -1
-        int labels;              // place in label_sets, or -1
+        int categories;              // place in category_sets, or -1
         bool missing_left;
 
         NodeRecord leaf() const {
@@ -109,7 +109,7 @@ public:
     size_t value_size = 0;
     ChunkedArray<Record> records;
     NodeValues values;
-    std::vector<LabelSet> label_sets;
+    std::vector<CategorySet> category_sets;
 
     NodeStore() = default;
     NodeStore(NodeStore&&) = default;
@@ -125,7 +125,7 @@ public:
         r.n_rows = node.size();
         r.depth = node.depth;
         r.feature = NO_FEATURE;
-        r.subtree = r.labels = -1;
+        r.subtree = r.categories = -1;
         r.missing_left = false;
         values.append(value.data());
         return static_cast<uint32_t>(records.size() - 1);
@@ -138,8 +138,8 @@ public:
         r.missing_left = split.missing_left;
         r.left = left;
         if (split.question != THRESHOLD) {
-            r.labels = static_cast<int>(label_sets.size());
-            label_sets.push_back(split.labels);
+            r.categories = static_cast<int>(category_sets.size());
+            category_sets.push_back(split.categories);
         }
         records[left].parent = records[left + 1].parent = record;
     }
@@ -222,16 +222,16 @@ inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& s
     return n;
 }
 
-// The splits on labels of a tree: split i belongs to nodes[i] and lists
+// The splits on categories of a tree: split i belongs to nodes[i] and lists
 // codes[offsets[i]:offsets[i + 1]].
-struct LabelLists {
+struct CategoryLists {
     std::vector<int64_t> nodes, offsets;  // empty if there are none
     std::vector<uint32_t> codes;
     std::vector<uint8_t> listed_left;
 
-    LabelLists() = default;
-    LabelLists(LabelLists&&) = default;
-    LabelLists& operator=(LabelLists&&) = default;
+    CategoryLists() = default;
+    CategoryLists(CategoryLists&&) = default;
+    CategoryLists& operator=(CategoryLists&&) = default;
 
     void append(int64_t node, const uint32_t* first, const uint32_t* last,
                 uint8_t is_listed_left) {
@@ -242,7 +242,7 @@ struct LabelLists {
         listed_left.push_back(is_listed_left);
     }
 };
-static_assert(is_value<LabelLists>);
+static_assert(is_value<CategoryLists>);
 
 // Writes the nodes of a tree depth-first, or in the order they were grown; values come to where
 // zeros are. The main store's nodes
@@ -250,7 +250,7 @@ static_assert(is_value<LabelLists>);
 class NodeWriter {
     struct Part {  // what is left to be put together, of a store
         uint32_t depth = 0;
-        LabelLists labels;
+        CategoryLists categories;
     };
     const NodeStore& main_;
     const std::vector<NodeStore>& subtrees_;
@@ -267,10 +267,11 @@ class NodeWriter {
         nodes_[id] = is_leaf ? r.leaf() : r.with_children(left, right);
         store.values.write(record, values_ + id * store.value_size);
         part.depth = std::max(part.depth, r.depth);
-        if (r.labels >= 0) {
-            const LabelSet& labels = store.label_sets[r.labels];
-            const uint32_t* codes = labels.codes.data();
-            part.labels.append(id, codes, codes + labels.codes.size(), labels.listed_left);
+        if (r.categories >= 0) {
+            const CategorySet& categories = store.category_sets[r.categories];
+            const uint32_t* codes = categories.codes.data();
+            part.categories.append(id, codes, codes + categories.codes.size(),
+                                   categories.listed_left);
         }
         return !is_leaf;
     }
@@ -324,21 +325,21 @@ public:
         return static_cast<int>(depth);
     }
     // In ascending order of nodes.
-    LabelLists label_lists() const {
+    CategoryLists category_lists() const {
         struct Place {
             int64_t node;
-            const LabelLists* lists;
+            const CategoryLists* lists;
             size_t i;
         };
         std::vector<Place> places;
         for (const Part& part : parts_) {
-            for (size_t i = 0; i < part.labels.nodes.size(); ++i) {
-                places.push_back({part.labels.nodes[i], &part.labels, i});
+            for (size_t i = 0; i < part.categories.nodes.size(); ++i) {
+                places.push_back({part.categories.nodes[i], &part.categories, i});
             }
         }
         std::sort(places.begin(), places.end(),
                   [](const Place& a, const Place& b) { return a.node < b.node; });
-        LabelLists out;
+        CategoryLists out;
         for (const Place& place : places) {
             const uint32_t* codes = place.lists->codes.data();
             const int64_t* offsets = &place.lists->offsets[place.i];

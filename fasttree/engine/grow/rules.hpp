@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "utils/_random.hpp"
 #include "engine/core/split.hpp"
+#include "utils/_random.hpp"
 
 namespace fasttree {
 
@@ -21,7 +21,7 @@ struct GrowthRules {
     double root_weight;
     const int8_t* monotonic_cst;   // [n_features] or null
     bool sklearn_rules;
-    bool label_sets;               // labels are split into sets, not one against the rest
+    bool category_sets;               // categories are split into sets, not one against the rest
 
     // Whether the node's own statistics make it a leaf.
     bool is_terminal(const Node& node) const noexcept {
@@ -60,7 +60,7 @@ struct GrowthRules {
     Limits limits_of(const Node& node, uint32_t feature) const noexcept {
         return {static_cast<uint32_t>(min_samples_leaf), min_weight_leaf,
                 monotonic_cst ? monotonic_cst[feature] : 0, node.lower, node.upper, sklearn_rules,
-                sklearn_rules, label_sets};
+                sklearn_rules, category_sets};
     }
 
     // Keeps the value of a node within its bounds.

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "utils/_interrupt.hpp"
 #include "engine/core/cost_model.hpp"
-#include "engine/order/sample.hpp"
 #include "engine/core/sampler.hpp"
-#include "engine/scan/scanner.hpp"
 #include "engine/core/split.hpp"
+#include "engine/order/sample.hpp"
+#include "engine/scan/scanner.hpp"
+#include "utils/_interrupt.hpp"
 
 namespace fasttree {
 
@@ -158,7 +158,7 @@ public:
         for (uint32_t c = col.n_numbers(); c < n_values; ++c) {
             n_missing += scanner_.cell_rows(cells + c * cell_);
         }
-        return {cells, col.values.data(), col.n_numbers(), n, n_missing, col.n_labels};
+        return {cells, col.values.data(), col.n_numbers(), n, n_missing, col.n_category_values};
     }
 
 private:

@@ -11,21 +11,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/order/partition.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
-#include "engine/order/partition.hpp"
 
 namespace fasttree {
 
 struct ListedColumn {
     uint32_t feature;   // beside bits: see _sparse_lists.hpp
     uint32_t begin, n;  // its entries, counted from the part's first
-    uint32_t peak;      // at least its rows of any one class
+    uint32_t max_class_count;      // at least its rows of any one class
 
     uint32_t end() const { return begin + n; }
     // What a child has of it.
     ListedColumn part(uint32_t begin_, uint32_t n_) const {
-        return {feature, begin_, n_, std::min(peak, n_)};
+        return {feature, begin_, n_, std::min(max_class_count, n_)};
     }
 };
 

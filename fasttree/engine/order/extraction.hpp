@@ -13,10 +13,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "utils/_aligned_buffer.hpp"
-#include "engine/core/cost_model.hpp"
 #include "engine/columns/sparse.hpp"
+#include "engine/core/cost_model.hpp"
 #include "engine/core/split.hpp"
+#include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
 
@@ -81,7 +81,7 @@ public:
 
 private:
     NonzeroSorter sorter_;
-    Room<uint32_t> entries_;
+    AlignedBuffer<uint32_t> entries_;
     std::vector<uint32_t> sorted_;
     std::vector<uint64_t> bitmap_;
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "engine/core/runs.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
-#include "engine/core/runs.hpp"
 
 namespace fasttree {
 

@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "engine/simd/bits.hpp"
-#include "utils/_aligned_buffer.hpp"
-#include "engine/simd/simd.hpp"
-#include "engine/simd/sorting.hpp"
-#include "engine/grow/block.hpp"
 #include "engine/columns/dense.hpp"
-#include "engine/order/partition.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/split.hpp"
+#include "engine/grow/block.hpp"
+#include "engine/order/partition.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+#include "engine/simd/sorting.hpp"
+#include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
 
@@ -27,7 +27,7 @@ class DenseSample {
 public:
     const DenseColumns& data;
     std::vector<uint32_t> rows;
-    std::vector<Room<uint32_t>> lists;  // [n_features], empty where a column is not listed
+    std::vector<AlignedBuffer<uint32_t>> lists;  // [n_features], empty where a column is not listed
 
     // Rows, ascending, among those that are encoded.
     DenseSample(const DenseColumns& data_, std::vector<uint32_t> rows_)
@@ -41,7 +41,7 @@ public:
     }
     // Copies a column's list, without the rows that `is_in`, a bit per row of X, does not have.
     void filter_list(uint32_t feature, const uint32_t* is_in) {
-        const Room<uint32_t>& all = data.columns[feature].list;
+        const AlignedBuffer<uint32_t>& all = data.columns[feature].list;
         if (all.get() == nullptr) return;
         uint32_t* out = lists[feature].reserve(rows.size());
         uint32_t boundary = 0, n = 0;  // of a run that began with rows left out
@@ -74,8 +74,8 @@ public:
     const DenseColumns& data;
     const Simd simd;
     std::vector<uint32_t> go_left;       // bits, of the node split last
-    Room<uint32_t> scratch;              // entries
-    std::vector<uint8_t> listed;         // by label, all 0 between splits
+    AlignedBuffer<uint32_t> scratch;              // entries
+    std::vector<uint8_t> listed;         // by category, all 0 between splits
     SortBuffers buffers;                 // for sorting in the node
 
     DenseWorkspace(DenseSample& sample_, Simd simd_)
@@ -120,7 +120,7 @@ public:
 
     Runs values_of(uint32_t feature) const override {
         return {nullptr, 0, 0, data.column(feature), data.row_stride,
-                data.columns[feature].with_labels()};
+                data.columns[feature].has_categories()};
     }
     void make_order(const Block& block, uint32_t feature, BlockOrder& out) override {
         const Column& col = data.columns[feature];
@@ -195,7 +195,7 @@ private:
             const size_t n_values = col.values.size();
             for (size_t c = 0; c < n_values; ++c) left[c] = col.values[c] <= split.threshold;
             for (size_t c = col.n_numbers(); c < n_values; ++c) {
-                left[c] = split.label_goes_left(label_of(col.values[c]));
+                left[c] = split.category_goes_left(category_of(col.values[c]));
             }
             left[n_values] = split.missing_left;
             const uint8_t* codes = data.codes.get() + col.slot;
@@ -205,7 +205,7 @@ private:
                 writer.put(node_rows[i], left[codes[node_rows[i] * stride]]);
             }
         } else if (split.question != THRESHOLD) {
-            mark_labels(split, col, start, end);
+            mark_categories(split, col, start, end);
         } else if (sample.has_list(split.feature)) {
             const uint32_t* entries = sample.lists[split.feature].get() + start;
             const uint32_t n_missing = split.has_missing && split.missing_left
@@ -223,19 +223,19 @@ private:
             }
         }
     }
-    // Sides of a split on labels: numbers go right.
-    void mark_labels(const Split& split, const Column& col, uint32_t start, uint32_t end) {
+    // Sides of a split on categories: numbers go right.
+    void mark_categories(const Split& split, const Column& col, uint32_t start, uint32_t end) {
         listed.resize(std::max<size_t>(listed.size(), col.n_categories));
-        for (uint32_t label : split.labels.codes) listed[label] = 1;
+        for (uint32_t category : split.categories.codes) listed[category] = 1;
         for (uint32_t i = start; i < end; ++i) {
             const uint32_t row = sample.rows[i];
             const float x = data.value(row, split.feature);
-            const uint32_t label = label_of(x);
+            const uint32_t category = category_of(x);
             put_bit(go_left.data(), row,
-                    label != NO_LABEL ? listed[label] == split.labels.listed_left
+                    category != NO_CATEGORY ? listed[category] == split.categories.listed_left
                                       : x != x && split.missing_left);
         }
-        for (uint32_t label : split.labels.codes) listed[label] = 0;
+        for (uint32_t category : split.categories.codes) listed[category] = 0;
     }
 };
 

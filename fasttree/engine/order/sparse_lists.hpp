@@ -16,13 +16,13 @@
 #include <memory>
 #include <vector>
 
-#include "engine/simd/bits.hpp"
-#include "utils/_aligned_buffer.hpp"
-#include "engine/simd/simd.hpp"
-#include "engine/order/divide.hpp"
-#include "engine/order/partition.hpp"
 #include "engine/columns/sparse.hpp"
 #include "engine/core/split.hpp"
+#include "engine/order/divide.hpp"
+#include "engine/order/partition.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+#include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
 
@@ -47,7 +47,7 @@ class ListData : public SparseData {
 public:
     enum Kind : uint8_t { NEGATIVE = 1, MISSING = 2 };
 
-    Room<uint32_t> entries;
+    AlignedBuffer<uint32_t> entries;
     std::vector<std::unique_ptr<NodeLists>> lists;  // of the nodes that have them, by their start
     std::vector<uint32_t> part_first;   // first feature of every part, and n_features
     std::vector<uint32_t> part_listed;  // first feature of every part that is not listed yet
@@ -118,11 +118,12 @@ public:
         end_ = node.end;
         at_ = NONE;
     }
-    bool next_column(const Reach& reach) noexcept {
+    bool next_column(const FeatureBound& bound) noexcept {
         const uint32_t n = static_cast<uint32_t>(part_->columns.size());
         for (++at_; at_ < n; ++at_) {
             const ListedColumn column = part_->columns[at_];
-            if (reach.holds(column.n, column.peak) && !(column.feature & CONSTANT)) return true;
+            if (column.feature & CONSTANT) continue;
+            if (bound.holds(column.n, column.max_class_count)) return true;
         }
         part_ = nullptr;
         return false;
@@ -140,7 +141,9 @@ public:
     void set_promising(const Node& node, uint32_t part, uint32_t feature) noexcept {
         data.lists[node.start]->parts[part].promising = feature;
     }
-    void set_peak(uint32_t peak) noexcept { part_->columns[at_].peak = peak; }
+    void set_max_class_count(uint32_t count) noexcept {
+        part_->columns[at_].max_class_count = count;
+    }
     // Says that the column is constant in the node, so its children have no use for it.
     void drop_column() noexcept { part_->columns[at_].feature |= CONSTANT; }
 
@@ -235,7 +238,7 @@ private:
     std::vector<uint32_t> go_left_;      // bits, of the node split last
     NonzeroSorter sorter_;
     ListDivider divider_;
-    Room<uint32_t> scratch_;
+    AlignedBuffer<uint32_t> scratch_;
     std::vector<uint32_t> in_node_, marked_;  // bits of the rows of a node, and the rows,
     uint32_t marked_start_ = 0, marked_end_ = 0;  // its place
     std::vector<ListedColumn> columns_;  // of the child that is moved

@@ -31,11 +31,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/node_record.hpp"
 #include "engine/simd/bits.hpp"
 #include "utils/_finite.hpp"
 #include "utils/_threads.hpp"
 #include "utils/_value.hpp"
-#include "engine/core/node_record.hpp"
 
 namespace fasttree {
 
@@ -259,7 +259,7 @@ struct DenseRows {
         explicit Scratch(const DenseRows&) {}
     };
 
-    // Whether the rows hold nothing but what is let through; a label counts as missing.
+    // Whether the rows hold nothing but what is let through; a category counts as missing.
     bool accepts(const float* first, Py_ssize_t n_rows) const {
         return accepted >= some_infinite ||
                kind_of_matrix(first, n_rows, n_cols, row_stride, col_stride, 1) <= accepted;

@@ -1,18 +1,19 @@
-// Prediction through splits on labels: the sides of label cells, and the walk that asks for them.
+// Prediction through splits on categories: the sides of category cells, and the walk that asks for
+// them.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "utils/_cell.hpp"
 #include "engine/predict/walk.hpp"
+#include "utils/_cell.hpp"
 
 namespace fasttree {
 
-// What `walk_strided` asks at a node. A packed node that splits on labels has the feature
+// What `walk_strided` asks at a node. A packed node that splits on categories has the feature
 // -2 - (its column), and in place of a threshold the number of its test.
-class LabelSides {
-    // Whether a label is listed: a bit per label where that takes no more room than the list,
+class CategorySides {
+    // Whether a category is listed: a bit per category where that takes no more room than the list,
     // else a search. O(log n) at most.
     struct Test {
         const uint32_t* codes;       // [n_codes] ascending
@@ -20,9 +21,9 @@ class LabelSides {
         std::vector<uint64_t> bits;  // or empty
         bool listed_left;
 
-        bool is_listed(uint32_t label) const {
-            if (label / 64 < bits.size()) return bits[label / 64] >> label % 64 & 1;
-            return bits.empty() && std::binary_search(codes, codes + n_codes, label);
+        bool is_listed(uint32_t category) const {
+            if (category / 64 < bits.size()) return bits[category / 64] >> category % 64 & 1;
+            return bits.empty() && std::binary_search(codes, codes + n_codes, category);
         }
     };
     std::vector<uint32_t> codes_;
@@ -30,7 +31,7 @@ class LabelSides {
 
 public:
     // Test i lists codes[offsets[i]:offsets[i + 1]], ascending.
-    LabelSides(const int64_t* offsets, size_t n_tests, const uint32_t* codes,
+    CategorySides(const int64_t* offsets, size_t n_tests, const uint32_t* codes,
                const uint8_t* listed_left)
         : codes_(codes, codes + offsets[n_tests]) {
         for (size_t i = 0; i < n_tests; ++i) {
@@ -46,9 +47,9 @@ public:
             tests_.push_back(std::move(test));
         }
     }
-    LabelSides(const LabelSides&) = delete;
+    CategorySides(const CategorySides&) = delete;
 
-    // Tells the packed copy of `nodes` which of them split on labels: nodes[ids[i]] by test i.
+    // Tells the packed copy of `nodes` which of them split on categories: nodes[ids[i]] by test i.
     void mark(const NodeRecord* nodes, Py_ssize_t n_nodes, const int64_t* ids,
               std::vector<WalkNode>& packed) const {
         constexpr uint32_t NO_TEST = 0xffffffffu;
@@ -77,22 +78,22 @@ public:
     uint32_t next(const WalkNode& node, float cell) const {
         if (node.feature >= 0) return next_node(node, cell);
         const bool is_flipped = node.child & WalkNode::kFlip;
-        const uint32_t label = label_of(cell);
+        const uint32_t category = category_of(cell);
         bool is_left = is_flipped && cell != cell;
-        if (label != NO_LABEL) {
+        if (category != NO_CATEGORY) {
             const Test& test = tests_[float_bits(node.threshold)];
-            is_left = test.is_listed(label) == test.listed_left;
+            is_left = test.is_listed(category) == test.listed_left;
         }
         return (node.child & ~WalkNode::kFlip) + (is_left == is_flipped);
     }
 };
 
-// Rows of a dense matrix with label cells.
-struct LabelRows : DenseRows {
-    const LabelSides* sides;
+// Rows of a dense matrix with category cells.
+struct CategoryRows : DenseRows {
+    const CategorySides* sides;
 
     struct Scratch {
-        explicit Scratch(const LabelRows&) {}
+        explicit Scratch(const CategoryRows&) {}
     };
 
     WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch&,
@@ -103,6 +104,6 @@ struct LabelRows : DenseRows {
         return WalkStatus::done;
     }
 };
-static_assert(is_value<DenseRows> && is_value<LabelRows>);
+static_assert(is_value<DenseRows> && is_value<CategoryRows>);
 
 }  // namespace fasttree

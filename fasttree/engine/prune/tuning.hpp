@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "utils/_interrupt.hpp"
 #include "engine/core/node_record.hpp"
 #include "engine/prune/pruning.hpp"
 #include "engine/prune/wide.hpp"
+#include "utils/_interrupt.hpp"
 
 namespace fasttree {
 

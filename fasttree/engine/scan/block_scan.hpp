@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/simd/simd.hpp"
+#include "engine/core/runs.hpp"
 #include "engine/grow/block.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
-#include "engine/core/runs.hpp"
 #include "engine/score/screens.hpp"
+#include "engine/simd/simd.hpp"
 
 namespace fasttree {
 

@@ -1,22 +1,22 @@
-// What a split can score at most if it parts few rows from the others.
+// What a split can score at most if it separates few rows from the others.
 //
-// A threshold on a sparse feature parts some of its nonzeros from all other rows of the node. With
-// an upper bound on the score of parting k rows, columns of too few nonzeros need not be looked
-// at: in text nearly all. Bounds grow with k, up to half the node. Of a column that is looked at, a
-// bound on parting any subset of its rows may tell that their order does not matter. Bounds only
-// screen, with slack for rounding, so they cannot change a tree.
+// A threshold on a sparse feature separates some of its nonzeros from all other rows of the node.
+// With an upper bound on the score of separating k rows, columns of too few nonzeros need not be
+// looked at: in text nearly all. Bounds grow with k, up to half the node. Of a column that is
+// looked at, a bound on separating any subset of its rows may tell that their order does not
+// matter. Bounds only screen, with slack for rounding, so they cannot change a tree.
 //
-// Notation: W weight of the node, v <= k w_max <= W / 2 weight of the rows parted.
+// Notation: W weight of the node, v <= k w_max <= W / 2 weight of the rows separated.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "engine/simd/bits.hpp"
-#include "engine/simd/simd.hpp"
 #include "engine/score/absolute_error.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
 
 namespace fasttree {
 
@@ -28,7 +28,7 @@ struct PartingBound {
     static constexpr bool exists = false;
 };
 
-// Class 1 weighs t. The rows parted are all of class 1, at most t of them, or all of class 0:
+// Class 1 weighs t. The rows separated are all of class 1, at most t of them, or all of class 0:
 // D = v (W - t) or D = v t.
 template <class Weights>
 struct PartingBound<BinaryGini<Weights>> {
@@ -42,7 +42,7 @@ struct PartingBound<BinaryGini<Weights>> {
     }
 };
 
-// sum l_c^2 <= v^2 and sum t_c l_c >= v t_min, for l the class weights parted and t the node's:
+// sum l_c^2 <= v^2 and sum t_c l_c >= v t_min, for l the class weights separated and t the node's:
 // sum l_c^2 / v + sum (t_c - l_c)^2 / (W - v) <= v + (sum t_c^2 - 2 v t_min + v^2) / (W - v).
 template <class Weights, class Class, bool single_output>
 struct PartingBound<Gini<Weights, Class, single_output>> {
@@ -87,8 +87,8 @@ struct PartingBound<Entropy<Weights, Class, single_output>> {
     }
 };
 
-// D = W sum e over the rows parted, e = s - w S / W, and (sum e)^2 <= v sum e^2 / w by Cauchy and
-// Schwarz: D^2 / (v (W - v)) <= W^2 min(k max e^2 / w, sum e^2 / w of the node) / (W - v).
+// D = W sum e over the rows separated, e = s - w S / W, and (sum e)^2 <= v sum e^2 / w by Cauchy
+// and Schwarz: D^2 / (v (W - v)) <= W^2 min(k max e^2 / w, sum e^2 / w of the node) / (W - v).
 template <class Weights, bool single_output>
 struct PartingBound<SquaredError<Weights, single_output>> {
     using Acc = SquaredError<Weights, single_output>;
@@ -124,7 +124,7 @@ struct PartingBound<SquaredError<Weights, single_output>> {
 };
 
 // Let m be the median of the others. The node's rows have no more error about their own median than
-// about m, so a split saves at most the parted rows' errors about m, v |y - m| at most. At least
+// about m, so a split saves at most the separated rows' errors about m, v |y - m| at most. At least
 // (W - v) / 2 of the node's weight is at m or below, and as much at m or above.
 template <class Weights>
 struct PartingBound<AbsoluteError<Weights>> {
@@ -170,12 +170,12 @@ struct PartingBound<AbsoluteError<Weights>> {
     }
 };
 
-// Whether parting any of some rows from the others of the node may score more than `score`,
-// whatever their order: the entries of a column that has not been sorted. `peak`: see Reach;
-// lowered if known.
+// Whether separating any of some rows from the others of the node may score more than `score`,
+// whatever their order: the entries of a column that has not been sorted. `max_class_count`: see
+// FeatureBound; lowered if known.
 template <class Acc>
 struct SubsetBound {
-    static constexpr bool exists = false, has_peak = false;
+    static constexpr bool exists = false, has_max_class_count = false;
 };
 
 // Rows of class 1 of two.
@@ -203,11 +203,11 @@ inline uint32_t count_ones(const Targets& t, const uint32_t* entries, uint32_t n
     return ones;
 }
 
-// D^2 / (w_L w_R) is convex in the class weights parted, so it is largest where each class is
-// parted as a whole or not at all.
+// D^2 / (w_L w_R) is convex in the class weights separated, so it is largest where each class is
+// separated as a whole or not at all.
 template <class Weights>
 struct SubsetBound<BinaryGini<Weights>> {
-    static constexpr bool exists = true, has_peak = false;
+    static constexpr bool exists = true, has_max_class_count = false;
 
     bool may_beat(const BinaryGini<Weights>& acc, const uint32_t* entries, uint32_t n,
                   double score, uint32_t&) {
@@ -234,19 +234,20 @@ struct SubsetBound<BinaryGini<Weights>> {
 
 // Let d be the class weights of the rows, V their sum, t the node's, g = sum t_c^2 / W. The score
 //     sum e_c^2 / v + sum (t_c - e_c)^2 / (W - v)
-// of parting e, v in all, is convex in e, so it is largest where each class is parted as a whole
-// or not at all. Less g it is the mean, weighted by e, of
+// of separating e, v in all, is convex in e, so it is largest where each class is separated as a
+// whole or not at all. Less g it is the mean, weighted by e, of
 //     e_c + q_c v / (W - v),   q_c = g - 2 t_c + e_c,
 // so no more than the largest of these: at v = V if q_c > 0, else at the least v there is, d_c.
-// They are not negative, as W + g >= 2 t_c, so parting nothing or all of the node is no exception.
+// They are not negative, as W + g >= 2 t_c, so separating nothing or all of the node is no
+// exception.
 template <class Weights, class Class>
 struct SubsetBound<Gini<Weights, Class, true>> {
     using Acc = Gini<Weights, Class, true>;
-    static constexpr bool exists = true, has_peak = !Weights::weighted;
+    static constexpr bool exists = true, has_max_class_count = !Weights::weighted;
     std::vector<int64_t> weights;  // by class, all 0 between calls
 
     bool may_beat(const Acc& acc, const uint32_t* entries, uint32_t n, double score,
-                  uint32_t& peak) {
+                  uint32_t& max_class_count) {
         weights.resize(acc.stride);
         int64_t all = 0, largest = 0;
         for (uint32_t i = 0; i < n; ++i) {
@@ -262,8 +263,8 @@ struct SubsetBound<Gini<Weights, Class, true>> {
         const auto take = [&](size_t c) {
             const double d = to_double(weights[c]);
             const double q = mean - 2.0 * to_double(acc.total[c]) + d;
-            const double parted = q > 0.0 ? v : d;
-            may |= d > 0.0 && !((d - gain) * (w - parted) + q * parted <= -slack);
+            const double separated = q > 0.0 ? v : d;
+            may |= d > 0.0 && !((d - gain) * (w - separated) + q * separated <= -slack);
             largest = std::max(largest, weights[c]);
             weights[c] = 0;
         };
@@ -272,7 +273,7 @@ struct SubsetBound<Gini<Weights, Class, true>> {
         } else {
             for (int c = 0; c < acc.stride; ++c) take(c);
         }
-        if constexpr (has_peak) peak = static_cast<uint32_t>(largest);
+        if constexpr (has_max_class_count) max_class_count = static_cast<uint32_t>(largest);
         return may;
     }
 };
@@ -281,7 +282,7 @@ struct SubsetBound<Gini<Weights, Class, true>> {
 template <class Weights>
 struct SubsetBound<SquaredError<Weights, true>> {
     using Acc = SquaredError<Weights, true>;
-    static constexpr bool exists = true, has_peak = false;
+    static constexpr bool exists = true, has_max_class_count = false;
 
     bool may_beat(const Acc& acc, const uint32_t* entries, uint32_t n, double score,
                   uint32_t&) {
@@ -301,16 +302,16 @@ struct SubsetBound<SquaredError<Weights, true>> {
     }
 };
 
-// Fewest rows, at most half the node's and one, that must be parted to score at least `score`.
+// Fewest rows, at most half the node's and one, that must be separated to score at least `score`.
 template <class Acc>
-class Parting {
+class SeparationBound {
     PartingBound<Acc> bound_;
     double w_max_ = 1.0;
     bool holds_ = PartingBound<Acc>::exists;
     bool begun_ = false;
 
 public:
-    explicit Parting(const Targets& targets) {
+    explicit SeparationBound(const Targets& targets) {
         if (targets.weights == nullptr) return;
         const auto range = std::minmax_element(targets.weights, targets.weights + targets.n_rows);
         holds_ &= *range.first >= 0;
@@ -320,10 +321,10 @@ public:
     // Whether the weights are such that there are bounds.
     bool holds() const { return holds_; }
 
-    Reach reach(const Acc& acc, const uint32_t* rows, uint32_t n, double score) {
-        Reach out;
+    FeatureBound feature_bound(const Acc& acc, const uint32_t* rows, uint32_t n, double score) {
+        FeatureBound out;
         out.least = least(acc, rows, n, score);
-        if constexpr (SubsetBound<Acc>::has_peak) {
+        if constexpr (SubsetBound<Acc>::has_max_class_count) {
             out.rows = to_double(acc.w_total);
             out.mean = to_double(acc.squares_total[0]) / out.rows;
             out.gain = score - out.mean - SLACK * (std::fabs(score) + out.rows);

@@ -1,21 +1,22 @@
-// The random splitter's question about a column with labels, keyed like its other draws.
+// The random splitter's question about a column with categories, keyed like its other draws.
 //
-// All numbers together and each label are equally likely to be asked about: the one whose hash is
-// smallest is, which needs neither a list of the node's labels nor an order of its rows. O(n).
+// All numbers together and each category are equally likely to be asked about: the one whose hash
+// is smallest is, which needs neither a list of the node's categories nor an order of its rows.
+// O(n).
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
-#include "utils/_random.hpp"
 #include "engine/core/split.hpp"
+#include "utils/_random.hpp"
 
 namespace fasttree {
 
-class LabelDraw {
-    // Categories of cells; label c is LABELS + c.
-    enum : uint32_t { NUMBERS, MISSING, LABELS, NONE = 0xffffffffu };
+class CategoryDraw {
+    // Groups of cells; category c is CATEGORIES + c.
+    enum : uint32_t { NUMBERS, MISSING, CATEGORIES, NONE = 0xffffffffu };
 
     const std::vector<float>& cells_;
     const uint64_t key_;
@@ -23,8 +24,8 @@ class LabelDraw {
     bool numbers_vary_ = false;
 
     static uint32_t category(float cell) {
-        const uint32_t label = label_of(cell);
-        if (label != NO_LABEL) return LABELS + label;
+        const uint32_t category = category_of(cell);
+        if (category != NO_CATEGORY) return CATEGORIES + category;
         return cell == cell ? NUMBERS : MISSING;
     }
     // Missing values come last: nobody asks for them.
@@ -34,7 +35,7 @@ class LabelDraw {
     }
 
 public:
-    LabelDraw(const std::vector<float>& cells, uint64_t key) : cells_(cells), key_(key) {
+    CategoryDraw(const std::vector<float>& cells, uint64_t key) : cells_(cells), key_(key) {
         float first = std::numeric_limits<float>::quiet_NaN();
         for (float cell : cells) {
             const uint32_t c = category(cell);
@@ -52,37 +53,37 @@ public:
         }
     }
     bool is_constant() const noexcept { return next_ == NONE && !numbers_vary_; }
-    bool is_about_labels() const noexcept { return drawn_ != NUMBERS; }
+    bool is_about_categories() const noexcept { return drawn_ != NUMBERS; }
     bool numbers_vary() const noexcept { return numbers_vary_; }
 
-    // The label against the rest, or a random set with it and without another category.
-    void ask(bool label_sets, Split& split) const {
-        split.question = label_sets ? LABEL_SET : LABEL;
+    // The category against the rest, or a random set with it and without another category.
+    void ask(bool category_sets, Split& split) const {
+        split.question = category_sets ? CATEGORY_SET : CATEGORY;
         split.threshold = -std::numeric_limits<double>::infinity();
         split.has_missing = false;
         std::vector<uint32_t> left, right;
         uint32_t n_left = 0;
         for (float cell : cells_) {
             const uint32_t c = category(cell);
-            const bool is_left = goes_left(c, label_sets);
+            const bool is_left = goes_left(c, category_sets);
             n_left += is_left;
             split.has_missing |= c == MISSING;
-            if (c >= LABELS) (is_left ? left : right).push_back(c - LABELS);
+            if (c >= CATEGORIES) (is_left ? left : right).push_back(c - CATEGORIES);
         }
         const uint32_t n = static_cast<uint32_t>(cells_.size());
         split.missing_left = n_left > n - n_left;
-        if (split.has_missing) split.missing_left = goes_left(MISSING, label_sets);
-        split.labels.listed_left = !(label_sets && split.missing_left);
-        split.labels.codes = split.labels.listed_left ? left : right;
-        std::sort(split.labels.codes.begin(), split.labels.codes.end());
-        split.labels.codes.erase(
-            std::unique(split.labels.codes.begin(), split.labels.codes.end()),
-            split.labels.codes.end());
+        if (split.has_missing) split.missing_left = goes_left(MISSING, category_sets);
+        split.categories.listed_left = !(category_sets && split.missing_left);
+        split.categories.codes = split.categories.listed_left ? left : right;
+        std::sort(split.categories.codes.begin(), split.categories.codes.end());
+        split.categories.codes.erase(
+            std::unique(split.categories.codes.begin(), split.categories.codes.end()),
+            split.categories.codes.end());
     }
 
 private:
-    bool goes_left(uint32_t c, bool label_sets) const {
-        if (c == drawn_ || c == next_ || c == NUMBERS || !label_sets) return c == drawn_;
+    bool goes_left(uint32_t c, bool category_sets) const {
+        if (c == drawn_ || c == next_ || c == NUMBERS || !category_sets) return c == drawn_;
         return mix(mix(key_, c), 1) & 1;
     }
 };

@@ -6,15 +6,15 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/score/advance.hpp"
+#include "engine/core/impurity.hpp"
+#include "engine/core/runs.hpp"
+#include "engine/core/targets.hpp"
 #include "engine/scan/block_scan.hpp"
 #include "engine/scan/bounds.hpp"
-#include "engine/core/impurity.hpp"
 #include "engine/scan/category_scan.hpp"
-#include "engine/core/runs.hpp"
 #include "engine/scan/scanner.hpp"
 #include "engine/scan/skip.hpp"
-#include "engine/core/targets.hpp"
+#include "engine/score/advance.hpp"
 
 namespace fasttree {
 
@@ -22,8 +22,8 @@ template <class Acc>
 class ScannerOf final : public Scanner {
     using Cell = typename Acc::Cell;
     Acc acc_;
-    LabelScan<Acc> labels_;
-    Parting<Acc> parting_;
+    CategoryScan<Acc> categories_;
+    SeparationBound<Acc> separation_bound_;
     SubsetBound<Acc> subset_bound_;
     BlockScan<Acc> block_scan_;
     const uint32_t* rows_ = nullptr;     // of the node begun last
@@ -32,7 +32,7 @@ class ScannerOf final : public Scanner {
     std::vector<uint8_t> is_listed_;     // by row, all 0 between scans
 
 public:
-    explicit ScannerOf(const Targets& targets) : acc_(targets), parting_(targets) {}
+    explicit ScannerOf(const Targets& targets) : acc_(targets), separation_bound_(targets) {}
 
     void watch(Poll* poll) noexcept override { acc_.poll = poll; }
     uint64_t work(uint32_t n) const noexcept override { return acc_.work(n); }
@@ -41,12 +41,16 @@ public:
         rows_ = rows;
         n_rows_ = n;
         acc_.begin_node(rows, n);
-        parting_.begin_node();
+        separation_bound_.begin_node();
     }
-    Reach reach(double score) override { return parting_.reach(acc_, rows_, n_rows_, score); }
-    bool may_beat(const uint32_t* rows, uint32_t n, double score, uint32_t& peak) override {
+    FeatureBound feature_bound(double score) override {
+        return separation_bound_.feature_bound(acc_, rows_, n_rows_, score);
+    }
+    bool may_beat(const uint32_t* rows, uint32_t n, double score,
+                  uint32_t& max_class_count) override {
         if constexpr (SubsetBound<Acc>::exists) {
-            return !parting_.holds() || subset_bound_.may_beat(acc_, rows, n, score, peak);
+            return !separation_bound_.holds() ||
+                   subset_bound_.may_beat(acc_, rows, n, score, max_class_count);
         }
         return true;
     }
@@ -62,19 +66,19 @@ public:
     bool scan(const Runs& runs, const Limits& limits, Candidate& best) override {
         bool found = limits.checked() ? both_passes<true>(runs, limits, best)
                                       : both_passes<false>(runs, limits, best);
-        if (runs.n_labelled() > 0) found |= label_pass(runs, limits, best);
+        if (runs.n_categorical() > 0) found |= category_pass(runs, limits, best);
         return found;
     }
     bool scan(const Counts& counts, const Limits& limits, Candidate& best) override {
         if constexpr (Acc::has_cells) {
             bool found = limits.checked() ? both_passes<true>(counts, limits, best)
                                           : both_passes<false>(counts, limits, best);
-            if (counts.n_labels > 0) found |= label_pass(counts, limits, best);
+            if (counts.n_category_values > 0) found |= category_pass(counts, limits, best);
             return found;
         }
         return false;
     }
-    const Categories& categories() const noexcept override { return labels_.categories(); }
+    const Groups& groups() const noexcept override { return categories_.groups(); }
 
     bool scan(const Nonzeros& nonzeros, const Limits& limits, Candidate& best) override {
         return limits.checked() ? both_passes<true>(nonzeros, limits, best)
@@ -117,7 +121,9 @@ public:
                 else if (!sklearn_rules) return false;
                 last = value;
             }
-            if (first == counts.n_values) return counts.n_labels == 0 || is_one_cell(counts);
+            if (first == counts.n_values) {
+                return counts.n_category_values == 0 || is_one_cell(counts);
+            }
             if (counts.n_missing > 0) return false;
             return first == last || counts.values[last] <= counts.values[first] + FEATURE_THRESHOLD;
         }
@@ -203,7 +209,7 @@ private:
             Candidate candidate;
             candidate.score = score_to_beat(best, f, rules.sklearn_rules);
             if (!scan_picked(block, f, picked, limits, candidate)) continue;
-            take_candidate(block.list(f), candidate, labels_.categories(), f, best);
+            take_candidate(block.list(f), candidate, categories_.groups(), f, best);
             if (best.score >= perfect) break;
         }
         node.n_known = sampler.end();
@@ -258,20 +264,20 @@ private:
         return found || better;
     }
 
-    // Candidates on labels, after those on thresholds.
+    // Candidates on categories, after those on thresholds.
     template <class Shape>
-    bool label_pass(const Shape& shape, const Limits& limits, Candidate& best) {
-        return labels_.scan(acc_, shape, limits,
+    bool category_pass(const Shape& shape, const Limits& limits, Candidate& best) {
+        return categories_.scan(acc_, shape, limits,
                             [&](uint32_t position, uint32_t n_left, Question question) {
             if (!consider<true>(position, position, n_left, false, limits, best)) return false;
             best.question = question;
             return true;
         });
     }
-    // Whether a node without numbers holds one label only, or missing values only.
+    // Whether a node without numbers holds one category only, or missing values only.
     bool is_one_cell(const Counts& counts) const {
         uint32_t n_cells = 0;
-        for (uint32_t c = counts.n_values; c <= counts.n_values + counts.n_labels; ++c) {
+        for (uint32_t c = counts.n_values; c <= counts.n_values + counts.n_category_values; ++c) {
             n_cells += acc_.cell_rows(cell(counts, c)) > 0;
         }
         return n_cells == 1;
@@ -330,7 +336,7 @@ private:
         const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
         const size_t step = acc_.cell_size();
         acc_.reset();
-        for (uint32_t c = 0; missing_left && c <= counts.n_labels; ++c) {
+        for (uint32_t c = 0; missing_left && c <= counts.n_category_values; ++c) {
             acc_.add_cell(cell(counts, counts.n_values + c));
         }
         bool found = false;

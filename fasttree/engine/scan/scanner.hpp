@@ -3,14 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "utils/_interrupt.hpp"
-#include "engine/grow/block.hpp"
-#include "engine/grow/rules.hpp"
-#include "engine/grow/nodes.hpp"
 #include "engine/core/nonzeros.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/sampler.hpp"
 #include "engine/core/targets.hpp"
+#include "engine/grow/block.hpp"
+#include "engine/grow/nodes.hpp"
+#include "engine/grow/rules.hpp"
+#include "utils/_interrupt.hpp"
 
 namespace fasttree {
 
@@ -34,19 +34,21 @@ public:
     virtual double perfect_score(const uint32_t* rows, uint32_t n) = 0;
 
     // Which sparse features may score at least `score` in the node begun last.
-    virtual Reach reach(double score) = 0;
-    // False only if parting any of these rows from the others of the node begun last does not
-    // score more than `score`. `peak`: see Reach, lowered if the rows' classes were counted.
-    virtual bool may_beat(const uint32_t* rows, uint32_t n, double score, uint32_t& peak) = 0;
+    virtual FeatureBound feature_bound(double score) = 0;
+    // False only if separating any of these rows from the others of the node begun last does not
+    // score more than `score`. `max_class_count`: see FeatureBound, lowered if the rows' classes
+    // were counted.
+    virtual bool may_beat(const uint32_t* rows, uint32_t n, double score,
+                          uint32_t& max_class_count) = 0;
 
     // Replaces `best` by the feature's best admissible candidate and returns true, if its
-    // score is larger than best.score. Ties: thresholds before labels; lower threshold, then
-    // missing right; labels in code order.
+    // score is larger than best.score. Ties: thresholds before categories; lower threshold, then
+    // missing right; categories in code order.
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Nonzeros&, const Limits&, Candidate& best) = 0;
-    // Categories of the feature scanned last, for LABEL_SET in ascending order of their means.
-    virtual const Categories& categories() const noexcept = 0;
+    // Groups of the feature scanned last, for CATEGORY_SET in ascending order of their means.
+    virtual const Groups& groups() const noexcept = 0;
 
     // Grows what is below `root`, all of it in the block.
     virtual void grow_block(Block&, const GrowthRules&, FeatureSampler&, NodeStore&,

@@ -3,8 +3,8 @@
 #pragma once
 #include <memory>
 
-#include "engine/scan/scanner.hpp"
 #include "engine/core/targets.hpp"
+#include "engine/scan/scanner.hpp"
 
 namespace fasttree {
 

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "utils/_interrupt.hpp"
 #include "engine/core/impurity.hpp"
-#include "engine/score/category_errors.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/targets.hpp"
+#include "engine/score/category_errors.hpp"
+#include "utils/_interrupt.hpp"
 
 namespace fasttree {
 
@@ -45,7 +45,7 @@ struct AbsoluteError : Watched {
     std::vector<uint32_t> next, previous;    // linked list over places 1 .. n, 0 is the sentinel
     std::vector<wide_t> tree_sum;            // Fenwick trees over places
     std::vector<int64_t> tree_weight;
-    LabelErrors<Weights> labels;
+    CategoryErrors<Weights> categories;
 
     explicit AbsoluteError(const Targets& targets)
         : t(targets), w(targets), n_outputs(targets.n_outputs), orders(n_outputs) {}
@@ -248,20 +248,20 @@ struct AbsoluteError : Watched {
         return sum;
     }
 
-    // One label against the rest: errors of all labels, then one of them as the position.
-    void begin_labels(const Runs& runs, const Categories& categories) {
-        labels.begin(runs, categories, t.n_rows);
+    // One category against the rest: errors of all categories, then one of them as the position.
+    void begin_categories(const Runs& runs, const Groups& groups) {
+        categories.begin(runs, groups, t.n_rows);
         for (int k = 0; k < n_outputs; ++k) {
-            labels.add(orders[k].rows, orders[k].levels, w, categories, scale(k));
+            categories.add(orders[k].rows, orders[k].levels, w, groups, scale(k));
         }
         error_left.resize(std::max<size_t>(error_left.size(), 1));
         error_right.resize(error_left.size());
         n_left = 0;
     }
-    void take_label(uint32_t category) {
-        error_left[0] = labels.left[category];
-        error_right[0] = labels.right[category];
-        w_left = labels.weight_left[category];
+    void take_category(uint32_t group) {
+        error_left[0] = categories.left[group];
+        error_right[0] = categories.right[group];
+        w_left = categories.weight_left[group];
     }
 
     double perfect_score(const uint32_t*, uint32_t) const { return 0.0; }

@@ -8,12 +8,12 @@
 #include <cmath>
 #include <cstdint>
 
-#include "engine/simd/bits.hpp"
-#include "engine/simd/simd.hpp"
+#include "engine/core/runs.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
-#include "engine/core/runs.hpp"
 #include "engine/score/screens.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
 
 namespace fasttree {
 

@@ -1,9 +1,10 @@
-// Absolute errors of one label's rows, and of all others, about their medians.
+// Absolute errors of one category's rows, and of all others, about their medians.
 //
-// Moving one label after another to the left is no longer a sequence of prefixes, so the search
-// for thresholds does not serve. Here the node's ordered targets are dealt out to the labels, each
-// of which gets its own in ascending order; the median of the others is found in the prefix sums
-// of all less the label's. O(n + N log n) per output for N labels, whatever the weights.
+// Moving one category after another to the left is no longer a sequence of prefixes, so the search
+// for thresholds does not serve. Here the node's ordered targets are dealt out to the categories,
+// each of which gets its own in ascending order; the median of the others is found in the prefix
+// sums of all less the category's. O(n + N log n) per output for N categories, whatever the
+// weights.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -29,45 +30,45 @@ struct LevelSums {
 };
 
 template <class Weights>
-class LabelErrors {
-    std::vector<uint32_t> group_;            // [n_rows] category of each row
-    std::vector<uint32_t> next_, places_;    // places_ of category i end at next_[i]
+class CategoryErrors {
+    std::vector<uint32_t> group_;            // [n_rows] group of each row
+    std::vector<uint32_t> next_, places_;    // places_ of group i end at next_[i]
     LevelSums all_, own_;
 
 public:
     std::vector<double> left, right;         // [n_categories] summed over outputs
     std::vector<int64_t> weight_left;        // [n_categories]
 
-    void begin(const Runs& runs, const Categories& categories, uint32_t n_rows) {
+    void begin(const Runs& runs, const Groups& groups, uint32_t n_rows) {
         group_.resize(n_rows);
-        for (uint32_t i = 0; i < categories.size(); ++i) {
-            for (uint32_t p = categories[i].first; p < categories[i].last; ++p) {
+        for (uint32_t i = 0; i < groups.size(); ++i) {
+            for (uint32_t p = groups[i].first; p < groups[i].last; ++p) {
                 group_[runs.entries[p] & ROW] = i;
             }
         }
-        left.assign(categories.size(), 0.0);
-        right.assign(categories.size(), 0.0);
-        weight_left.resize(categories.size());
+        left.assign(groups.size(), 0.0);
+        right.assign(groups.size(), 0.0);
+        weight_left.resize(groups.size());
     }
 
     // Adds the errors of one output, in units of `scale`; `rows` are the node's in ascending order
     // of their `levels`.
     void add(const std::vector<uint32_t>& rows, const std::vector<int64_t>& levels,
-             const Weights& w, const Categories& categories, double scale) {
+             const Weights& w, const Groups& groups, double scale) {
         const uint32_t n = static_cast<uint32_t>(rows.size());
         next_.assign(1, 0);
-        for (const Category& category : categories) next_.push_back(next_.back() + category.n_rows);
+        for (const Group& group : groups) next_.push_back(next_.back() + group.n_rows);
         places_.resize(n);
         all_.clear();
         for (uint32_t p = 0; p < n; ++p) {
             places_[next_[group_[rows[p]]]++] = p;
             all_.append(levels[p], w[rows[p]]);
         }
-        for (uint32_t i = 0; i < categories.size(); ++i) {
-            if (label_of(categories[i].cell) == NO_LABEL) continue;
-            const uint32_t* places = places_.data() + next_[i] - categories[i].n_rows;
+        for (uint32_t i = 0; i < groups.size(); ++i) {
+            if (category_of(groups[i].cell) == NO_CATEGORY) continue;
+            const uint32_t* places = places_.data() + next_[i] - groups[i].n_rows;
             own_.clear();
-            for (uint32_t j = 0; j < categories[i].n_rows; ++j) {
+            for (uint32_t j = 0; j < groups[i].n_rows; ++j) {
                 own_.append(levels[places[j]], w[rows[places[j]]]);
             }
             left[i] += to_double(own_error(levels, places)) * scale;

@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "engine/score/classification.hpp"
 #include "engine/core/impurity.hpp"
+#include "engine/score/classification.hpp"
 
 namespace fasttree {
 

@@ -10,12 +10,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/simd/bits.hpp"
-#include "utils/_interrupt.hpp"
-#include "engine/simd/simd.hpp"
 #include "engine/core/impurity.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/targets.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+#include "utils/_interrupt.hpp"
 
 namespace fasttree {
 
@@ -121,7 +121,7 @@ struct BinaryGini : Watched {
         const double wl = to_double(w_left), wr = to_double(w_total - w_left);
         return -wr * add_gini(0.0, r, 2, wr) - wl * add_gini(0.0, l, 2, wl);
     }
-    // Of two classes: the share of class 1 orders sets of labels.
+    // Of two classes: the share of class 1 orders sets of categories.
     static constexpr bool has_means = true;
     Mean mean_left() const { return {left, w_left}; }
 

@@ -5,11 +5,11 @@
 #pragma once
 #include <vector>
 
-#include "engine/simd/fast_log.hpp"
-#include "engine/score/classification.hpp"
 #include "engine/core/impurity.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/targets.hpp"
+#include "engine/score/classification.hpp"
+#include "engine/simd/fast_log.hpp"
 
 namespace fasttree {
 
@@ -121,7 +121,7 @@ struct SquaredError : TargetSums<Weights, single_output> {
     using Base = TargetSums<Weights, single_output>;
     using Base::Base, Base::t, Base::w_left, Base::w_total, Base::mean;
 
-    // Of a few rows: the best score of all ways to part them.
+    // Of a few rows: the best score of all ways to separate them.
     double perfect_score(const uint32_t* rows, uint32_t n) {
         constexpr uint32_t FEW = 5;
         if (n > FEW) return INFINITE;

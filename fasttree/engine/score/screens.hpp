@@ -5,9 +5,9 @@
 #pragma once
 #include <cstdint>
 
+#include "engine/score/regression.hpp"
 #include "engine/simd/fast_log.hpp"
 #include "engine/simd/simd.hpp"
-#include "engine/score/regression.hpp"
 
 namespace fasttree {
 

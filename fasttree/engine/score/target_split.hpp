@@ -1,17 +1,17 @@
 // Accumulator of criterion="label_split": regression by way of two classes (Wang & Gupta 2024,
 // Algorithm 6).
 //
-// In every node the targets themselves are split first, at the value that parts them best by
+// In every node the targets themselves are split first, at the value that separates them best by
 // squared error, ties to the lowest; the halves are two classes, and features are ranked by the
 // information gain about them. Impurities and values are those of squared error. The targets are
 // ranked once per fit, so a node's are put in order by a radix sort, O(n).
 #pragma once
 #include <vector>
 
-#include "engine/simd/sorting.hpp"
-#include "engine/score/classification.hpp"
 #include "engine/core/impurity.hpp"
+#include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
+#include "engine/simd/sorting.hpp"
 
 namespace fasttree {
 

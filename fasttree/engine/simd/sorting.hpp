@@ -3,22 +3,22 @@
 // A float32 becomes a 32-bit key of the same order (-0 equals +0, NaN comes last); keys travel
 // with a 32-bit payload in one 64-bit word and are radix sorted, stably, in O(n) passes over
 // the bytes that differ; of few items, over the two highest, after which hardly any is out of
-// place. The labels of a column come between its numbers and its missing values, in the order of
-// their codes.
+// place. The categories of a column come between its numbers and its missing values, in the order
+// of their codes.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
-#include "utils/_cell.hpp"
 #include "utils/_aligned_buffer.hpp"
+#include "utils/_cell.hpp"
 #include "utils/_value.hpp"
 
 namespace fasttree {
 
 constexpr uint32_t MISSING_KEY = 0xffffffffu;
-constexpr uint32_t FIRST_LABEL_KEY = 0x80000000u | (MISSING_BITS + 1);  // of code 0
+constexpr uint32_t FIRST_CATEGORY_KEY = 0x80000000u | (MISSING_BITS + 1);  // of code 0
 
 inline uint32_t float_key(float x) {
     if (x != x) return MISSING_KEY;
@@ -28,12 +28,12 @@ inline uint32_t float_key(float x) {
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-// The same for a column with labels.
-inline uint32_t cell_key(float x, bool with_labels) {
-    if (with_labels && label_of(x) != NO_LABEL) return FIRST_LABEL_KEY + label_of(x);
+// The same for a column with categories.
+inline uint32_t cell_key(float x, bool has_categories) {
+    if (has_categories && category_of(x) != NO_CATEGORY) return FIRST_CATEGORY_KEY + category_of(x);
     return float_key(x);
 }
-// The number or label whose key is given.
+// The number or category whose key is given.
 inline float key_cell(uint32_t key) {
     return float_of_bits(key & 0x80000000u ? key ^ 0x80000000u : ~key);
 }
@@ -59,13 +59,13 @@ inline bool insertion_sort(uint64_t* items, size_t n, size_t budget) {
 
 // Scratch of one thread's sorts.
 struct SortBuffers {
-    Room<uint64_t> items, scratch;
+    AlignedBuffer<uint64_t> items, scratch;
     void reserve(size_t n) {
         items.reserve(n);
         scratch.reserve(n);
     }
 };
-static_assert(is_value<Room<uint32_t>>);
+static_assert(is_value<AlignedBuffer<uint32_t>>);
 
 // Sorts items by PASSES times BITS bits of the key, those from `low` on; where these are equal,
 // items keep their order.

@@ -32,8 +32,8 @@ from fasttree._sklearn_compat import (
     check_response_method,
     score_estimator,
 )
-from fasttree.tree.pruning._tuning import Cuts, class_weights, path_errors, weighted_table
 from fasttree.tree._validation import within_doubles
+from fasttree.tree.pruning._tuning import Cuts, class_weights, path_errors, weighted_table
 
 __all__ = ["ValidationRows", "check_scorer", "class_codes", "node_losses", "score_cuts"]
 

@@ -16,30 +16,17 @@ import numpy as np
 
 from libc.string cimport memcpy
 
+from fasttree.engine.core cimport NodeRecord
+from fasttree.engine.prune cimport WeakestLinks, copy_cut
 from fasttree.utils._std cimport unique_ptr, vector
-from ..utils._typedefs cimport float64_t, intp_t, uint8_t
+from fasttree.utils._typedefs cimport float64_t, intp_t, uint8_t
 
-from ._walk cimport NodeRecord, node_pointer
+from fasttree.tree.fitted._walk cimport node_pointer
 from fasttree.utils._interrupt cimport Interrupt, Poll
 
 from fasttree.tree._tree import NODE_DTYPE, Tree
 
 __all__ = ["ccp_pruning_path", "prune_ccp", "prune_tree"]
-
-cdef extern from "engine/prune/pruning.hpp" namespace "fasttree" nogil:
-    cdef cppclass WeakestLinks:
-        WeakestLinks(const NodeRecord*, intp_t) except +
-        intp_t add_leaf(intp_t node) noexcept
-        void add_link(intp_t node) except +
-        bint find(float64_t& alpha, intp_t& link) except +
-        intp_t cut(intp_t link) except +
-        float64_t total_risk() noexcept
-        bint is_leaf(intp_t node) noexcept
-
-    intp_t copy_cut(
-        const NodeRecord*, const uint8_t* is_cut, vector[intp_t]& ids, vector[NodeRecord]& copies
-    ) except +
-
 
 cdef class _Pruning:
     """Cuts the weakest links of a tree one by one."""

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from fasttree._config import get_config
 from fasttree._sklearn_compat import check_sample_weight, validate_parameter_constraints
+from fasttree.tree._validation import within_doubles
 from fasttree.tree.pruning._cut_scores import (
     ValidationRows,
     check_scorer,
@@ -27,7 +28,6 @@ from fasttree.tree.pruning._cut_scores import (
 from fasttree.tree.pruning._pruning import prune_tree
 from fasttree.tree.pruning._settings import LIMITS, SettingTable
 from fasttree.tree.pruning._tuning import NO_BUDGET, Cuts, reduced_error_mask
-from fasttree.tree._validation import within_doubles
 
 if TYPE_CHECKING:
     from typing import Any, Self

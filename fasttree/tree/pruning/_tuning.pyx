@@ -18,7 +18,11 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
-from fasttree.tree._walk cimport NodeRecord, node_pointer
+from fasttree.engine.core cimport NodeRecord
+from fasttree.engine.prune cimport (
+    CutSums, CutTree, Setting, Wide, add_class_weights, add_errors, mark_reduced_error,
+)
+from fasttree.tree.fitted._walk cimport node_pointer
 from fasttree.utils._interrupt cimport Interrupt, Poll
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint8_t
 
@@ -32,36 +36,6 @@ __all__ = [
     "weighted_table",
 ]
 
-cdef extern from "engine/prune/wide.hpp" namespace "fasttree" nogil:
-    cdef cppclass Wide:
-        void add(const Wide&) noexcept
-        Wide times(double) noexcept
-
-cdef extern from "engine/prune/tuning.hpp" namespace "fasttree" nogil:
-    cdef cppclass Setting:
-        pass
-
-    cdef cppclass CutTree:
-        CutTree(const NodeRecord*, intp_t n_nodes, const double* improvement) except +
-        void mark_leaves(const Setting&, uint8_t*) except +
-
-    cdef cppclass CutSums:
-        CutSums(
-            const CutTree&, const Setting*, intp_t n_settings, const Wide*, intp_t n_channels,
-            double* out
-        ) except +
-        bint step() except +
-
-    void add_class_weights(
-        const NodeRecord*, intp_t n_nodes, const int64_t* leaves, const int64_t* codes,
-        const double* weights, intp_t n_rows, intp_t n_classes, Wide* out, Poll& poll
-    ) noexcept
-    void add_errors(
-        const NodeRecord*, intp_t n_nodes, const int64_t* leaves, const double* y,
-        const double* weights, intp_t n_rows, const double* values, intp_t value_stride,
-        bint squared, Wide* out, Poll& poll
-    ) except +
-    void mark_reduced_error(const NodeRecord*, intp_t n_nodes, const Wide*, uint8_t*) except +
 
 # One setting of the limits in absolute numbers: `Setting` of _tuning.hpp.
 SETTING_DTYPE = np.dtype(

@@ -1,6 +1,6 @@
-#include "engine/score/absolute_error.hpp"
 #include "engine/scan/scan.hpp"
 #include "engine/scan/scanners.hpp"
+#include "engine/score/absolute_error.hpp"
 
 namespace fasttree {
 

@@ -1,5 +1,5 @@
-#include "engine/score/chi_square.hpp"
 #include "engine/scan/scanners/classification.hpp"
+#include "engine/score/chi_square.hpp"
 
 namespace fasttree {
 

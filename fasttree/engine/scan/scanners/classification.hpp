@@ -1,8 +1,8 @@
 // Scanners of a criterion on classes, by the number of classes and outputs.
 #pragma once
-#include "engine/score/classification.hpp"
 #include "engine/scan/scan.hpp"
 #include "engine/scan/scanners.hpp"
+#include "engine/score/classification.hpp"
 
 namespace fasttree {
 

@@ -1,8 +1,8 @@
 // Scanners of a criterion on sums of targets, by the number of outputs.
 #pragma once
-#include "engine/score/regression.hpp"
 #include "engine/scan/scan.hpp"
 #include "engine/scan/scanners.hpp"
+#include "engine/score/regression.hpp"
 
 namespace fasttree {
 

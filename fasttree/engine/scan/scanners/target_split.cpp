@@ -1,6 +1,6 @@
-#include "engine/score/target_split.hpp"
 #include "engine/scan/scan.hpp"
 #include "engine/scan/scanners.hpp"
+#include "engine/score/target_split.hpp"
 
 namespace fasttree {
 

@@ -15,6 +15,10 @@ from scipy.sparse import issparse
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
+from fasttree.engine.predict cimport (
+    DenseRows, CategoryRows, NodeError, SparseRows, WalkStatus, check_nodes, name_slots, pack_nodes,
+    walk_rows,
+)
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
 
 ctypedef fused index_t:
@@ -25,59 +29,6 @@ cdef enum:
     # Starting a thread costs about as much as this many node visits.
     VISITS_PER_THREAD = 1 << 16
     BYTES_PER_STEP = 16
-
-cdef extern from "engine/predict/walk.hpp" namespace "fasttree" nogil:
-    cdef enum class NodeError(int):
-        none
-        half_leaf
-        child_range
-        shared_child
-        unreachable
-        feature_range
-        threshold_nan
-        too_many
-
-    NodeError check_nodes(
-        const NodeRecord*, intp_t, intp_t, intp_t& n_leaves, intp_t& max_depth
-    ) except +
-    vector[WalkNode] pack_nodes(const NodeRecord*, intp_t) except +
-
-    cdef enum class WalkStatus(int):
-        done
-        refused_values
-        bad_index
-
-    cdef cppclass DenseRows:
-        const float32_t* x
-        intp_t n_cols
-        intp_t row_stride
-        intp_t col_stride
-        int accepted
-
-    cdef cppclass SparseRows[Index]:
-        const float32_t* data
-        const Index* indices
-        const Index* indptr
-        const uint32_t* is_asked
-        const int32_t* slot
-        intp_t n_features
-        intp_t n_slots
-
-    intp_t name_slots(
-        const vector[WalkNode]&, intp_t n_features, vector[WalkNode]& named,
-        vector[int32_t]& slot, vector[uint32_t]& is_asked
-    ) except +
-
-    WalkStatus walk_rows[Rows](
-        const Rows&, const WalkNode*, const LeafTable&, intp_t start, intp_t end, int n_threads,
-        char* out
-    ) except +
-
-
-cdef extern from "engine/predict/walk_categories.hpp" namespace "fasttree" nogil:
-    cdef cppclass LabelRows(DenseRows):
-        const LabelSides* sides
-
 
 cdef str _error_text(NodeError error):
     if error == NodeError.half_leaf:
@@ -117,8 +68,8 @@ cdef class Walker:
         self.max_depth = 0
 
     cdef int fill(self, object nodes, object label_splits) except -1:
-        """Check a C-contiguous array of NODE_DTYPE that is not empty, and the `LabelSplits` that
-        belong to it or None. They are packed when they are first walked."""
+        """Check a C-contiguous array of NODE_DTYPE that is not empty, and the `CategoricalSplits`
+        that belong to it or None. They are packed when they are first walked."""
         self.check(nodes, label_splits)
         self.unpacked = (nodes, label_splits)
         return 0
@@ -140,7 +91,7 @@ cdef class Walker:
         """Pack the nodes, unless they are. They are checked again: their owner may have changed
         them."""
         cdef vector[WalkNode] packed
-        cdef unique_ptr[LabelSides] sides
+        cdef unique_ptr[CategorySides] sides
         with cython.critical_section(self):
             if self.unpacked is None:
                 return 0
@@ -148,21 +99,21 @@ cdef class Walker:
             self.check(nodes, label_splits)
             packed = pack_nodes(node_pointer(nodes), self.node_count)
             if label_splits is not None:
-                self.mark_labels(node_pointer(nodes), label_splits, packed, sides)
+                self.mark_categories(node_pointer(nodes), label_splits, packed, sides)
             if self.unpacked is not None:  # another thread may have been let in, and been first
                 self.nodes.swap(packed)
-                self.label_sides.swap(sides)
+                self.category_sides.swap(sides)
                 self.unpacked = None
         return 0
 
-    cdef int mark_labels(self, const NodeRecord* nodes, object label_splits,
-                         vector[WalkNode]& packed, unique_ptr[LabelSides]& sides) except -1:
-        """Replace the thresholds of packed nodes that split on labels by their tests."""
+    cdef int mark_categories(self, const NodeRecord* nodes, object label_splits,
+                             vector[WalkNode]& packed, unique_ptr[CategorySides]& sides) except -1:
+        """Replace the thresholds of packed nodes that split on categories by their tests."""
         cdef const int64_t[::1] ids = label_splits.nodes
         cdef const int64_t[::1] offsets = label_splits.offsets
         cdef const uint32_t[::1] codes = label_splits.codes
         cdef const uint8_t[::1] listed_left = label_splits.listed_left
-        sides.reset(new LabelSides(
+        sides.reset(new CategorySides(
             &offsets[0], ids.shape[0], &codes[0] if codes.shape[0] else NULL, &listed_left[0]))
         sides.get().mark(nodes, self.node_count, &ids[0], packed)
         return 0
@@ -175,8 +126,8 @@ cdef class Walker:
         if issparse(X):
             if X.format != "csr":
                 raise ValueError(f"X should be in CSR sparse format, got {type(X)}.")
-            if self.label_sides.get() != NULL:
-                raise ValueError("The tree splits on labels, which a sparse X does not hold.")
+            if self.category_sides.get() != NULL:
+                raise ValueError("The tree splits on categories, which a sparse X does not hold.")
         elif not isinstance(X, np.ndarray):
             raise ValueError(f"X should be in np.ndarray format, got {type(X)}.")
         if X.dtype != np.float32:
@@ -218,8 +169,8 @@ cdef class Walker:
 
     cdef bint walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out, int n_threads,
                          int accepted) except -1:
-        cdef LabelRows rows
-        rows.sides = self.label_sides.get()
+        cdef CategoryRows rows
+        rows.sides = self.category_sides.get()
         rows.x = &X[0, 0] if X.shape[1] else NULL
         rows.n_cols = X.shape[1]
         rows.row_stride = X.strides[0] // <intp_t> sizeof(float32_t)
