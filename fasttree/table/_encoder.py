@@ -2,8 +2,8 @@
 
 A number is itself, a missing value is NaN, and a category is a NaN whose payload is the category's
 code (`utils/_cell.hpp`). Codes follow the order of the categories, so it does not matter which
-category appears first. A column that was read as text is hybrid: what parses as a number is a number, the
-rest are categories (Wang & Gupta 2024, section 2).
+category appears first. A column that was read as text is hybrid: what parses as a number
+is a number, the rest are categories (Wang & Gupta 2024, section 2).
 
 Complexity: O(n) per column plus a sort of its distinct categories.
 """
