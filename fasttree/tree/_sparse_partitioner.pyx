@@ -1,4 +1,6 @@
-"""Partitioners of a sparse matrix; `_sparse_lists.hpp` and `_extraction.hpp` hold the loops.
+"""Partitioners of a sparse matrix.
+
+`engine/order/sparse_lists.hpp` and `engine/order/extraction.hpp` hold the loops.
 
 Lists cost O(nonzeros of the node) per split, and a sort of the columns that are scanned.
 Extraction costs, per feature looked at, the shorter of a walk over the column and a search of it,

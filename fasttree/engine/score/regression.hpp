@@ -1,7 +1,7 @@
 // Accumulators of regression: weights and sums of targets left and right of a position.
 //
 // Squared error is the O(n) prefix-sum search of "Fast CART regression": a candidate costs a
-// multiplication or two per output. See _classification.hpp for the accumulators' contract.
+// multiplication or two per output. See score/classification.hpp for the accumulators' contract.
 #pragma once
 #include <vector>
 
