@@ -200,26 +200,25 @@ def fit_with_warnings(search, X, y):
 
 
 def passes(monkeypatch):
-    """Counts, by name, of fits, of scores from sums and of calls of scorers."""
-    counts = {"fits": 0, "sums": 0, "calls": 0}
+    """Counts, by name, of fits, of passes for scores and of calls of scorers."""
+    counts = {"fits": 0, "passes": 0, "calls": 0}
     fit = fasttree.tree.BaseDecisionTree._fit
-    from_sums, by_call = _cut_scores._scores_from_sums, _cut_scores._scores_by_call
+    in_passes, by_call = _cut_scores._scores_in_passes, _cut_scores._scores_by_call
 
     def counting_fit(self, *args, **kwargs):
         counts["fits"] += 1
         return fit(self, *args, **kwargs)
 
-    def counting_sums(*args):
-        found = from_sums(*args)
-        counts["sums"] += found is not None
-        return found
+    def counting_passes(*args):
+        counts["passes"] += 1
+        return in_passes(*args)
 
     def counting_calls(*args):
         counts["calls"] += 1
         return by_call(*args)
 
     monkeypatch.setattr(fasttree.tree.BaseDecisionTree, "_fit", counting_fit)
-    monkeypatch.setattr(_cut_scores, "_scores_from_sums", counting_sums)
+    monkeypatch.setattr(_cut_scores, "_scores_in_passes", counting_passes)
     monkeypatch.setattr(_cut_scores, "_scores_by_call", counting_calls)
     return counts
 
@@ -232,7 +231,7 @@ def test_common_scores_of_classes_need_one_pass(monkeypatch, scoring):
     counts = passes(monkeypatch)
     grid = {"max_depth": [1, 2, 3], "ccp_alpha": [0.0, 0.01], "max_leaf_nodes": [None, 4]}
     TrainOnceSearchCV(DecisionTreeClassifier(), grid, scoring=scoring).fit(*IRIS)
-    assert counts == {"fits": 6, "sums": 5, "calls": 0}
+    assert counts == {"fits": 6, "passes": 5, "calls": 0}
 
 
 @pytest.mark.parametrize("scoring", [score for score in NUMBER_SCORES if score != "neg_max_error"])
@@ -245,7 +244,7 @@ def test_common_scores_of_numbers_need_one_pass(monkeypatch, scoring):
     search = TrainOnceSearchCV(DecisionTreeRegressor(), grid, scoring=scoring, refit=False).fit(
         *DIABETES
     )
-    assert counts == {"fits": 10, "sums": 10, "calls": 0}
+    assert counts == {"fits": 10, "passes": 10, "calls": 0}
     assert search.n_fits_ == 10
 
 

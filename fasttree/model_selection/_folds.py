@@ -22,9 +22,10 @@ from fasttree._sklearn_compat import (
     safe_split,
 )
 from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from fasttree.tree._cut_scores import ValidationRows, score_cuts
+from fasttree.tree._cut_scores import score_cuts
 from fasttree.tree._settings import LIMITS, UNLIMITED, SettingTable
 from fasttree.tree._tuning import NO_BUDGET
+from fasttree.tree._validation_rows import ValidationRows
 
 __all__ = ["Fold", "Task", "is_cuttable"]
 

@@ -27,7 +27,7 @@ from fasttree._sklearn_compat import (
 )
 from fasttree.model_selection._folds import Fold, Task, is_cuttable
 from fasttree.tree import EncodedData
-from fasttree.tree._cut_scores import check_scorer
+from fasttree.tree._cut_scores import check_scorer, warn_of_predictions
 from fasttree.tree._settings import LIMITS, SettingTable
 from fasttree.utils._parallel import Parallel
 
@@ -59,9 +59,9 @@ class TrainOnceSearchCV(GridSearchCV):
     param_grid : dict of str to sequence, or list of such dicts
         The values to combine; a list is a union of grids.
     scoring : str, callable, list, tuple, dict or None, default=None
-        One scorer or several; None takes the estimator's own. Accuracy, balanced accuracy, log
-        loss, Brier score, F1, R2 and mean squared (or its root) and absolute error are computed
-        for all settings in one pass; any other scorer is called once per tree that differs.
+        One scorer or several; None takes the estimator's own. Nearly all of scikit-learn's are
+        computed for all settings in one pass, see :ref:`tuning`; any other scorer is called once
+        per tree that differs, and many calls are warned of.
     n_jobs : int or None, default=None
         Number of folds and fits done in parallel. None means 1 unless in a joblib context, -1
         all processors.
@@ -263,6 +263,10 @@ class TrainOnceSearchCV(GridSearchCV):
     def _search(self, task, folds, candidates, context):
         """Score all settings on all folds; returns what becomes `cv_results_`."""
         together, alone = _shared_fits(task)
+        n_cut = sum(len(members) for _, members in together)
+        warn_of_predictions(
+            task.scorer, n_cut * len(folds) * (1 + self.return_train_score), stacklevel=4
+        )
         self.n_fits_ = len(folds) * (len(together) + len(alone))
         if self.verbose > 0:
             print(  # noqa: T201 (verbose asks for it)
