@@ -60,8 +60,8 @@ class TrainOnceSearchCV(GridSearchCV):
         The values to combine; a list is a union of grids.
     scoring : str, callable, list, tuple, dict or None, default=None
         One scorer or several; None takes the estimator's own. Nearly all of scikit-learn's are
-        computed for all settings in one pass, see :ref:`tuning`; any other scorer is called once
-        per tree that differs, and many calls are warned of.
+        computed for all settings in one pass, see :ref:`scores-from-one-pass`; any other scorer is
+        called once per tree that differs, and many calls are warned of.
     n_jobs : int or None, default=None
         Number of folds and fits done in parallel. None means 1 unless in a joblib context, -1
         all processors.

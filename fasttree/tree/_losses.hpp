@@ -10,7 +10,7 @@ namespace fasttree {
 // y log(x), zero for y = 0 whatever x.
 inline double x_log_y(double y, double x) { return y == 0.0 ? 0.0 : y * std::log(x); }
 
-// A loss by its number, the position in LOSSES of _tuning.pyx; `parameter` is the level of a
+// A loss by its number, that of _LOSSES in _tuning.pyx; `parameter` is the level of a
 // pinball loss or the power of a Tweedie deviance. Calls use(loss).
 template <class Use>
 void with_loss(int number, double parameter, const Use& use) {
@@ -25,7 +25,8 @@ void with_loss(int number, double parameter, const Use& use) {
         });
     case 4:
         return use([](double y, double p) {
-            return std::fabs(p - y) / std::max(std::fabs(y), std::numeric_limits<double>::epsilon());
+            constexpr double LEAST = std::numeric_limits<double>::epsilon();
+            return std::fabs(p - y) / std::max(std::fabs(y), LEAST);
         });
     case 5:
         return use([parameter](double y, double p) {

@@ -65,7 +65,6 @@ cdef extern from "_tuning.hpp" namespace "fasttree" nogil:
         const double* weights, intp_t n_rows, const double* values, intp_t value_stride,
         int loss, double parameter, Wide* out, Poll& poll
     ) except +
-    bint is_count(const Wide*, intp_t n) noexcept
     void mark_reduced_error(const NodeRecord*, intp_t n_nodes, const Wide*, uint8_t*) except +
 
 cdef extern from "_leaf_scores.hpp" namespace "fasttree" nogil:
