@@ -504,26 +504,29 @@ def test_time_of_a_fit_is_shared():
     assert (times == times[0]).all()
 
 
-@pytest.mark.parametrize("verbose", [1, 2, 3, 10])
+@pytest.mark.parametrize("verbose", [0, 1, 2, 3])
 @pytest.mark.parametrize("scoring", ["accuracy", ["accuracy", "f1_macro"]])
-@pytest.mark.parametrize("train", [False, True])
-def test_what_is_printed(capsys, verbose, scoring, train):
-    grid = {"max_depth": [1, 2], "criterion": ["gini"]}
-    options = dict(
-        verbose=verbose, scoring=scoring, refit="accuracy", return_train_score=train, cv=2
-    )
-    TrainOnceSearchCV(DecisionTreeClassifier(), grid, **options).fit(*IRIS)
+def test_what_is_printed(capsys, verbose, scoring):
+    """A line per fit, however many settings are cut from it."""
+    grid = {"max_depth": [1, 2, 3], "criterion": ["gini", "entropy"]}
+    options = dict(verbose=verbose, scoring=scoring, refit="accuracy", cv=2)
+    search = TrainOnceSearchCV(DecisionTreeClassifier(), grid, **options).fit(*IRIS)
     lines = capsys.readouterr().out.splitlines()
-    GridSearchCV(DecisionTreeClassifier(), grid, **options).fit(*IRIS)
-    theirs = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Scoring 2 candidates on 2 folds each, totalling 2 fits"
-
-    def ends(lines):
-        return sorted(
-            line.split(" total time=")[0].replace(".", "") for line in lines if " END " in line
-        )
-
-    assert ends(lines) == ends(theirs)
+    header = "Scoring 6 candidates on 2 folds each, totalling 4 fits"
+    assert lines[:1] == [header][:verbose]
+    lines = [line.rpartition(", total time=")[0] for line in lines[1:]]
+    names = ["score"] if scoring == "accuracy" else scoring
+    expected = []
+    for criterion in grid["criterion"]:
+        of_fit = search.cv_results_["param_criterion"] == criterion
+        for k in range(2):
+            line = f"[CV {k + 1}/2] END criterion={criterion}; 3 settings"
+            if verbose > 2:
+                scores = (search.cv_results_[f"split{k}_test_{name}"][of_fit] for name in names)
+                best = (f"{name}={max(of):.3f}" for name, of in zip(names, scores))
+                line += f", best {', '.join(best)}"
+            expected.append(line)
+    assert lines == (expected if verbose > 1 else [])
 
 
 def test_it_is_a_grid_search():

@@ -172,7 +172,7 @@ def _scores_by_call(rows, settings, members, with_setting, scorer, score_params,
         mask = rows.cuts.mask(settings[i : i + 1])
         key = np.packbits(mask).tobytes() if looks_at_tree_only else i
         if key not in known:
-            cut = rows.estimator._cut(rows.tree, mask, with_setting(i), copy=True)
+            cut = rows.cut(mask, with_setting(i))
             known[key] = score_estimator(
                 cut, rows.original_X, rows.raw_y, scorer, score_params, error_score
             )

@@ -18,8 +18,11 @@ class ValidationRows:
     ----------
     estimator : estimator
     X, y : array-like
+        None if X is not to be had; scorers that are called then say why.
     original : callable or None, default=None
-        Returns the rows as the user passed them, if X is encoded.
+        Returns the rows as the user passed them, if X is encoded or transformed.
+    put_tree : callable or None, default=None
+        Puts a cut tree where the estimator stands, in a pipeline, for scorers that are called.
 
     Attributes
     ----------
@@ -30,7 +33,7 @@ class ValidationRows:
         regression, with several outputs, or if the classes cannot be compared.
     """
 
-    def __init__(self, estimator, X, y, original=None):
+    def __init__(self, estimator, X, y, original=None, put_tree=None):
         inner = estimator._tree_estimator()
         self.estimator, self.X, self.raw_y = estimator, X, y
         self.tree = inner.tree_
@@ -39,12 +42,17 @@ class ValidationRows:
         self.codes = None
         self.y = np.asarray(y)
         self.is_plain = self._read_targets() and self._find_leaves()
-        self._original = original
+        self._original, self._put_tree = original, put_tree
         self._sums = {}  # what was summed before
 
     @cached_property
     def original_X(self):
         return self.X if self._original is None else self._original()
+
+    def cut(self, mask, limits):
+        """The estimator, or the pipeline that it stands in, with its tree cut by the mask."""
+        cut = self.estimator._cut(self.tree, mask, limits, copy=True)
+        return cut if self._put_tree is None else self._put_tree(cut)
 
     @cached_property
     def cuts(self):
@@ -67,6 +75,8 @@ class ValidationRows:
 
     def _find_leaves(self):
         """Whether X can be predicted; if not, the scorer says what is wrong."""
+        if self.X is None:
+            return False
         try:
             self.leaves = self.estimator.apply(self.X)
         except (TypeError, ValueError):
