@@ -45,7 +45,7 @@ def infer_task(y: TargetLike) -> Task:
     -----
     UserWarning
         If y holds too many distinct whole numbers to be taken for classes, though each of them
-        often, or few that look like counts or grades.
+        often, or few that look like counts.
     """
     if _has_label_dtype(y):
         return "classification"
@@ -63,8 +63,8 @@ def infer_task(y: TargetLike) -> Task:
     outputs = [np.unique(column, return_counts=True) for column in columns]
     n_distinct = max((len(values) for values, _ in outputs), default=0)
     if n_distinct <= MAX_INTEGER_CLASSES:
-        task, why = "classification", "whole numbers that look like counts or grades"
-        is_open = any(_look_like_counts(frequencies) for _, frequencies in outputs)
+        task, why = "classification", "whole numbers that look like counts"
+        is_open = any(_look_like_counts(*output) for output in outputs)
     else:
         task, why = "regression", "distinct whole numbers"
         is_open = n_distinct * _MIN_ROWS_PER_CLASS <= len(y)
@@ -79,12 +79,14 @@ def infer_task(y: TargetLike) -> Task:
     return task
 
 
-def _look_like_counts(frequencies):
-    """Whether the frequencies of ascending numbers have one peak and fade away from it.
+def _look_like_counts(values, frequencies):
+    """Whether ascending numbers start at 0 and their frequencies have one peak and fade from it.
 
     Steps within three standard deviations of chance are let pass.
     """
-    if len(frequencies) < _MIN_COUNTS or 10 * frequencies.min() > frequencies.max():
+    if len(values) < _MIN_COUNTS or values[0] != 0:
+        return False
+    if 10 * frequencies.min() > frequencies.max():
         return False
     peak, step = np.argmax(frequencies), np.diff(frequencies)
     towards_peak = np.where(np.arange(len(step)) < peak, step, -step)
