@@ -529,6 +529,54 @@ def test_what_is_printed(capsys, verbose, scoring):
     assert lines == (expected if verbose > 1 else [])
 
 
+class Recorder:
+    """A callback of scikit-learn's kind that writes down what it is called for."""
+
+    def __init__(self):
+        self.seen, self.n_subtasks = [], {}
+
+    def setup(self, estimator, context):
+        self.seen.append(("setup", context.task_name))
+
+    def on_fit_task_begin(self, estimator, context):
+        self.seen.append(("begin", context.task_name))
+        self.n_subtasks[context.task_name] = context.max_subtasks
+
+    def on_fit_task_end(self, estimator, context):
+        self.seen.append(("end", context.task_name))
+
+    def teardown(self, estimator, context):
+        self.seen.append(("teardown", context.task_name))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_callbacks_see_a_task_per_fold(fails):
+    """As GridSearchCV's, with a task per fit of a fold instead of one per setting."""
+    grid = {"max_depth": [1, 2, 3], "criterion": ["gini", "entropy"]}
+    if fails:
+        grid["max_leaf_nodes"] = [-1]
+    recorders = Recorder(), Recorder()
+    for search, recorder in zip((GridSearchCV, TrainOnceSearchCV), recorders):
+        one = search(DecisionTreeClassifier(), grid, cv=2, error_score="raise")
+        one.set_callbacks(recorder)
+        if fails:
+            with pytest.raises(ValueError, match="max_leaf_nodes"):
+                one.fit(*IRIS)
+        else:
+            one.fit(*IRIS)
+    (theirs, of_theirs), (ours, of_ours) = ((one.seen, one.n_subtasks) for one in recorders)
+    if fails:
+        assert ours[-2:] == [("end", "fold-evaluation"), ("teardown", "fit")]
+        return
+    assert of_ours["search"] == 4
+    assert of_ours["fit"] == of_theirs["fit"]
+    assert ours.count(("begin", "fold-evaluation")) == ours.count(("end", "fold-evaluation")) == 4
+    others = [
+        [entry for entry in seen if not entry[1].endswith("-evaluation")] for seen in (ours, theirs)
+    ]
+    assert others[0] == others[1]
+
+
 def test_it_is_a_grid_search():
     search = TrainOnceSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=3)
     assert isinstance(search, GridSearchCV)

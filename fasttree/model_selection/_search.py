@@ -156,17 +156,15 @@ class TrainOnceMixin:
                 f"Scoring {len(task.candidates)} candidates on {len(folds)} folds each, "
                 f"totalling {self.n_fits_} fits"
             )
-        context = context.subcontext(task_name="search", max_subtasks=0)
-        context.call_on_fit_task_begin(estimator=self)
-        jobs = [([members for _, members in job], fold) for job in together for fold in folds]
-        jobs += [([[member]], fold) for member in alone for fold in folds]
-        calls = [delayed(task.evaluate)(job, fold) for job in together for fold in folds]
-        calls += [delayed(task.evaluate_one)(member, fold) for member in alone for fold in folds]
-        found = Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch)(calls)
+        jobs = [(task.evaluate, job, fold) for job in together for fold in folds]
+        parts = [[members for _, members in job] for _, job, _ in jobs]
+        jobs += [(task.evaluate_one, member, fold) for member in alone for fold in folds]
+        parts += [[[member]] for member in alone for _ in folds]
+        found = self._run(jobs, context)
 
         out = [None] * (len(task.candidates) * len(folds))
-        for (parts, fold), results_of_parts in zip(jobs, found):
-            for members, results in zip(parts, results_of_parts):
+        for (_, _, fold), groups, results_of_groups in zip(jobs, parts, found):
+            for members, results in zip(groups, results_of_groups):
                 for member, result in zip(members, results):
                     out[member * len(folds) + fold.number] = result
         report_fit_failures(out, self.error_score)
@@ -175,8 +173,23 @@ class TrainOnceMixin:
         self.multimetric_ = isinstance(out[0]["test_scores"], dict)
         if callable(self.scoring) and self.multimetric_:
             self._check_refit_for_multimetric(out[0]["test_scores"])
-        context.call_on_fit_task_end(estimator=self)
         return self._format_results(task.candidates, len(folds), out)
+
+    def _run(self, jobs, context):
+        """The results of jobs, each a function and two arguments; callbacks see a task per job."""
+        context = context.subcontext(
+            task_name="search", max_subtasks=len(jobs), sequential_subtasks=False
+        )
+        context.call_on_fit_task_begin(estimator=self)
+        if getattr(self, "_skl_callbacks", None):
+            # Made beforehand: what is sent to workers must not change meanwhile.
+            tasks = [context.subcontext("fold-evaluation", task_id=i) for i in range(len(jobs))]
+            calls = [delayed(_watched)(self, at, *job) for at, job in zip(tasks, jobs)]
+        else:
+            calls = [delayed(call)(*arguments) for call, *arguments in jobs]
+        found = Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch)(calls)
+        context.call_on_fit_task_end(estimator=self)
+        return found
 
     def _format_results(self, candidate_params, n_splits, out, more_results=None):
         """GridSearchCV's, with the columns of parameters filled at once."""
@@ -347,6 +360,15 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
 
     def _setting_table(self, candidates, limits, prefix):
         return SettingTable(candidates.param_grid, limits, prefix)
+
+
+def _watched(search, context, call, *arguments):
+    """Do a job; callbacks see when it begins and ends."""
+    context.call_on_fit_task_begin(estimator=search)
+    try:
+        return call(*arguments)
+    finally:
+        context.call_on_fit_task_end(estimator=search)
 
 
 def _shared_fits(task):
