@@ -332,6 +332,8 @@ def test_undefined_precision_is_warned_of_once():
     assert result.scores[2] == 0.0
     scorer = make_scorer(precision_score, zero_division=1)
     assert model.tune(X, y, grid, scorer).scores[2] == 1.0
+    flipped = DecisionTreeClassifier().fit(X, 1 - y)
+    assert flipped.tune(X, 1 - y, grid, "precision").scores[2] == 10 / 12  # no warning
 
 
 def test_many_predictions_are_warned_of_once():

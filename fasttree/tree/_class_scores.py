@@ -119,6 +119,9 @@ def _share(name, fraction, rows, weight, average="binary", pos_label=1, zero_div
         return None
 
     def score(hits, predicted, totals):
+        if average == "binary":
+            place = [rows.classes.tolist().index(pos_label)]
+            hits, predicted, totals = hits[place], predicted[place], totals[place]
         numerator, denominator = fraction(hits, predicted, totals)
         is_present = (totals > 0) | (predicted > 0)
         if average == "micro":
@@ -138,8 +141,6 @@ def _share(name, fraction, rows, weight, average="binary", pos_label=1, zero_div
         )
         if average == "micro":
             return scores
-        if average == "binary":
-            return scores[rows.classes.tolist().index(pos_label)]
         weights = np.broadcast_to(totals, scores.shape) if average == "weighted" else is_present
         return np.average(scores, axis=0, weights=weights)
 
