@@ -29,6 +29,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils._plotting import _validate_score_name as validate_score_name
 from sklearn.utils._sparse import _align_api_if_sparse as align_sparse_interface
 from sklearn.utils.metaestimators import _safe_split as safe_split
+from sklearn.utils.stats import _weighted_percentile as weighted_percentile
 from sklearn.utils.validation import (
     _assert_all_finite_element_wise as assert_all_finite_element_wise,
 )
@@ -77,4 +78,5 @@ __all__ = [
     "score_estimator",
     "validate_parameter_constraints",
     "validate_score_name",
+    "weighted_percentile",
 ]

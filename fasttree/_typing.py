@@ -32,6 +32,7 @@ ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
 ClassWeights: TypeAlias = ClassWeight | Sequence[Mapping[Any, float]]  # with several outputs
 CategoricalFeatures: TypeAlias = ArrayLike | Literal["from_dtype"] | None
 CategoricalSplit: TypeAlias = Literal["equality", "subset"]
+Constraints: TypeAlias = ArrayLike | Mapping[str, int] | None
 MissingValues: TypeAlias = float | str | Sequence[float | str] | ArrayLike | None
 
 # Parameters of searches.

@@ -242,6 +242,18 @@ def tune():
     return partial(model.tune, X, y, grid, copy=True)
 
 
+def tune_by_area():
+    X, y = normal(200_000, 5), classes(200_000, 2)
+    grid = {"max_depth": range(1, 40), "min_samples_split": range(2, 2_000)}
+    return partial(DecisionTreeClassifier().fit(X, y).tune, X, y, grid, "roc_auc")
+
+
+def tune_by_median():
+    X, y = normal(200_000, 5), normal(200_000)
+    grid = {"max_depth": range(1, 40), "min_samples_split": range(2, 2_000)}
+    return partial(DecisionTreeRegressor().fit(X, y).tune, X, y, grid, "neg_median_absolute_error")
+
+
 def reduced_error_prune():
     model = chained_regressor(20_000)
     X = np.ones((1_000_000, 1), dtype=np.float32)
@@ -290,6 +302,8 @@ LONG = PLAIN | {
     "partial dependence": partial_dependence,
     "pruning path": pruning_path,
     "tune": tune,
+    "tune by ROC area": tune_by_area,
+    "tune by median error": tune_by_median,
     "reduced_error_prune": reduced_error_prune,
     "TrainOnceSearchCV": search,
     "feature_scores": scores,

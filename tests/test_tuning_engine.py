@@ -16,7 +16,7 @@ from fasttree.tree.pruning._tuning import (
     SETTING_DTYPE,
     Cuts,
     class_weights,
-    path_errors,
+    path_losses,
     reduced_error_mask,
     weighted_table,
 )
@@ -139,16 +139,16 @@ def test_quantities_of_nodes(dtype):
     )
 
 
-@pytest.mark.parametrize("squared", [True, False])
-def test_errors_of_nodes(squared):
+@pytest.mark.parametrize(("loss", "power"), [("squared", 2), ("absolute", 1)])
+def test_errors_of_nodes(loss, power):
     rng = np.random.default_rng(2)
     X, y = rng.random((200, 3)).astype(np.float32), rng.random((200, 2))
     w = rng.random(200)
     model = fasttree.tree.DecisionTreeRegressor(max_depth=5).fit(X, y)
     path = model.decision_path(X).toarray()
     for k in range(2):
-        error = np.abs(y[:, [k]] - model.tree_.value[:, k, 0]) ** (2 if squared else 1)
-        errors = path_errors(model.tree_, model.apply(X), y[:, k].copy(), k, squared, w)
+        error = np.abs(y[:, [k]] - model.tree_.value[:, k, 0]) ** power
+        errors = path_losses(model.tree_, model.apply(X), y[:, k].copy(), k, loss, w)
         assert_allclose(errors.sum(axis=1), (path * error * w[:, None]).sum(axis=0), rtol=1e-14)
 
 

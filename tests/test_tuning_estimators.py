@@ -344,7 +344,7 @@ def test_probabilities_of_a_regressor_are_an_error():
     with pytest.raises(ValueError, match="needs predict_proba, which DecisionTreeRegressor"):
         model.tune(X_val, y_val, scoring="neg_log_loss")
     with pytest.raises(ValueError, match="NaN"):
-        model.tune(X_val[:1], y_val[:1], scoring=lambda model, X, y: np.nan)
+        model.tune(X_val[:1], y_val[:1], {"max_depth": [1, 2]}, scoring=lambda model, X, y: np.nan)
 
 
 @pytest.mark.parametrize("grown", [{"ccp_alpha": 0.01}, {"max_leaf_nodes": 4}])

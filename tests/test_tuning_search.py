@@ -200,26 +200,25 @@ def fit_with_warnings(search, X, y):
 
 
 def passes(monkeypatch):
-    """Counts, by name, of fits, of scores from sums and of calls of scorers."""
-    counts = {"fits": 0, "sums": 0, "calls": 0}
+    """Counts, by name, of fits, of passes for scores and of calls of scorers."""
+    counts = {"fits": 0, "passes": 0, "calls": 0}
     fit = fasttree.tree.BaseDecisionTree._fit
-    from_sums, by_call = _cut_scores._scores_from_sums, _cut_scores._scores_by_call
+    in_passes, by_call = _cut_scores._scores_in_passes, _cut_scores._scores_by_call
 
     def counting_fit(self, *args, **kwargs):
         counts["fits"] += 1
         return fit(self, *args, **kwargs)
 
-    def counting_sums(*args):
-        found = from_sums(*args)
-        counts["sums"] += found is not None
-        return found
+    def counting_passes(*args):
+        counts["passes"] += 1
+        return in_passes(*args)
 
     def counting_calls(*args):
         counts["calls"] += 1
         return by_call(*args)
 
     monkeypatch.setattr(fasttree.tree.BaseDecisionTree, "_fit", counting_fit)
-    monkeypatch.setattr(_cut_scores, "_scores_from_sums", counting_sums)
+    monkeypatch.setattr(_cut_scores, "_scores_in_passes", counting_passes)
     monkeypatch.setattr(_cut_scores, "_scores_by_call", counting_calls)
     return counts
 
@@ -232,7 +231,7 @@ def test_common_scores_of_classes_need_one_pass(monkeypatch, scoring):
     counts = passes(monkeypatch)
     grid = {"max_depth": [1, 2, 3], "ccp_alpha": [0.0, 0.01], "max_leaf_nodes": [None, 4]}
     TrainOnceSearchCV(DecisionTreeClassifier(), grid, scoring=scoring).fit(*IRIS)
-    assert counts == {"fits": 6, "sums": 5, "calls": 0}
+    assert counts == {"fits": 6, "passes": 5, "calls": 0}
 
 
 @pytest.mark.parametrize("scoring", [score for score in NUMBER_SCORES if score != "neg_max_error"])
@@ -245,7 +244,7 @@ def test_common_scores_of_numbers_need_one_pass(monkeypatch, scoring):
     search = TrainOnceSearchCV(DecisionTreeRegressor(), grid, scoring=scoring, refit=False).fit(
         *DIABETES
     )
-    assert counts == {"fits": 10, "sums": 10, "calls": 0}
+    assert counts == {"fits": 10, "passes": 10, "calls": 0}
     assert search.n_fits_ == 10
 
 
@@ -505,26 +504,77 @@ def test_time_of_a_fit_is_shared():
     assert (times == times[0]).all()
 
 
-@pytest.mark.parametrize("verbose", [1, 2, 3, 10])
+@pytest.mark.parametrize("verbose", [0, 1, 2, 3])
 @pytest.mark.parametrize("scoring", ["accuracy", ["accuracy", "f1_macro"]])
-@pytest.mark.parametrize("train", [False, True])
-def test_what_is_printed(capsys, verbose, scoring, train):
-    grid = {"max_depth": [1, 2], "criterion": ["gini"]}
-    options = dict(
-        verbose=verbose, scoring=scoring, refit="accuracy", return_train_score=train, cv=2
-    )
-    TrainOnceSearchCV(DecisionTreeClassifier(), grid, **options).fit(*IRIS)
+def test_what_is_printed(capsys, verbose, scoring):
+    """A line per fit, however many settings are cut from it."""
+    grid = {"max_depth": [1, 2, 3], "criterion": ["gini", "entropy"]}
+    options = dict(verbose=verbose, scoring=scoring, refit="accuracy", cv=2)
+    search = TrainOnceSearchCV(DecisionTreeClassifier(), grid, **options).fit(*IRIS)
     lines = capsys.readouterr().out.splitlines()
-    GridSearchCV(DecisionTreeClassifier(), grid, **options).fit(*IRIS)
-    theirs = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Scoring 2 candidates on 2 folds each, totalling 2 fits"
+    header = "Scoring 6 candidates on 2 folds each, totalling 4 fits"
+    assert lines[:1] == [header][:verbose]
+    lines = [line.rpartition(", total time=")[0] for line in lines[1:]]
+    names = ["score"] if scoring == "accuracy" else scoring
+    expected = []
+    for criterion in grid["criterion"]:
+        of_fit = search.cv_results_["param_criterion"] == criterion
+        for k in range(2):
+            line = f"[CV {k + 1}/2] END criterion={criterion}; 3 settings"
+            if verbose > 2:
+                scores = (search.cv_results_[f"split{k}_test_{name}"][of_fit] for name in names)
+                best = (f"{name}={max(of):.3f}" for name, of in zip(names, scores))
+                line += f", best {', '.join(best)}"
+            expected.append(line)
+    assert lines == (expected if verbose > 1 else [])
 
-    def ends(lines):
-        return sorted(
-            line.split(" total time=")[0].replace(".", "") for line in lines if " END " in line
-        )
 
-    assert ends(lines) == ends(theirs)
+class Recorder:
+    """A callback of scikit-learn's kind that writes down what it is called for."""
+
+    def __init__(self):
+        self.seen, self.n_subtasks = [], {}
+
+    def setup(self, estimator, context):
+        self.seen.append(("setup", context.task_name))
+
+    def on_fit_task_begin(self, estimator, context):
+        self.seen.append(("begin", context.task_name))
+        self.n_subtasks[context.task_name] = context.max_subtasks
+
+    def on_fit_task_end(self, estimator, context):
+        self.seen.append(("end", context.task_name))
+
+    def teardown(self, estimator, context):
+        self.seen.append(("teardown", context.task_name))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_callbacks_see_a_task_per_fold(fails):
+    """As GridSearchCV's, with a task per fit of a fold instead of one per setting."""
+    grid = {"max_depth": [1, 2, 3], "criterion": ["gini", "entropy"]}
+    if fails:
+        grid["max_leaf_nodes"] = [-1]
+    recorders = Recorder(), Recorder()
+    for search, recorder in zip((GridSearchCV, TrainOnceSearchCV), recorders):
+        one = search(DecisionTreeClassifier(), grid, cv=2, error_score="raise")
+        one.set_callbacks(recorder)
+        if fails:
+            with pytest.raises(ValueError, match="max_leaf_nodes"):
+                one.fit(*IRIS)
+        else:
+            one.fit(*IRIS)
+    (theirs, of_theirs), (ours, of_ours) = ((one.seen, one.n_subtasks) for one in recorders)
+    if fails:
+        assert ours[-2:] == [("end", "fold-evaluation"), ("teardown", "fit")]
+        return
+    assert of_ours["search"] == 4
+    assert of_ours["fit"] == of_theirs["fit"]
+    assert ours.count(("begin", "fold-evaluation")) == ours.count(("end", "fold-evaluation")) == 4
+    others = [
+        [entry for entry in seen if not entry[1].endswith("-evaluation")] for seen in (ours, theirs)
+    ]
+    assert others[0] == others[1]
 
 
 def test_it_is_a_grid_search():

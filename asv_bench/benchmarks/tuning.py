@@ -27,10 +27,11 @@ def make_grid(n_rows, n_steps, joint=False):
     return grid if joint else [{name: values} for name, values in grid.items()]
 
 
-def make_search(method, grid, task="classification"):
+def make_search(method, grid, task="classification", scoring=None):
     if method == "train once":
-        return TrainOnceSearchCV(make_estimator("fasttree", task), grid, cv=N_FOLDS)
-    return GridSearchCV(make_estimator(method, task), grid, cv=N_FOLDS)
+        estimator = make_estimator("fasttree", task)
+        return TrainOnceSearchCV(estimator, grid, cv=N_FOLDS, scoring=scoring)
+    return GridSearchCV(make_estimator(method, task), grid, cv=N_FOLDS, scoring=scoring)
 
 
 class GridSearch:
@@ -81,6 +82,15 @@ class Tables:
 
     def time_tune(self, table):
         self.estimator.tune(self.X, self.y)
+
+    def time_tune_by_area_or_median(self, table):
+        """Scores that are not sums over leaves."""
+        n_classes = len(getattr(self.estimator, "classes_", ()))
+        if n_classes < 2:
+            scoring = "neg_median_absolute_error"
+        else:
+            scoring = "roc_auc" if n_classes == 2 else "roc_auc_ovr"
+        self.estimator.tune(self.X, self.y, scoring=scoring)
 
     def time_reduced_error_prune(self, table):
         self.estimator.reduced_error_prune(self.X, self.y)

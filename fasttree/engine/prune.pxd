@@ -45,9 +45,35 @@ cdef extern from "engine/prune/tuning.hpp" namespace "fasttree" nogil:
         const NodeRecord*, intp_t n_nodes, const int64_t* leaves, const int64_t* codes,
         const double* weights, intp_t n_rows, intp_t n_classes, Wide* out, Poll& poll
     ) noexcept
-    void add_errors(
+    void add_losses(
         const NodeRecord*, intp_t n_nodes, const int64_t* leaves, const double* y,
         const double* weights, intp_t n_rows, const double* values, intp_t value_stride,
-        bint squared, Wide* out, Poll& poll
+        int loss, double parameter, Wide* out, Poll& poll
     ) except +
     void mark_reduced_error(const NodeRecord*, intp_t n_nodes, const Wide*, uint8_t*) except +
+
+
+cdef extern from "engine/prune/leaf_scores.hpp" namespace "fasttree" nogil:
+    cdef enum class Curve:
+        ROC
+        PRECISION
+
+    cdef cppclass LeafScore:
+        pass
+
+    cdef cppclass CutScores:
+        CutScores(
+            const CutTree&, const Setting*, intp_t n_settings, LeafScore&, double* out
+        ) except +
+        bint step() except +
+
+    cdef cppclass MedianError(LeafScore):
+        MedianError(
+            const CutTree&, const int64_t* leaves, const double* y, const double* weights,
+            intp_t n_rows, const double* values, intp_t value_stride, Poll& poll
+        ) except +
+
+    LeafScore* ranked_leaves(
+        const CutTree&, const double* values, const Wide* positive, const Wide* negative,
+        Curve curve, Poll& poll
+    ) except +

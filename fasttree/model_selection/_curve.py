@@ -10,7 +10,7 @@ from sklearn.model_selection import ValidationCurveDisplay
 from sklearn.utils import Bunch
 
 from fasttree._sklearn_compat import validate_score_name
-from fasttree.model_selection._folds import is_cuttable
+from fasttree.model_selection._pipeline import is_cuttable
 from fasttree.model_selection._search import TrainOnceSearchCV
 from fasttree.tree.pruning._pruning import ccp_pruning_path
 from fasttree.tree.pruning._settings import LIMITS, UNLIMITED

@@ -21,21 +21,15 @@ from fasttree._sklearn_compat import (
     safe_indexing,
     safe_split,
 )
-from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from fasttree.tree.pruning._cut_scores import ValidationRows, score_cuts
+from fasttree.model_selection._pipeline import SharedSteps, put_tree, tree_within
+from fasttree.tree.pruning._cut_scores import score_cuts
 from fasttree.tree.pruning._settings import LIMITS, UNLIMITED, SettingTable
 from fasttree.tree.pruning._tuning import NO_BUDGET
+from fasttree.tree.pruning._validation_rows import ValidationRows
 
-__all__ = ["Fold", "Task", "is_cuttable"]
+__all__ = ["Fold", "Task"]
 
 _UNLIMITED = SettingTable([{}], UNLIMITED).numbers(n_samples=1)
-
-_OWN_FITS = (DecisionTree.fit, DecisionTreeClassifier.fit, DecisionTreeRegressor.fit)
-
-
-def is_cuttable(estimator):
-    """Whether the estimator is a tree of fasttree's, with its fit."""
-    return getattr(type(estimator), "fit", None) in _OWN_FITS
 
 
 @dataclass(frozen=True)
@@ -58,6 +52,7 @@ class Task:
     y: object
     candidates: list  # parameters of each setting
     table: object  # SettingTable of the settings
+    prefix: str  # before the names of the tree's parameters
     cut: tuple  # names of the limits that are cut
     scorer: object
     fit_params: dict
@@ -66,27 +61,33 @@ class Task:
     error_score: object
     verbose: int
 
-    def evaluate(self, params, members, fold):
-        """Fit once on a fold and score the settings cut from it.
+    def evaluate(self, groups, fold):
+        """Fit a tree per group of settings on a fold and score the settings cut from it.
 
         Parameters
         ----------
-        params : dict
-            Parameters that these settings share.
-        members : ndarray of intp
-            The settings.
+        groups : list of (dict, ndarray of intp)
+            Parameters that settings share, and the settings. Between groups only parameters of
+            the tree differ: what a pipeline does before it is done once.
         fold : Fold
 
         Returns
         -------
-        list of dict
-            For each setting `test_scores`, `fit_time`, `score_time`, `fit_error`,
+        list of list of dict
+            For each group and setting `test_scores`, `fit_time`, `score_time`, `fit_error`,
             `n_test_samples`, and `train_scores` if they are asked for.
         """
-        start = time.perf_counter()
         data = self.X if self.encoded is None else self.encoded
-        train = safe_split(self.estimator, data, self.y, fold.train)
-        test = safe_split(self.estimator, data, self.y, fold.test, fold.train)
+        rows = {
+            "test": (fold.test, *safe_split(self.estimator, data, self.y, fold.test, fold.train)),
+            "train": (fold.train, *safe_split(self.estimator, data, self.y, fold.train)),
+        }
+        shared = SharedSteps()
+        return [self._evaluate(params, members, fold, rows, shared) for params, members in groups]
+
+    def _evaluate(self, params, members, fold, rows, shared):
+        """Fit once and score the settings cut from it."""
+        start = time.perf_counter()
         settings = self._settings(members, len(fold.train))
         fit_params = check_method_params(self.X, params=self.fit_params, indices=fold.train)
         estimator = clone(self.estimator).set_params(
@@ -94,20 +95,20 @@ class Task:
         )
         error = None
         try:
-            estimator.fit(*train, **fit_params)
+            shared.fit(estimator, *rows["train"][1:], fit_params)
         except Exception:
             if self.error_score == "raise":
                 raise
             error = format_exc()
         fit_time = time.perf_counter() - start
 
-        def scores_of(rows, indices):
+        def scores_of(part):
             if error is not None:
                 return [self._failed()] * len(members)
-            return self._scores(estimator, settings, members, rows, indices)
+            return self._scores(estimator, settings, members, rows[part], shared, part)
 
         start = time.perf_counter()
-        test_scores = scores_of(test, fold.test)
+        test_scores = scores_of("test")
         score_time = time.perf_counter() - start if error is None else 0.0
         common = {
             "fit_error": error,
@@ -117,11 +118,11 @@ class Task:
         }
         results = [{"test_scores": scores, **common} for scores in test_scores]
         if self.return_train_score:
-            for result, scores in zip(results, scores_of(train, fold.train)):
+            for result, scores in zip(results, scores_of("train")):
                 result["train_scores"] = scores
         if self.verbose > 1:
-            for member, result in zip(members, results):
-                print(self._line(member, result, fold))  # noqa: T201 (verbose asks for it)
+            seconds = fit_time + score_time
+            print(self._line(params, results, fold, seconds))  # noqa: T201 (verbose asks for it)
         return results
 
     def evaluate_one(self, member, fold):
@@ -144,7 +145,7 @@ class Task:
             split_progress=(fold.number, fold.n_splits),
             candidate_progress=(member, len(self.candidates)),
         )
-        return [result]
+        return [[result]]
 
     def _settings(self, members, n_samples):
         """The settings in absolute numbers; limits that are not cut do not limit."""
@@ -167,17 +168,22 @@ class Task:
             "max_leaf_nodes": None if budget == NO_BUDGET else int(budget),
             "ccp_alpha": 0.0,
         }
-        return {name: loosest[name] for name in self.cut}
+        return {self.prefix + name: loosest[name] for name in self.cut}
 
-    def _scores(self, estimator, settings, members, rows, indices):
+    def _scores(self, estimator, settings, members, rows, shared, part):
         """A number, or a dict of them, for each setting."""
-        original = None  # what scorers that are called are given
-        if self.encoded is not None:
-            original = partial(safe_indexing, self.X, indices)
+        indices, X, y = rows
+        original = partial(safe_indexing, self.X, indices)  # what scorers that are called are given
+        try:
+            X_of_tree = shared.transform(estimator, X, part)
+        except Exception:  # scorers that are called meet it again
+            X_of_tree = None
         scores, _ = score_cuts(
-            ValidationRows(estimator, *rows, original),
+            ValidationRows(
+                tree_within(estimator)[1], X_of_tree, y, original, partial(put_tree, estimator)
+            ),
             settings,
-            lambda i: self.candidates[members[i]],
+            lambda i: self._of_tree(self.candidates[members[i]]),
             self.scorer,
             check_method_params(self.X, params=self.score_params, indices=indices),
             self.error_score,
@@ -187,31 +193,29 @@ class Task:
         columns = [column.tolist() for column in scores.values()]
         return [dict(zip(scores, row)) for row in zip(*columns)]
 
+    def _of_tree(self, params):
+        """The tree's parameters among those of a setting."""
+        start = len(self.prefix)
+        return {name[start:]: params[name] for name in params if name.startswith(self.prefix)}
+
     def _failed(self):
         if isinstance(self.scorer, MultimetricScorer):
             return dict.fromkeys(self.scorer._scorers, self.error_score)
         return self.error_score
 
-    def _line(self, member, result, fold):
-        """What GridSearchCV prints about a setting on a fold."""
-        progress = f" {fold.number + 1}/{fold.n_splits}" if self.verbose > 2 else ""
-        if self.verbose > 9:
-            progress += f"; {member + 1}/{len(self.candidates)}"
-        params = self.candidates[member]
-        message = ", ".join(f"{name}={params[name]}" for name in sorted(params)) + ";"
+    def _line(self, params, results, fold, seconds):
+        """What is printed about a fit and its settings."""
+        message = ", ".join(f"{name}={params[name]}" for name in sorted(params))
+        message += f"{'; ' if params else ''}{len(results)} settings"
         if self.verbose > 2:
-            message += _score_text(result["test_scores"], result.get("train_scores"))
-        message += f" total time={short_format_time(result['fit_time'] + result['score_time'])}"
-        head = f"[CV{progress}] END "
-        return head + "." * (80 - len(head) - len(message)) + message
+            message += f", {_best_scores([result['test_scores'] for result in results])}"
+        time_ = short_format_time(seconds).strip()
+        return f"[CV {fold.number + 1}/{fold.n_splits}] END {message}, total time={time_}"
 
 
-def _score_text(test, train):
-    """The scores of a setting on a fold, as GridSearchCV writes them."""
-    if isinstance(test, Number):
-        both = "" if train is None else f"train={train:.3f}, "
-        return f", score=({both}test={test:.3f})" if both else f", score={test:.3f}"
-    return "".join(
-        f" {name}: ({'' if train is None else f'train={train[name]:.3f}, '}test={test[name]:.3f})"
-        for name in sorted(test)
-    )
+def _best_scores(scores):
+    """The best score of each scorer on a fold, in words."""
+    if isinstance(scores[0], Number):
+        return f"best score={np.nanmax(scores):.3f}"
+    best = {name: np.nanmax([score[name] for score in scores]) for name in scores[0]}
+    return "best " + ", ".join(f"{name}={score:.3f}" for name, score in best.items())

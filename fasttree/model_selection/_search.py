@@ -25,10 +25,11 @@ from fasttree._sklearn_compat import (
     insert_error_scores,
     report_fit_failures,
 )
-from fasttree.model_selection._folds import Fold, Task, is_cuttable
+from fasttree.model_selection._folds import Fold, Task
+from fasttree.model_selection._pipeline import is_cuttable, replaces_tree, tree_within
 from fasttree.tree import EncodedData
-from fasttree.tree.pruning._cut_scores import check_scorer
-from fasttree.tree.pruning._settings import LIMITS, SettingTable
+from fasttree.tree.pruning._cut_scores import check_scorer, warn_of_predictions
+from fasttree.tree.pruning._settings import LIMITS, SettingTable, params_key
 from fasttree.utils._parallel import Parallel
 
 if TYPE_CHECKING:
@@ -39,29 +40,215 @@ if TYPE_CHECKING:
 
     from fasttree._typing import ErrorScore, Folds, Grid, MatrixLike, Scoring, TargetLike
 
-__all__ = ["TrainOnceSearchCV"]
+__all__ = ["TrainOnceMixin", "TrainOnceSearchCV"]
 
 
-class TrainOnceSearchCV(GridSearchCV):
+class TrainOnceMixin:
+    """The fit of a search that trains once per fold; the search itself says which settings."""
+
+    @fit_context(prefer_skip_nested_validation=False)  # the estimator is checked when it fits
+    def fit(self, X: MatrixLike, y: TargetLike | None = None, **params: Any) -> Self:
+        """Score all settings on all folds and fit the best one on all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets.
+        **params : dict of str to object
+            Passed to the estimator's fit, the scorer and the splitter: `sample_weight`,
+            `groups`, and what metadata routing asks for. Arrays with one entry per row are split
+            with the folds.
+
+        Returns
+        -------
+        self
+            The fitted search.
+        """
+        scorer, refit_metric = self._get_scorers()
+        check_scorer(self.estimator, scorer)
+        candidates = self._candidates()
+        X, y = indexable(X, y)
+        params = check_method_params(X, params=params)
+        routed = self._get_routed_params_for_fit(params)
+        metadata = {name: params[name] for name in ("sample_weight",) if name in params} or None
+        context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+
+        names = set().union(*candidates)
+        encoded = self._encoded(X, names)
+        task = self._make_task(X, encoded, y, candidates, names, scorer, routed)
+        folds = self._make_folds(X, y, routed)
+        results = self._search(task, folds, context)
+        if callable(self.scoring) and self.multimetric_:
+            refit_metric = self.refit
+        self._choose(results, refit_metric)
+        if self.refit:
+            self._fit_best(X, encoded, y, routed.estimator.fit, context, metadata)
+        self.scorer_ = scorer._scorers if isinstance(scorer, MultimetricScorer) else scorer
+        self.cv_results_ = results
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+        return self
+
+    def _encoded(self, X, names):
+        """X encoded for all fits, or None where they have to read it for themselves: because
+        settings differ in how, or because it is for each of them to say what is wrong with it."""
+        reading = {"categorical_features", "missing_values"}
+        if not is_cuttable(self.estimator) or reading & names:
+            return None
+        if isinstance(X, EncodedData):
+            return X
+        try:
+            return EncodedData.borrowed(
+                X, **{name: getattr(self.estimator, name) for name in reading}
+            )
+        except (TypeError, ValueError):
+            return None
+
+    def _make_task(self, X, encoded, y, candidates, names, scorer, routed):
+        cut, table = (), None
+        prefix, tree = tree_within(self.estimator)
+        if tree is not None and not replaces_tree(prefix, names):
+            cut = ("ccp_alpha",) if get_config()["sklearn_random_stream"] else LIMITS
+            limits = {name: getattr(tree, name) for name in LIMITS}
+            table = self._setting_table(candidates, limits, prefix)
+        return Task(
+            estimator=clone(self.estimator),
+            X=X,
+            encoded=encoded,
+            y=y,
+            candidates=list(candidates),
+            table=table,
+            prefix=prefix,
+            cut=cut,
+            scorer=scorer,
+            fit_params=routed.estimator.fit,
+            score_params=routed.scorer.score,
+            return_train_score=self.return_train_score,
+            error_score=self.error_score,
+            verbose=self.verbose,
+        )
+
+    def _make_folds(self, X, y, routed):
+        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
+        splits = list(cv.split(X, y, **routed.splitter.split))
+        if len(splits) != self.n_splits_:
+            raise ValueError(
+                f"cv.split and cv.get_n_splits disagree: {len(splits)} and {self.n_splits_} splits."
+            )
+        if not splits:
+            raise ValueError("There are no splits to fit on: the cv iterator is empty.")
+        return [Fold(i, len(splits), train, test) for i, (train, test) in enumerate(splits)]
+
+    def _search(self, task, folds, context):
+        """Score all settings on all folds; returns what becomes `cv_results_`."""
+        together, alone = _shared_fits(task)
+        groups = [group for job in together for group in job]
+        n_cut = sum(len(members) for _, members in groups)
+        warn_of_predictions(
+            task.scorer, n_cut * len(folds) * (1 + self.return_train_score), stacklevel=4
+        )
+        self.n_fits_ = len(folds) * (len(groups) + len(alone))
+        if self.verbose > 0:
+            print(  # noqa: T201 (verbose asks for it)
+                f"Scoring {len(task.candidates)} candidates on {len(folds)} folds each, "
+                f"totalling {self.n_fits_} fits"
+            )
+        jobs = [(task.evaluate, job, fold) for job in together for fold in folds]
+        parts = [[members for _, members in job] for _, job, _ in jobs]
+        jobs += [(task.evaluate_one, member, fold) for member in alone for fold in folds]
+        parts += [[[member]] for member in alone for _ in folds]
+        found = self._run(jobs, context)
+
+        out = [None] * (len(task.candidates) * len(folds))
+        for (_, _, fold), groups, results_of_groups in zip(jobs, parts, found):
+            for members, results in zip(groups, results_of_groups):
+                for member, result in zip(members, results):
+                    out[member * len(folds) + fold.number] = result
+        report_fit_failures(out, self.error_score)
+        if callable(self.scoring):
+            insert_error_scores(out, self.error_score)
+        self.multimetric_ = isinstance(out[0]["test_scores"], dict)
+        if callable(self.scoring) and self.multimetric_:
+            self._check_refit_for_multimetric(out[0]["test_scores"])
+        return self._format_results(task.candidates, len(folds), out)
+
+    def _run(self, jobs, context):
+        """The results of jobs, each a function and two arguments; callbacks see a task per job."""
+        context = context.subcontext(
+            task_name="search", max_subtasks=len(jobs), sequential_subtasks=False
+        )
+        context.call_on_fit_task_begin(estimator=self)
+        if getattr(self, "_skl_callbacks", None):
+            # Made beforehand: what is sent to workers must not change meanwhile.
+            tasks = [context.subcontext("fold-evaluation", task_id=i) for i in range(len(jobs))]
+            calls = [delayed(_watched)(self, at, *job) for at, job in zip(tasks, jobs)]
+        else:
+            calls = [delayed(call)(*arguments) for call, *arguments in jobs]
+        found = Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch)(calls)
+        context.call_on_fit_task_end(estimator=self)
+        return found
+
+    def _format_results(self, candidate_params, n_splits, out, more_results=None):
+        """GridSearchCV's, with the columns of parameters filled at once."""
+        unnamed = [{}] * len(candidate_params)
+        results = super()._format_results(unnamed, n_splits, out, more_results)
+        columns = {**_parameter_columns(candidate_params), "params": candidate_params}
+        ordered = {}
+        for name, column in results.items():
+            ordered.update(columns if name == "params" else {name: column})
+        return ordered
+
+    def _choose(self, results, refit_metric):
+        if not self.refit and self.multimetric_:
+            return
+        self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
+        if not callable(self.refit):
+            self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
+        self.best_params_ = results["params"][self.best_index_]
+
+    def _fit_best(self, X, encoded, y, fit_params, context, metadata):
+        data = X if encoded is None else encoded
+        self.best_estimator_ = clone(self.estimator).set_params(
+            **clone(self.best_params_, safe=False)
+        )
+        context = context.subcontext(task_name="refit-with-best-params")
+        with context.propagate_callback_context(self.best_estimator_):
+            context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+            start = time.time()
+            if y is None:
+                self.best_estimator_.fit(data, **fit_params)
+            else:
+                self.best_estimator_.fit(data, y, **fit_params)
+            self.refit_time_ = time.time() - start
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+
+
+class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
     """Search a parameter grid with cross-validation, training once per fold.
 
     A drop-in for :class:`sklearn.model_selection.GridSearchCV` with the same results. Settings
     that differ only in `max_depth`, `min_samples_split`, `min_impurity_decrease`,
     `max_leaf_nodes` and `ccp_alpha` are cut from one tree, which is fitted once on each fold
     under the loosest of them; for every combination of the other parameters there is a fit of its
-    own. A setting with an invalid value, and any setting of an estimator that is not one of
-    fasttree's trees, is fitted as in GridSearchCV.
+    own. Of a pipeline that ends in a tree, the steps before it are fitted once per fold and
+    combination of their parameters. A setting with an invalid value, and any setting of another
+    estimator, is fitted as in GridSearchCV.
 
     Parameters
     ----------
     estimator : estimator
-        A tree of :mod:`fasttree.tree`.
+        A tree of :mod:`fasttree.tree`, or a pipeline that ends in one.
     param_grid : dict of str to sequence, or list of such dicts
         The values to combine; a list is a union of grids.
     scoring : str, callable, list, tuple, dict or None, default=None
-        One scorer or several; None takes the estimator's own. Accuracy, balanced accuracy, log
-        loss, Brier score, F1, R2 and mean squared (or its root) and absolute error are computed
-        for all settings in one pass; any other scorer is called once per tree that differs.
+        One scorer or several; None takes the estimator's own. Nearly all of scikit-learn's are
+        computed for all settings in one pass, see :ref:`scores-from-one-pass`; any other scorer is
+        called once per tree that differs, and many calls are warned of.
     n_jobs : int or None, default=None
         Number of folds and fits done in parallel. None means 1 unless in a joblib context, -1
         all processors.
@@ -71,7 +258,8 @@ class TrainOnceSearchCV(GridSearchCV):
     cv : int, cross-validation generator, iterable or None, default=None
         The folds; None means five.
     verbose : int, default=0
-        How much is printed: 1 the number of fits, 2 every setting, 3 its scores.
+        How much is printed: 1 the number of fits, 2 every fit with its number of settings, 3 their
+        best scores.
     pre_dispatch : int or str, default="2*n_jobs"
         Number of jobs handed out ahead.
     error_score : "raise" or number, default=np.nan
@@ -164,171 +352,23 @@ class TrainOnceSearchCV(GridSearchCV):
             return_train_score=return_train_score,
         )
 
-    @fit_context(prefer_skip_nested_validation=False)  # the estimator is checked when it fits
-    def fit(self, X: MatrixLike, y: TargetLike | None = None, **params: Any) -> Self:
-        """Score all settings on all folds and fit the best one on all rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The targets.
-        **params : dict of str to object
-            Passed to the estimator's fit, the scorer and the splitter: `sample_weight`,
-            `groups`, and what metadata routing asks for. Arrays with one entry per row are split
-            with the folds.
-
-        Returns
-        -------
-        TrainOnceSearchCV
-            The fitted search.
-        """
-        scorer, refit_metric = self._get_scorers()
-        check_scorer(self.estimator, scorer)
+    def _candidates(self):
         candidates = ParameterGrid(self.param_grid)
         if not candidates.param_grid:
             raise ValueError("param_grid is empty: there is no setting to score.")
-        X, y = indexable(X, y)
-        params = check_method_params(X, params=params)
-        routed = self._get_routed_params_for_fit(params)
-        metadata = {name: params[name] for name in ("sample_weight",) if name in params} or None
-        context = self._init_callback_context(max_subtasks=1 + (self.refit is not False))
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+        return candidates
 
-        encoded = self._encoded(X)
-        task = self._make_task(X, encoded, y, candidates, scorer, routed)
-        folds = self._make_folds(X, y, routed)
-        results = self._search(task, folds, candidates, context)
-        if callable(self.scoring) and self.multimetric_:
-            refit_metric = self.refit
-        self._choose(results, refit_metric)
-        if self.refit:
-            self._fit_best(X, encoded, y, routed.estimator.fit, context, metadata)
-        self.scorer_ = scorer._scorers if isinstance(scorer, MultimetricScorer) else scorer
-        self.cv_results_ = results
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
-        return self
+    def _setting_table(self, candidates, limits, prefix):
+        return SettingTable(candidates.param_grid, limits, prefix)
 
-    def _encoded(self, X):
-        """X encoded for all fits, or None where they have to read it for themselves: because
-        settings differ in how, or because it is for each of them to say what is wrong with it."""
-        grids = [self.param_grid] if isinstance(self.param_grid, dict) else self.param_grid
-        reading = {"categorical_features", "missing_values"}
-        if not is_cuttable(self.estimator) or any(reading & set(grid) for grid in grids):
-            return None
-        if isinstance(X, EncodedData):
-            return X
-        try:
-            return EncodedData.borrowed(
-                X, **{name: getattr(self.estimator, name) for name in reading}
-            )
-        except (TypeError, ValueError):
-            return None
 
-    def _make_task(self, X, encoded, y, candidates, scorer, routed):
-        cut, table = (), None
-        if is_cuttable(self.estimator):
-            cut = ("ccp_alpha",) if get_config()["sklearn_random_stream"] else LIMITS
-            limits = {name: getattr(self.estimator, name) for name in LIMITS}
-            table = SettingTable(candidates.param_grid, limits)
-        return Task(
-            estimator=clone(self.estimator),
-            X=X,
-            encoded=encoded,
-            y=y,
-            candidates=list(candidates),
-            table=table,
-            cut=cut,
-            scorer=scorer,
-            fit_params=routed.estimator.fit,
-            score_params=routed.scorer.score,
-            return_train_score=self.return_train_score,
-            error_score=self.error_score,
-            verbose=self.verbose,
-        )
-
-    def _make_folds(self, X, y, routed):
-        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
-        splits = list(cv.split(X, y, **routed.splitter.split))
-        if len(splits) != self.n_splits_:
-            raise ValueError(
-                f"cv.split and cv.get_n_splits disagree: {len(splits)} and {self.n_splits_} splits."
-            )
-        if not splits:
-            raise ValueError("There are no splits to fit on: the cv iterator is empty.")
-        return [Fold(i, len(splits), train, test) for i, (train, test) in enumerate(splits)]
-
-    def _search(self, task, folds, candidates, context):
-        """Score all settings on all folds; returns what becomes `cv_results_`."""
-        together, alone = _shared_fits(task)
-        self.n_fits_ = len(folds) * (len(together) + len(alone))
-        if self.verbose > 0:
-            print(  # noqa: T201 (verbose asks for it)
-                f"Scoring {len(candidates)} candidates on {len(folds)} folds each, "
-                f"totalling {self.n_fits_} fits"
-            )
-        context = context.subcontext(task_name="search", max_subtasks=0)
-        context.call_on_fit_task_begin(estimator=self)
-        jobs = [(members, fold) for _, members in together for fold in folds]
-        jobs += [([member], fold) for member in alone for fold in folds]
-        calls = [
-            delayed(task.evaluate)(params, members, fold)
-            for params, members in together
-            for fold in folds
-        ]
-        calls += [delayed(task.evaluate_one)(member, fold) for member in alone for fold in folds]
-        found = Parallel(n_jobs=self.n_jobs, pre_dispatch=self.pre_dispatch)(calls)
-
-        out = [None] * (len(candidates) * len(folds))
-        for (members, fold), results in zip(jobs, found):
-            for member, result in zip(members, results):
-                out[member * len(folds) + fold.number] = result
-        report_fit_failures(out, self.error_score)
-        if callable(self.scoring):
-            insert_error_scores(out, self.error_score)
-        self.multimetric_ = isinstance(out[0]["test_scores"], dict)
-        if callable(self.scoring) and self.multimetric_:
-            self._check_refit_for_multimetric(out[0]["test_scores"])
-        context.call_on_fit_task_end(estimator=self)
-        return self._format_results(task.candidates, len(folds), out)
-
-    def _format_results(self, candidate_params, n_splits, out, more_results=None):
-        """GridSearchCV's, with the columns of parameters filled at once."""
-        unnamed = [{}] * len(candidate_params)
-        results = super()._format_results(unnamed, n_splits, out, more_results)
-        columns = {**_parameter_columns(candidate_params), "params": candidate_params}
-        ordered = {}
-        for name, column in results.items():
-            ordered.update(columns if name == "params" else {name: column})
-        return ordered
-
-    def _choose(self, results, refit_metric):
-        if not self.refit and self.multimetric_:
-            return
-        self.best_index_ = self._select_best_index(self.refit, refit_metric, results)
-        if not callable(self.refit):
-            self.best_score_ = results[f"mean_test_{refit_metric}"][self.best_index_]
-        self.best_params_ = results["params"][self.best_index_]
-
-    def _fit_best(self, X, encoded, y, fit_params, context, metadata):
-        data = X if encoded is None else encoded
-        self.best_estimator_ = clone(self.estimator).set_params(
-            **clone(self.best_params_, safe=False)
-        )
-        context = context.subcontext(task_name="refit-with-best-params")
-        with context.propagate_callback_context(self.best_estimator_):
-            context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
-            start = time.time()
-            if y is None:
-                self.best_estimator_.fit(data, **fit_params)
-            else:
-                self.best_estimator_.fit(data, y, **fit_params)
-            self.refit_time_ = time.time() - start
-        if hasattr(self.best_estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.best_estimator_.feature_names_in_
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+def _watched(search, context, call, *arguments):
+    """Do a job; callbacks see when it begins and ends."""
+    context.call_on_fit_task_begin(estimator=search)
+    try:
+        return call(*arguments)
+    finally:
+        context.call_on_fit_task_end(estimator=search)
 
 
 def _shared_fits(task):
@@ -336,19 +376,21 @@ def _shared_fits(task):
 
     Returns
     -------
-    together : list of (dict, ndarray of intp)
-        Shared parameters and the settings.
+    together : list of list of (dict, ndarray of intp)
+        Shared parameters and the settings, grouped by parameters of the steps before the tree.
     alone : list of int
         Settings.
     """
     if not task.cut:
         return [], list(range(len(task.candidates)))
-    is_valid = task.table.is_valid
-    groups = [
-        (params, members[is_valid[members]]) for params, members in task.table.groups(task.cut)
-    ]
-    together = [(params, members) for params, members in groups if len(members)]
-    return together, np.flatnonzero(~is_valid).tolist()
+    is_valid, jobs = task.table.is_valid, {}
+    for params, members in task.table.groups(task.cut):
+        before = {name: params[name] for name in params if not name.startswith(task.prefix)}
+        key = params_key(before if task.prefix else params)
+        members = members[is_valid[members]]
+        if len(members):
+            jobs.setdefault(key, []).append((params, members))
+    return list(jobs.values()), np.flatnonzero(~is_valid).tolist()
 
 
 def _parameter_columns(candidates):

@@ -8,6 +8,7 @@ is a number, the rest are categories (Wang & Gupta 2024, section 2).
 Complexity: O(n) per column plus a sort of its distinct categories.
 """
 
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
@@ -18,11 +19,21 @@ from fasttree.table._cells import mark_codes, parse_texts, scan_objects, take_bi
 from fasttree.table._columns import Coded, Numbers, Objects
 from fasttree.utils._finite import SOME_INFINITE, SOME_MISSING, value_kind
 
-__all__ = ["MAX_CATEGORIES", "TableEncoder", "category_codes", "category_key", "table_encoder"]
+__all__ = [
+    "MAX_CATEGORIES",
+    "TableEncoder",
+    "category_codes",
+    "category_key",
+    "table_encoder",
+    "warn_of_raw_text",
+]
 
 # Distinct categories of a column: the codes that the payload of a float32 NaN can hold (_cell.hpp).
 MAX_CATEGORIES = 0x3FFFFD
 MISSING_BITS = np.uint32(0x7FC00000)
+
+# Fewer distinct texts than this are categories, however few rows there are.
+_MANY_TEXTS = 100
 
 
 def category_key(category):
@@ -50,6 +61,14 @@ def _simplify(cell):
     raise TypeError(
         f"argument must be a string or a number, not {type(cell).__name__!r}: {cell!r:.50}"
     )
+
+
+def _is_readable(cell):
+    try:
+        _simplify(cell)
+    except TypeError:
+        return cell is None
+    return True
 
 
 def _parts(state, *names):
@@ -178,7 +197,11 @@ class ColumnEncoder:
                     column.cells, self.is_category, self.missing.numbers, _simplify
                 )
             except TypeError as error:
-                raise TypeError(f"Column {self.name!r}: {error}") from None
+                row = next(i for i, cell in enumerate(column.cells) if not _is_readable(cell))
+                raise TypeError(
+                    f"Column {self.name!r}, row {row}: {error}. Convert the column to numbers or "
+                    "texts, or leave it out."
+                ) from None
             out.view(np.uint32)[:] = bits
             bits, _ = self._bits_of(distinct, codes)
             if distinct:
@@ -258,6 +281,28 @@ class ColumnEncoder:
                     if value not in self.missing.numbers:
                         cells[i] = value
                     categories[i] = None
+
+
+def warn_of_raw_text(encoder, n_rows):
+    """Warn of columns of text in which most rows hold a text of their own.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        Fitted.
+    n_rows : int
+        Number of rows of its table.
+    """
+    for column in encoder.columns:
+        n_texts = len(column.categories)
+        if n_texts >= _MANY_TEXTS and 2 * n_texts > n_rows:
+            warnings.warn(
+                f"Column {column.name!r} holds {n_texts} distinct texts in {n_rows} rows: a tree "
+                "can only memorise them. Leave it out, or make features of it, for example with "
+                "scikit-learn's TfidfVectorizer or TargetEncoder.",
+                UserWarning,
+                stacklevel=2,
+            )
 
 
 class TableEncoder:

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from fasttree.table._columns import open_table
-from fasttree.table._encoder import TableEncoder
+from fasttree.table._encoder import TableEncoder, warn_of_raw_text
 from fasttree.utils._finite import SOME_INFINITE, value_kind
 
 __all__ = [
@@ -189,4 +189,6 @@ def read_table(owner, X):
             "minimum of 1 is required."
         )
     encoder = TableEncoder(table, categorical_features, missing_values)
-    return encoder.encode(table, is_fit=True), encoder, X
+    cells = encoder.encode(table, is_fit=True)
+    warn_of_raw_text(encoder, table.n_rows)
+    return cells, encoder, X

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-import narwhals
-import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -17,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from fasttree._sklearn_compat import StrOptions, fit_context
 from fasttree.tree._base import CRITERIA_CLF, CRITERIA_REG, BaseDecisionTree
 from fasttree.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
+from fasttree.tree._task import infer_task
 from fasttree.tree.pruning._tunable import TunableMixin
 
 if TYPE_CHECKING:
     from typing import Literal, Self
 
     import sklearn.tree
-    from numpy.typing import ArrayLike
     from sklearn.utils import Bunch
 
     from fasttree._typing import (
@@ -33,6 +30,7 @@ if TYPE_CHECKING:
         ClassificationCriterion,
         ClassWeights,
         ColumnLike,
+        Constraints,
         FloatArray,
         IntArray,
         MatrixLike,
@@ -48,78 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DecisionTree"]
 
-MAX_INTEGER_CLASSES = 30
-
-
-def infer_task(y: TargetLike) -> Task:
-    """Return the task that a target calls for.
-
-    Labels (strings, booleans, categories, objects) are classes. Floats with a fraction are
-    quantities. Whole numbers are classes if no output has more than 30 distinct ones.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        The target.
-
-    Returns
-    -------
-    {"classification", "regression"}
-        The task.
-
-    Raises
-    ------
-    TypeError
-        If y holds dates or durations.
-
-    Warns
-    -----
-    UserWarning
-        If y holds too many distinct whole numbers to be taken for classes.
-    """
-    if _has_label_dtype(y):
-        return "classification"
-    y = np.asarray(y)
-    kind = y.dtype.kind
-    if kind in "Mm":
-        raise TypeError(f"y has dtype {y.dtype}; convert it to numbers or to labels.")
-    if kind in "bOSUTV":
-        return "classification"
-    if kind not in "iuf" or (kind == "f" and not np.array_equal(y, np.floor(y))):
-        return "regression"
-    if y.size == 0:
-        raise ValueError("y holds no samples: at least one target is required.")
-    columns = y.reshape(len(y), -1).T if y.ndim else y.reshape(1, 1)
-    n_distinct = max((len(np.unique(column)) for column in columns), default=0)
-    if n_distinct <= MAX_INTEGER_CLASSES:
-        return "classification"
-    warnings.warn(
-        f"y holds {n_distinct} distinct whole numbers and is taken for a quantity; "
-        'pass task="classification" or task="regression" to settle it.',
-        UserWarning,
-        stacklevel=4,
-    )
-    return "regression"
-
-
-def _has_label_dtype(y):
-    """Whether y is a series or frame with a column of labels."""
-    y = narwhals.from_native(y, pass_through=True, allow_series=True)
-    if isinstance(y, narwhals.Series):
-        dtypes = [y.dtype]
-    elif isinstance(y, narwhals.DataFrame):
-        dtypes = y.schema.values()
-    else:
-        return False
-    labels = (
-        narwhals.Boolean,
-        narwhals.Categorical,
-        narwhals.Enum,
-        narwhals.Object,
-        narwhals.String,
-    )
-    return any(dtype in labels for dtype in dtypes)
-
 
 def _from_estimator(name, doc):
     """A property that reads an attribute of the fitted estimator."""
@@ -134,13 +60,13 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
     """A decision tree for whatever the target calls for.
 
     Strings, booleans, categories and objects are classes, and floats with a fraction are
-    quantities. Whole numbers are classes if there are at most 30 distinct ones; more are
-    quantities, with a warning.
+    quantities. Whole numbers are classes if there are at most 30 distinct ones, else quantities; a
+    warning says so where it is open. A criterion settles the task.
 
     Parameters
     ----------
     task : {"auto", "classification", "regression"}, default="auto"
-        What to fit; "auto" looks at the target.
+        What to fit; "auto" goes by the criterion, if one is given, else by the target.
     criterion : str or None, default=None
         Impurity that splits decrease, by the names of :class:`DecisionTreeClassifier` and
         :class:`DecisionTreeRegressor`. None takes their defaults, "gini" and "squared_error".
@@ -166,8 +92,9 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         Weights of the classes; classification only.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning.
-    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
-        Monotonicity constraints.
+    monotonic_cst : array-like of int of shape (n_features,), dict of str to int, or None, \
+            default=None
+        Monotonicity constraints, by position or by name of the column.
     n_jobs : int or None, default=None
         Number of threads in fit and predict.
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
@@ -234,7 +161,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         min_impurity_decrease: float = 0.0,
         class_weight: ClassWeights = None,
         ccp_alpha: float = 0.0,
-        monotonic_cst: ArrayLike | None = None,
+        monotonic_cst: Constraints = None,
         n_jobs: int | None = None,
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_split: CategoricalSplit = "equality",
@@ -290,7 +217,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         DecisionTree
             The fitted estimator.
         """
-        task = infer_task(y) if self.task == "auto" else self.task
+        task = self._settled_task() or infer_task(y)
         self.estimator_ = self._make_estimator(task).fit(X, y, sample_weight=sample_weight)
         self.task_ = task
         return self
@@ -336,9 +263,15 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         for name, value in limits.items():
             setattr(self, name, value)
 
+    def _settled_task(self):
+        """The task that the parameters name, or None if they leave it to the target."""
+        if self.task != "auto" or self.criterion is None:
+            return self.task if self.task != "auto" else None
+        return "classification" if self.criterion in CRITERIA_CLF else "regression"
+
     def _known_task(self):
         """The task, or None where only fit can tell."""
-        return getattr(self, "task_", None) or (self.task if self.task != "auto" else None)
+        return getattr(self, "task_", None) or self._settled_task()
 
     def predict(self, X: MatrixLike) -> Array:
         """Return the class or value of each row.
@@ -483,7 +416,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         Bunch
             `ccp_alphas` and `impurities`.
         """
-        task = infer_task(y) if self.task == "auto" else self.task
+        task = self._settled_task() or infer_task(y)
         estimator = self._make_estimator(task)
         return estimator.cost_complexity_pruning_path(X, y, sample_weight=sample_weight)
 

@@ -36,6 +36,7 @@ from fasttree.tree._criterion import (
 )
 from fasttree.tree._data import EncodedData, TrainingData
 from fasttree.tree._encoding import encoding_of
+from fasttree.tree._monotonic import monotonic_constraints
 from fasttree.tree._splitter import BestSplitter, RandomSplitter
 from fasttree.tree._tree import Tree
 from fasttree.tree._validation import (
@@ -105,6 +106,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "categorical_split": [StrOptions({"equality", "subset"})],
         "missing_values": ["array-like", str, Real, None],
+        "monotonic_cst": ["array-like", dict, None],
     }
 
     def _check_parameters(self):
@@ -254,7 +256,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             min_samples_leaf,
             min_weight_leaf,
             self._source_of_seed(),
-            self._checked_monotonic_cst(),
+            monotonic_constraints(self),
             self.categorical_split == "subset",
         )
         max_depth = MAX_DEPTH if self.max_depth is None else min(self.max_depth, MAX_DEPTH)
@@ -292,9 +294,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
 
     def _check_categories(self, n_categories):
         """Raise if a parameter does not go with categorical columns."""
-        if self.monotonic_cst is not None and np.any(
-            (n_categories > 0) & (np.asarray(self.monotonic_cst) != 0)
-        ):
+        constraints = monotonic_constraints(self)
+        if constraints is not None and np.any((n_categories > 0) & (constraints != 0)):
             raise ValueError("Monotonicity constraints are for columns without categories.")
         if self.categorical_split == "subset" and self.splitter == "best":
             is_ordered = self.n_outputs_ == 1 and self.criterion != "absolute_error"
@@ -326,35 +327,6 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if isinstance(self.max_features, Integral):
             return self.max_features
         return max(1, int(self.max_features * n_features))
-
-    @within_doubles
-    def _checked_monotonic_cst(self):
-        """Return the constraints as the engine reads them: on the mean, or on class 0."""
-        if self.monotonic_cst is None:
-            return None
-        if self.n_outputs_ > 1:
-            raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
-        if self.criterion == "label_split":
-            raise ValueError("Monotonicity constraints are not supported by 'label_split'.")
-        constraints = np.asarray(self.monotonic_cst)
-        if constraints.shape[0] != self.n_features_in_:
-            raise ValueError(
-                f"monotonic_cst has shape {constraints.shape[0]} but the input data "
-                f"X has {self.n_features_in_} features."
-            )
-        if not np.isin(constraints, (-1, 0, 1)).all():
-            raise ValueError(
-                "monotonic_cst must be None or an array-like of -1, 0 or 1, but got "
-                f"{np.unique(constraints)}"
-            )
-        constraints = constraints.astype(np.int8)
-        if isinstance(self, ClassifierMixin):
-            if self.n_classes_[0] > 2:
-                raise ValueError(
-                    "Monotonicity constraints are not supported with multiclass classification"
-                )
-            constraints *= -1
-        return constraints
 
     # ---- prediction
 
@@ -480,6 +452,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
+        tags.input_tags.string = True
         return tags
 
     # ---- missing values

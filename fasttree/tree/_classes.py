@@ -26,8 +26,6 @@ from fasttree.utils._docs import document
 if TYPE_CHECKING:
     from typing import Self
 
-    from numpy.typing import ArrayLike
-
     from fasttree._typing import (
         Array,
         CategoricalFeatures,
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
         ClassificationCriterion,
         ClassWeights,
         ColumnLike,
+        Constraints,
         FloatArray,
         MatrixLike,
         MaxFeatures,
@@ -111,7 +110,7 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         min_impurity_decrease: float = 0.0,
         class_weight: ClassWeights = None,
         ccp_alpha: float = 0.0,
-        monotonic_cst: ArrayLike | None = None,
+        monotonic_cst: Constraints = None,
         n_jobs: int | None = None,
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_split: CategoricalSplit = "equality",
@@ -275,7 +274,7 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
-        monotonic_cst: ArrayLike | None = None,
+        monotonic_cst: Constraints = None,
         n_jobs: int | None = None,
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_split: CategoricalSplit = "equality",
@@ -386,7 +385,7 @@ class ExtraTreeClassifier(DecisionTreeClassifier, sklearn.tree.ExtraTreeClassifi
         min_impurity_decrease: float = 0.0,
         class_weight: ClassWeights = None,
         ccp_alpha: float = 0.0,
-        monotonic_cst: ArrayLike | None = None,
+        monotonic_cst: Constraints = None,
         n_jobs: int | None = None,
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_split: CategoricalSplit = "equality",
@@ -446,7 +445,7 @@ class ExtraTreeRegressor(DecisionTreeRegressor, sklearn.tree.ExtraTreeRegressor)
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
-        monotonic_cst: ArrayLike | None = None,
+        monotonic_cst: Constraints = None,
         n_jobs: int | None = None,
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_split: CategoricalSplit = "equality",

@@ -14,7 +14,6 @@ import narwhals
 import numpy as np
 from scipy.sparse import issparse
 
-from fasttree.tree._auto import infer_task
 from fasttree.tree._classes import (
     CRITERIA_CLF,
     CRITERIA_REG,
@@ -22,6 +21,7 @@ from fasttree.tree._classes import (
     DecisionTreeRegressor,
 )
 from fasttree.tree._encoding import encoding_of
+from fasttree.tree._task import infer_task
 
 if TYPE_CHECKING:
     from fasttree._typing import (

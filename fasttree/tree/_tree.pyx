@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
 from libc.math cimport frexp, ldexp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
 from fasttree.engine.core cimport NodeRecord
 from fasttree.engine.predict cimport partial_dependence
@@ -392,17 +392,24 @@ cdef class Tree:
         """
         leaves = self.apply(X, n_threads)
         parents, depths = self._parents_and_depths()
-        n_rows = leaves.shape[0]
-        indptr = np.zeros(n_rows + 1, dtype=np.int64)
-        np.cumsum(depths[leaves], out=indptr[1:])
-        indices = np.empty(indptr[n_rows], dtype=np.int64)
+        n_rows, lengths = leaves.shape[0], depths[leaves]
+        n_entries = lengths.sum()
+        # SciPy would look through larger indices and copy them to these.
+        is_short = max(n_entries, n_rows, self.node_count) <= np.iinfo(np.int32).max
+        index_type = np.int32 if is_short else np.int64
+        indptr = np.zeros(n_rows + 1, dtype=index_type)
+        np.cumsum(lengths, dtype=index_type, out=indptr[1:])
+        indices = np.empty(n_entries, dtype=index_type)
         cdef intp_t start, end, step = self._walker.rows_per_check(
             0, self.max_depth * sizeof(int64_t), n_threads)
         for start in range(0, n_rows, step):
             end = min(start + step, n_rows)
-            _climb(leaves, parents, indptr, indices, start, end, n_threads)
+            if is_short:
+                _climb[int32_t](leaves, parents, indptr, indices, start, end, n_threads)
+            else:
+                _climb[int64_t](leaves, parents, indptr, indices, start, end, n_threads)
             PyErr_CheckSignals()
-        data = np.ones(indices.shape[0], dtype=np.intp)
+        data = np.ones(n_entries, dtype=np.intp)
         path = csr_array((data, indices, indptr), shape=(n_rows, self.node_count))
         return align_sparse_interface(path)
 
@@ -537,9 +544,14 @@ cdef class Tree:
             PyErr_CheckSignals()
 
 
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+
 cdef int _climb(
-    const intp_t[::1] leaves, const int64_t[::1] parents, const int64_t[::1] indptr,
-    int64_t[::1] indices, intp_t start, intp_t end, int n_threads
+    const intp_t[::1] leaves, const int64_t[::1] parents, const index_t[::1] indptr,
+    index_t[::1] indices, intp_t start, intp_t end, int n_threads
 ) except -1:
     """Write the path of rows [start, end), from the leaf up to the root."""
     cdef intp_t i
@@ -548,8 +560,8 @@ cdef int _climb(
     return 0
 
 
-cdef inline void _climb_one(int64_t node, const int64_t* parents, int64_t* last) noexcept nogil:
+cdef inline void _climb_one(int64_t node, const int64_t* parents, index_t* last) noexcept nogil:
     while node >= 0:
-        last[0] = node
+        last[0] = <index_t> node
         last -= 1
         node = parents[node]

@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
+from fasttree.table._bad_cells import check_complete, where_infinite, where_no_number
 from fasttree.table._cells import are_texts, encode_texts
 from fasttree.table._columns import target_array
 from fasttree.table._encoder import table_encoder
@@ -66,10 +67,13 @@ def check_fit_data(estimator, X, y):
         if is_plain_sparse(X) and _is_plain_target(y):
             _forget_names(estimator, X)
             return X.tocsc().astype(np.float32, copy=False), y
+    y = target_array(y)
+    if y is not None and not _is_plain_target(y):
+        check_complete(y)
     return validate_data(
         estimator,
         X,
-        target_array(y),
+        y,
         validate_separately=(
             {"dtype": np.float32, "accept_sparse": "csc", "ensure_all_finite": False},
             {"ensure_2d": False, "dtype": None},
@@ -102,6 +106,7 @@ def check_target(estimator, y):
     y = target_array(y)
     if _is_plain_target(y):
         return y
+    check_complete(y)
     return check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
 
 
@@ -142,7 +147,15 @@ def check_values(estimator, X, n_threads):
         if kind == ALL_FINITE or (kind == SOME_MISSING and estimator._support_missing_values(X)):
             return
         X = np.array(X)  # scikit-learn's check, for its message, wants a writable array
-    estimator._compute_missing_values_in_feature_mask(X)
+    else:
+        kind = None
+    try:
+        estimator._compute_missing_values_in_feature_mask(X)
+    except ValueError as error:
+        if kind != SOME_INFINITE:
+            raise
+        where = where_infinite(X, getattr(estimator, "feature_names_in_", None))
+        raise ValueError(f"{error} {where}") from None
 
 
 def _check_predict_table(estimator, X, encoder):
@@ -199,14 +212,23 @@ def check_predict_values(estimator, X, accepted):
 def _validated_rows(estimator, X):
     if issparse(X) and X.ndim == 2:
         X = canonical_sparse(X, "csr")
-    return validate_data(
-        estimator,
-        X,
-        dtype=np.float32,
-        accept_sparse="csr",
-        reset=False,
-        ensure_all_finite="allow-nan" if estimator._support_missing_values(X) else True,
-    )
+    try:
+        return validate_data(
+            estimator,
+            X,
+            dtype=np.float32,
+            accept_sparse="csr",
+            reset=False,
+            ensure_all_finite="allow-nan" if estimator._support_missing_values(X) else True,
+        )
+    except ValueError as error:
+        where = None if issparse(X) else where_no_number(X)
+        if where is None:
+            raise
+        raise ValueError(
+            f"{where}, which is no number, but all columns were numbers in fit ({error}). Convert "
+            "the column, or fit on rows that hold its categories."
+        ) from error
 
 
 def check_weights(sample_weight, X):

@@ -60,10 +60,10 @@ _SIZES = {
         nothing.""",
     ),
     "monotonic_cst": (
-        "array-like of int of shape (n_features,) or None",
+        "array-like of int of shape (n_features,), dict of str to int, or None",
         """1 where predictions must not fall with the feature, -1 where they must not rise, 0
-        where they are free. One output only; a classifier needs two classes, and the constraint
-        is on the probability of the second.""",
+        where they are free; a dict names columns, the others are free. One output only; a
+        classifier needs two classes, and the constraint is on the probability of the second.""",
     ),
     "n_jobs": (
         "int or None",

@@ -22,6 +22,8 @@ from fasttree.tree import (
     best_split,
     feature_scores,
 )
+from fasttree.tree.pruning._settings import UNLIMITED, SettingTable
+from fasttree.tree.pruning._tuning import Cuts, class_weights
 
 CRITERIA = (
     "gini",
@@ -192,6 +194,21 @@ def tune():
     tuned = pickle.loads(pickled("dense"))
     tuned.tune(*data("dense"))
     return arrays(tuned)
+
+
+@workload("areas and medians of cut trees")
+def cut_scores():
+    X, y = data("dense")
+    settings = SettingTable([{"max_depth": [1, 2, 5], "min_samples_split": [2, 9]}], UNLIMITED)
+    model = pickle.loads(pickled("dense"))
+    cuts, settings = Cuts(model.tree_), settings.numbers(N_ROWS)
+    leaves, values = model.apply(X), np.ascontiguousarray(model.tree_.value[:, 0, 0])
+    weights = class_weights(model.tree_, leaves, (y > 0).astype(np.int64))
+    return (
+        cuts.areas(settings, "roc", values, weights[:, 0], weights[:, 1]),
+        cuts.areas(settings, "precision", values, weights[:, 0] / 3, weights[:, 1]),
+        cuts.median_errors(settings, leaves, y.astype(np.float64), 0, y + 1.0),
+    )
 
 
 @workload("reduced error pruning")

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/core/node_record.hpp"
+#include "engine/prune/losses.hpp"
 #include "engine/prune/pruning.hpp"
 #include "engine/prune/wide.hpp"
 #include "utils/_interrupt.hpp"
@@ -184,22 +185,25 @@ class CutTree {
     int64_t max_depth_ = 0;
 };
 
-// Sums over the leaves of every cut tree of quantities that each node has.
+// Whether all sums of a quantity of nodes are integers that a double holds.
+inline bool is_count(const Wide* quantity, Py_ssize_t n) {
+    double total = 0.0;
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        if (quantity[i].low != 0.0 || quantity[i].high != std::nearbyint(quantity[i].high))
+            return false;
+        total += std::fabs(quantity[i].high);
+    }
+    return 2.0 * total < 9007199254740992.0;
+}
+
+// Walks the settings so that those whose trees are nested share a pass.
 //
-// A sum over leaves is the root's quantity plus a gain, (left + right - node), per node that is
-// split. Settings without budget and alpha are points of a grid of depths times rows: every gain
-// goes to the first cell that has it and cumulative sums spread it. A budget or an alpha orders
-// the nodes instead, and a prefix is split: one sweep serves all budgets, one all alphas.
-//
-// Complexity: O(nodes * log(settings) + cells) per channel and decrease; a sweep is
-// O(nodes * log(nodes)) for budgets, plus the pruning path for alphas.
-class CutSums {
+// Settings without budget and alpha are points of a grid of depths times rows. A budget or an alpha
+// orders the nodes instead, and a prefix is split: one order serves all budgets, one all alphas.
+class CutPasses {
   public:
-    // `quantities` has n_channels rows of n_nodes entries, `out` n_settings of n_channels.
-    CutSums(const CutTree& tree, const Setting* settings, Py_ssize_t n_settings,
-            const Wide* quantities, Py_ssize_t n_channels, double* out)
-        : tree_(tree), quantities_(quantities), n_channels_(n_channels), out_(out),
-          settings_(settings, settings + n_settings), order_(n_settings) {
+    CutPasses(const CutTree& tree, const Setting* settings, Py_ssize_t n_settings)
+        : tree_(tree), settings_(settings, settings + n_settings), order_(n_settings) {
         for (Setting& s : settings_) {  // limits that do not bind, alike
             s.max_depth = std::min(s.max_depth, tree.max_depth());
             if (s.max_leaf_nodes > static_cast<int64_t>(tree.inner().size()))
@@ -209,11 +213,10 @@ class CutSums {
         const auto precedes = [this](Py_ssize_t a, Py_ssize_t b) {
             return key(settings_[a]) < key(settings_[b]);
         };
-        for (Py_ssize_t k = 0; k < n_channels; ++k)
-            counts_.push_back(is_count(quantities + k * tree.n_nodes(), tree.n_nodes()));
         if (!std::is_sorted(order_.begin(), order_.end(), precedes))
             std::sort(order_.begin(), order_.end(), precedes);
     }
+    virtual ~CutPasses() = default;
 
     // Does the next settings that share a pass; false if none was left.
     bool step() {
@@ -223,7 +226,7 @@ class CutSums {
             const size_t end = run_end([&](const Setting& s) {
                 return !is_ordered(s) && s.min_impurity_decrease == first.min_impurity_decrease;
             });
-            fill_grid(done_, end);
+            do_grid(done_, end);
             done_ = end;
             return true;
         }
@@ -241,40 +244,20 @@ class CutSums {
         return true;
     }
 
-  private:
-    static bool is_ordered(const Setting& s) {
-        return s.max_leaf_nodes < NO_BUDGET || s.ccp_alpha != 0.0;
-    }
-    using Key = std::tuple<double, bool, int64_t, int64_t, bool, int64_t, double>;
-    static Key key(const Setting& s) {
-        return {s.min_impurity_decrease, is_ordered(s), s.max_depth, s.min_samples_split,
-                s.ccp_alpha != 0.0, s.max_leaf_nodes, s.ccp_alpha};
-    }
+  protected:
+    // A setting that splits the first n_split nodes of an order.
+    struct Prefix {
+        size_t n_split;
+        Py_ssize_t setting;
+    };
+
+    // Does the settings at positions [start, end): the same decrease, no budget and no alpha.
+    virtual void do_grid(size_t start, size_t end) = 0;
+    // Does settings that split prefixes of one order; n_split ascends.
+    virtual void do_prefixes(const std::vector<Py_ssize_t>& order,
+                             const std::vector<Prefix>& prefixes) = 0;
+
     const Setting& at(size_t position) const { return settings_[order_[position]]; }
-
-    template <class Same>
-    size_t run_end(Same same) const {
-        size_t end = done_ + 1;
-        while (end < order_.size() && same(at(end))) ++end;
-        return end;
-    }
-
-    template <class Number>
-    Number gain(Py_ssize_t i, const Wide* quantity) const {
-        Number sum(quantity[tree_.node(i).left_child]);
-        sum.add(Number(quantity[tree_.node(i).right_child]));
-        sum.subtract(Number(quantity[i]));
-        return sum;
-    }
-
-    // Calls visit(channel, number) with the kind of number that its sums need.
-    template <class Visit>
-    void each_channel(Visit visit) const {
-        for (Py_ssize_t k = 0; k < n_channels_; ++k) {
-            if (counts_[k]) visit(k, Count{});
-            else visit(k, Wide{});
-        }
-    }
 
     // Calls visit(setting, index of its depth, index of its rows) in order; both limits ascend.
     template <class Visit>
@@ -295,7 +278,93 @@ class CutSums {
         }
     }
 
-    void fill_grid(size_t start, size_t end) {
+    const CutTree& tree_;
+
+  private:
+    static bool is_ordered(const Setting& s) {
+        return s.max_leaf_nodes < NO_BUDGET || s.ccp_alpha != 0.0;
+    }
+    using Key = std::tuple<double, bool, int64_t, int64_t, bool, int64_t, double>;
+    static Key key(const Setting& s) {
+        return {s.min_impurity_decrease, is_ordered(s), s.max_depth, s.min_samples_split,
+                s.ccp_alpha != 0.0, s.max_leaf_nodes, s.ccp_alpha};
+    }
+
+    template <class Same>
+    size_t run_end(Same same) const {
+        size_t end = done_ + 1;
+        while (end < order_.size() && same(at(end))) ++end;
+        return end;
+    }
+
+    void sweep_budgets(size_t start, size_t end) {
+        std::vector<Prefix> prefixes;
+        const std::vector<Py_ssize_t> order = tree_.expansions(at(start));
+        for (size_t p = start; p < end; ++p)
+            prefixes.push_back(
+                {std::min<size_t>(order.size(), at(p).max_leaf_nodes - 1), order_[p]});
+        do_prefixes(order, prefixes);
+    }
+
+    void sweep_alphas(size_t start, size_t end) {
+        Setting largest = at(end - 1);
+        std::vector<Py_ssize_t> split;
+        if (largest.max_leaf_nodes < NO_BUDGET) {
+            split = tree_.expansions(largest);
+            split.resize(std::min<size_t>(split.size(), largest.max_leaf_nodes - 1));
+        } else {
+            split = tree_.splits(largest);
+        }
+        std::vector<double> level;
+        tree_.order_by_alpha(split, largest.ccp_alpha, level);
+        std::vector<Prefix> prefixes;
+        for (size_t p = end; p-- > start;)  // ascending alphas: descending numbers of splits
+            prefixes.push_back({CutTree::n_remaining(level, at(p).ccp_alpha), order_[p]});
+        do_prefixes(split, prefixes);
+    }
+
+    std::vector<Setting> settings_;
+    std::vector<Py_ssize_t> order_;  // settings that share a pass stand together
+    size_t done_ = 0;
+};
+
+// Sums over the leaves of every cut tree of quantities that each node has.
+//
+// A sum over leaves is the root's quantity plus a gain, (left + right - node), per node that is
+// split. On a grid every gain goes to the first cell that has it and cumulative sums spread it.
+//
+// Complexity: O(nodes * log(settings) + cells) per channel and decrease; a sweep is
+// O(nodes * log(nodes)) for budgets, plus the pruning path for alphas.
+class CutSums final : public CutPasses {
+  public:
+    // `quantities` has n_channels rows of n_nodes entries, `out` n_settings of n_channels.
+    CutSums(const CutTree& tree, const Setting* settings, Py_ssize_t n_settings,
+            const Wide* quantities, Py_ssize_t n_channels, double* out)
+        : CutPasses(tree, settings, n_settings), quantities_(quantities), n_channels_(n_channels),
+          out_(out) {
+        for (Py_ssize_t k = 0; k < n_channels; ++k)
+            counts_.push_back(is_count(quantities + k * tree.n_nodes(), tree.n_nodes()));
+    }
+
+  private:
+    template <class Number>
+    Number gain(Py_ssize_t i, const Wide* quantity) const {
+        Number sum(quantity[tree_.node(i).left_child]);
+        sum.add(Number(quantity[tree_.node(i).right_child]));
+        sum.subtract(Number(quantity[i]));
+        return sum;
+    }
+
+    // Calls visit(channel, number) with the kind of number that its sums need.
+    template <class Visit>
+    void each_channel(Visit visit) const {
+        for (Py_ssize_t k = 0; k < n_channels_; ++k) {
+            if (counts_[k]) visit(k, Count{});
+            else visit(k, Wide{});
+        }
+    }
+
+    void do_grid(size_t start, size_t end) override {
         std::vector<int64_t> depths, rows;
         walk_grid(start, end, depths, rows, [](Py_ssize_t, size_t, size_t) {});
         const size_t n_rows = rows.size();
@@ -328,67 +397,24 @@ class CutSums {
         });
     }
 
-    void sweep_budgets(size_t start, size_t end) {
-        std::vector<size_t> n_split;
-        const std::vector<Py_ssize_t> order = tree_.expansions(at(start));
-        for (size_t p = start; p < end; ++p)
-            n_split.push_back(std::min<size_t>(order.size(), at(p).max_leaf_nodes - 1));
-        sum_prefixes(order, n_split, start);
-    }
-
-    void sweep_alphas(size_t start, size_t end) {
-        Setting largest = at(end - 1);
-        std::vector<Py_ssize_t> split;
-        if (largest.max_leaf_nodes < NO_BUDGET) {
-            split = tree_.expansions(largest);
-            split.resize(std::min<size_t>(split.size(), largest.max_leaf_nodes - 1));
-        } else {
-            split = tree_.splits(largest);
-        }
-        std::vector<double> level;
-        tree_.order_by_alpha(split, largest.ccp_alpha, level);
-        std::vector<size_t> n_split;
-        for (size_t p = end; p-- > start;)  // ascending alphas: descending numbers of splits
-            n_split.push_back(CutTree::n_remaining(level, at(p).ccp_alpha));
-        std::reverse(order_.begin() + start, order_.begin() + end);
-        sum_prefixes(split, n_split, start);
-    }
-
-    // Sums when the first n_split[p] nodes of `order` are split, for positions from `start` on;
-    // n_split ascends.
-    void sum_prefixes(const std::vector<Py_ssize_t>& order, const std::vector<size_t>& n_split,
-                      size_t start) {
+    void do_prefixes(const std::vector<Py_ssize_t>& order,
+                     const std::vector<Prefix>& prefixes) override {
         each_channel([&](Py_ssize_t k, auto zero) {
             using Number = decltype(zero);
             const Wide* quantity = quantities_ + k * tree_.n_nodes();
             Number sum(quantity[0]);
             size_t i = 0;
-            for (size_t p = 0; p < n_split.size(); ++p) {
-                for (; i < n_split[p]; ++i) sum.add(gain<Number>(order[i], quantity));
-                out_[order_[start + p] * n_channels_ + k] = sum.value();
+            for (const Prefix& prefix : prefixes) {
+                for (; i < prefix.n_split; ++i) sum.add(gain<Number>(order[i], quantity));
+                out_[prefix.setting * n_channels_ + k] = sum.value();
             }
         });
     }
 
-    // Whether all sums of a channel are integers that a double holds.
-    static bool is_count(const Wide* quantity, Py_ssize_t n) {
-        double total = 0.0;
-        for (Py_ssize_t i = 0; i < n; ++i) {
-            if (quantity[i].low != 0.0 || quantity[i].high != std::nearbyint(quantity[i].high))
-                return false;
-            total += std::fabs(quantity[i].high);
-        }
-        return 2.0 * total < 9007199254740992.0;
-    }
-
-    const CutTree& tree_;
     const Wide* quantities_;
     const Py_ssize_t n_channels_;
     double* out_;
-    std::vector<Setting> settings_;
-    std::vector<Py_ssize_t> order_;  // settings that share a pass stand together
-    std::vector<bool> counts_;       // channels whose sums a double holds
-    size_t done_ = 0;
+    std::vector<bool> counts_;  // channels whose sums a double holds
 };
 
 // Weight of each class among the rows that pass through each node; codes below 0 are no class.
@@ -413,24 +439,25 @@ inline void add_class_weights(const NodeRecord* nodes, Py_ssize_t n_nodes, const
     }
 }
 
-// Weighted absolute or squared errors of the rows that pass through each node, predicted by the
-// node's value. O(rows * depth)
-inline void add_errors(const NodeRecord* nodes, Py_ssize_t n_nodes, const int64_t* leaves,
+// Weighted losses of the rows that pass through each node, predicted by the node's value; which
+// loss, and its parameter: see _losses.hpp. O(rows * depth)
+inline void add_losses(const NodeRecord* nodes, Py_ssize_t n_nodes, const int64_t* leaves,
                        const double* y, const double* weights, Py_ssize_t n_rows,
-                       const double* values, Py_ssize_t value_stride, bool squared, Wide* out,
-                       Poll& poll) {
+                       const double* values, Py_ssize_t value_stride, int loss, double parameter,
+                       Wide* out, Poll& poll) {
     std::vector<Py_ssize_t> parent(n_nodes, -1);
     for (Py_ssize_t i = 0; i < n_nodes; ++i)
         if (nodes[i].left_child >= 0)
             parent[nodes[i].left_child] = parent[nodes[i].right_child] = i;
-    for (Py_ssize_t row = 0; row < n_rows; ++row) {
-        for (Py_ssize_t i = leaves[row]; i >= 0; i = parent[i]) {
-            if (!poll.go_on(1)) return;
-            const double error = y[row] - values[i * value_stride];
-            const double loss = squared ? error * error : std::fabs(error);
-            out[i].add(weights ? weights[row] * loss : loss);
+    with_loss(loss, parameter, [&](const auto& loss_of) {
+        for (Py_ssize_t row = 0; row < n_rows; ++row) {
+            for (Py_ssize_t i = leaves[row]; i >= 0; i = parent[i]) {
+                if (!poll.go_on(1)) return;
+                const double lost = loss_of(y[row], values[i * value_stride]);
+                out[i].add(weights ? weights[row] * lost : lost);
+            }
         }
-    }
+    });
 }
 
 // Marks the nodes to cut so that the sum of `quantity` over the leaves is smallest, and of equal

@@ -8,6 +8,7 @@ import numpy as np
 import sklearn.tree
 
 from fasttree._sklearn_compat import SKLEARN_NODE_DTYPE, SklearnTree
+from fasttree.tree._monotonic import constraint_per_column
 
 
 def to_sklearn_tree(tree):
@@ -45,6 +46,8 @@ def to_sklearn(estimator):
     parameters = estimator.get_params(deep=False)
     for name in ("n_jobs", "categorical_features", "categorical_split", "missing_values"):
         del parameters[name]
+    if isinstance(parameters["monotonic_cst"], dict):
+        parameters["monotonic_cst"] = constraint_per_column(estimator)
     result = cls(**parameters)
     fitted = {
         name: value

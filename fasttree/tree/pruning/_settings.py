@@ -1,8 +1,9 @@
 """Settings of the limits that only cut a tree, as columns.
 
 A parameter grid is a union of products. Its settings are kept as positions on the axes of each
-product, so that a value is converted once however many settings hold it. Only fractions of the rows
-are left open: they mean another number in every fold.
+product, so that a value is converted once however many settings hold it, and settings that are
+given one by one likewise. Only fractions of the rows are left open: they mean another number in
+every fold.
 """
 
 from math import ceil, inf
@@ -12,7 +13,15 @@ import numpy as np
 
 from fasttree.tree.pruning._tuning import SETTING_DTYPE
 
-__all__ = ["LIMITS", "UNLIMITED", "SettingTable", "as_double", "is_valid_limit", "n_rows_of"]
+__all__ = [
+    "LIMITS",
+    "UNLIMITED",
+    "SettingTable",
+    "as_double",
+    "is_valid_limit",
+    "n_rows_of",
+    "params_key",
+]
 
 # The parameters whose tighter values cut the tree of the loosest.
 LIMITS = SETTING_DTYPE.names
@@ -75,6 +84,8 @@ class SettingTable:
         The products; other parameters than limits may be among them.
     defaults : mapping of str to object
         Limits that a product does not name.
+    prefix : str, default=""
+        What stands before the names of limits in the grids.
 
     Attributes
     ----------
@@ -85,21 +96,62 @@ class SettingTable:
         one that does not limit.
     """
 
-    def __init__(self, grids, defaults):
-        self._blocks = [(grid, *_positions(grid)) for grid in grids]
-        self.size = sum(size for _, _, size in self._blocks)
+    def __init__(self, grids, defaults, prefix=""):
+        blocks, start = [], 0
+        for grid in grids:
+            positions, size = _positions(grid)
+            blocks.append((grid, positions, np.arange(start, start + size)))
+            start += size
+        self._read(blocks, defaults, prefix)
+
+    @classmethod
+    def of_candidates(cls, candidates, defaults, prefix=""):
+        """Return the table of settings that are given one by one.
+
+        Parameters
+        ----------
+        candidates : list of dict of str to object
+            Parameters of each setting.
+        defaults, prefix
+            As above.
+
+        Returns
+        -------
+        SettingTable
+        """
+        of_names = {}
+        for i, params in enumerate(candidates):
+            of_names.setdefault(tuple(sorted(params)), []).append(i)
+        blocks = []
+        for names, members in of_names.items():
+            values, positions = {}, {}
+            for name in names:
+                distinct = {}
+                drawn = [candidates[i][name] for i in members]
+                codes = [
+                    distinct.setdefault(_key(value), (len(distinct), value)) for value in drawn
+                ]
+                values[name] = [value for _, value in distinct.values()]
+                positions[name] = np.array([code for code, _ in codes])
+            blocks.append((values, positions, np.array(members)))
+        table = cls.__new__(cls)
+        table._read(blocks, defaults, prefix)
+        return table
+
+    def _read(self, blocks, defaults, prefix):
+        """Take over blocks: values by name, each setting's positions in them, and the settings."""
+        self._blocks, self._prefix = blocks, prefix
+        self.size = sum(len(members) for _, _, members in blocks)
         self.is_valid = np.ones(self.size, dtype=bool)
         self._settings = np.empty(self.size, dtype=SETTING_DTYPE)
         self._fractions = []  # (settings, fraction of the rows)
-        start = 0
-        for grid, positions, size in self._blocks:
-            block = slice(start, start + size)
+        for values, positions, members in blocks:
             for name in LIMITS:
-                self._fill(block, name, grid.get(name, [defaults[name]]), positions.get(name, 0))
-            start += size
+                key = prefix + name
+                self._fill(members, name, values.get(key, [defaults[name]]), positions.get(key, 0))
 
-    def _fill(self, block, name, values, positions):
-        """Write a limit of the settings of one product; `positions` is 0 if there is one value."""
+    def _fill(self, members, name, values, positions):
+        """Write a limit of the settings of a block; `positions` is 0 if there is one value."""
         numbers = np.array(values)
         if numbers.ndim == 1 and numbers.dtype.kind == _KIND[name]:
             valid = (_LEAST[name] <= numbers) & (numbers < inf)
@@ -111,15 +163,15 @@ class SettingTable:
                 [self._number(name, value) for value in allowed], dtype=SETTING_DTYPE[name]
             )
             if name == "min_samples_split":
-                at = np.broadcast_to(positions, block.stop - block.start)
+                at = np.broadcast_to(positions, len(members))
                 self._fractions += [
-                    (block.start + np.flatnonzero(at == i), value)
+                    (members[at == i], value)
                     for i, value in enumerate(values)
                     if valid[i] and not isinstance(value, Integral)
                 ]
         if not valid.all():
-            self.is_valid[block] &= valid[positions]
-        self._settings[name][block] = numbers[positions]
+            self.is_valid[members] &= valid[positions]
+        self._settings[name][members] = numbers[positions]
 
     @staticmethod
     def _number(name, value):
@@ -151,28 +203,25 @@ class SettingTable:
         Parameters
         ----------
         cut : collection of str
-            Names of limits.
+            Names of limits, without the prefix.
 
         Returns
         -------
         list of (dict, ndarray of intp)
             The other parameters and the settings that have them, by first appearance.
         """
-        groups = {}
-        start = 0
-        for grid, positions, size in self._blocks:
-            names = [name for name in grid if name not in cut]
-            code = np.zeros(size, dtype=np.intp)
+        groups, limits = {}, {self._prefix + name for name in cut}
+        for values, positions, members in self._blocks:
+            names = [name for name in values if name not in limits]
+            group, first = np.zeros(len(members), dtype=np.intp), np.zeros(1, dtype=np.intp)
             for name in names:
-                code = code * len(grid[name]) + positions[name]
-            _, first, group = np.unique(code, return_index=True, return_inverse=True)
+                code = group * len(values[name]) + positions[name]
+                _, first, group = np.unique(code, return_index=True, return_inverse=True)
             for number, at in enumerate(first):
-                params = {name: grid[name][positions[name][at]] for name in names}
-                key = frozenset((name, _key(value)) for name, value in params.items())
-                members = groups.setdefault(key, (params, []))[1]
-                members.append(start + np.flatnonzero(group == number))
-            start += size
-        return [(params, np.concatenate(members)) for params, members in groups.values()]
+                params = {name: values[name][positions[name][at]] for name in names}
+                found = groups.setdefault(params_key(params), (params, []))[1]
+                found.append(members[group == number])
+        return [(params, np.sort(np.concatenate(parts))) for params, parts in groups.values()]
 
 
 def _positions(grid):
@@ -183,6 +232,11 @@ def _positions(grid):
     size = int(np.prod(shape))
     positions = np.unravel_index(np.arange(size), shape) if names else ()
     return dict(zip(names, positions)), size
+
+
+def params_key(params):
+    """Return what tells dicts of parameters apart."""
+    return frozenset((name, _key(value)) for name, value in params.items())
 
 
 def _key(value):

@@ -18,16 +18,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from fasttree._config import get_config
 from fasttree._sklearn_compat import check_sample_weight, validate_parameter_constraints
 from fasttree.tree._validation import within_doubles
-from fasttree.tree.pruning._cut_scores import (
-    ValidationRows,
-    check_scorer,
-    class_codes,
-    node_losses,
-    score_cuts,
-)
+from fasttree.tree.pruning._cut_scores import check_scorer, score_cuts, warn_of_predictions
 from fasttree.tree.pruning._pruning import prune_tree
 from fasttree.tree.pruning._settings import LIMITS, SettingTable
 from fasttree.tree.pruning._tuning import NO_BUDGET, Cuts, reduced_error_mask
+from fasttree.tree.pruning._validation_rows import ValidationRows, class_codes, node_losses
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -215,6 +210,7 @@ class TunableMixin:
         settings = _checked_settings(self, params.param_grid)
         rows = ValidationRows(self, X_val, y_val)
         _check_targets(self, y_val, rows.codes)
+        warn_of_predictions(scorer, len(settings), stacklevel=2)
         score_params = {}
         if sample_weight is not None:
             score_params["sample_weight"] = _check_validation_weights(sample_weight, X_val)

@@ -10,8 +10,11 @@ for one limit).
 Quantities have twice the digits of a double (see `engine/prune/wide.hpp`), so that trees which
 predict alike score alike, to the last bit, however their leaves are grouped.
 
-Complexity: O(rows + nodes * classes) or O(rows * depth) for the nodes; see `CutSums` for the
-settings.
+Areas under curves and medians are not sums: nested trees grow from one another, leaf by leaf, and
+each that differs is scored from its leaves in the order of their values, or from its rows.
+
+Complexity: O(rows + nodes * classes) or O(rows * depth) for the nodes; see `CutSums` and
+`CutScores` for the settings.
 """
 import numpy as np
 
@@ -20,10 +23,12 @@ from libc.stdint cimport int64_t
 
 from fasttree.engine.core cimport NodeRecord
 from fasttree.engine.prune cimport (
-    CutSums, CutTree, Setting, Wide, add_class_weights, add_errors, mark_reduced_error,
+    Curve, CutScores, CutSums, CutTree, LeafScore, MedianError, Setting, Wide, add_class_weights,
+    add_losses, mark_reduced_error, ranked_leaves,
 )
 from fasttree.tree.fitted._walk cimport node_pointer
 from fasttree.utils._interrupt cimport Interrupt, Poll
+from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint8_t
 
 __all__ = [
@@ -31,11 +36,19 @@ __all__ = [
     "SETTING_DTYPE",
     "Cuts",
     "class_weights",
-    "path_errors",
+    "path_losses",
     "reduced_error_mask",
     "weighted_table",
 ]
 
+
+# What `path_losses` adds up, in the order of engine/prune/losses.hpp.
+_LOSSES = {
+    name: number
+    for number, name in enumerate(
+        ("squared", "absolute", "difference", "squared_log", "relative", "pinball", "tweedie")
+    )
+}
 
 # One setting of the limits in absolute numbers: `Setting` of engine/prune/tuning.hpp.
 SETTING_DTYPE = np.dtype(
@@ -103,9 +116,9 @@ def class_weights(tree, const intp_t[::1] leaves, const int64_t[::1] codes,
     return out
 
 
-def path_errors(tree, const intp_t[::1] leaves, const float64_t[::1] y, intp_t output,
-                bint squared, const float64_t[::1] sample_weight=None):
-    """Return the sum of errors at each node of the rows that pass through it.
+def path_losses(tree, const intp_t[::1] leaves, const float64_t[::1] y, intp_t output, str loss,
+                const float64_t[::1] sample_weight=None, float64_t parameter=0.0):
+    """Return the sum of losses at each node of the rows that pass through it.
 
     Parameters
     ----------
@@ -117,21 +130,24 @@ def path_errors(tree, const intp_t[::1] leaves, const float64_t[::1] y, intp_t o
         Targets.
     output : int
         Which of the tree's outputs predicts them.
-    squared : bool
-        Squared rather than absolute errors.
+    loss : {"squared", "absolute", "difference", "squared_log", "relative", "pinball", "tweedie"}
+        Which error or deviance.
     sample_weight : ndarray of shape (n_rows,), dtype=float64, or None
         Ones if None.
+    parameter : float
+        Level of the pinball loss, power of the Tweedie deviance.
 
     Returns
     -------
     ndarray of shape (node_count, 2), dtype=float64
-        Wide numbers: (high, low).
+        Wide numbers: (high, low). Not finite where a loss is not defined.
     """
     _check_rows(tree, leaves, y.shape[0], sample_weight)
     cdef const float64_t[:, :, ::1] values = tree.value
     if not 0 <= output < values.shape[1]:
         raise ValueError(f"There is no output {output}.")
     cdef intp_t n_nodes = tree.node_count, n_rows = leaves.shape[0]
+    cdef int number = _LOSSES[loss]
     out = np.zeros((n_nodes, 2))
     cdef Wide* first = _wide_pointer(out)
     cdef const NodeRecord* nodes = node_pointer(tree.nodes)
@@ -139,10 +155,11 @@ def path_errors(tree, const intp_t[::1] leaves, const float64_t[::1] y, intp_t o
     cdef Poll steps = interrupt.poll()
     if n_rows:
         with nogil:
-            add_errors(
+            add_losses(
                 nodes, n_nodes, <const int64_t*> &leaves[0], &y[0],
                 _weight_pointer(sample_weight), n_rows,
-                &values[0, output, 0], values.shape[1] * values.shape[2], squared, first, steps
+                &values[0, output, 0], values.shape[1] * values.shape[2], number, parameter,
+                first, steps
             )
         if not steps.go_on(0):
             interrupt.give_up()
@@ -237,6 +254,92 @@ cdef class Cuts:
                 PyErr_CheckSignals()
         finally:
             del passes
+        return out
+
+    def areas(self, settings, curve, const float64_t[::1] values, positive, negative):
+        """Return the area under a curve of two classes for the tree cut by each setting.
+
+        Parameters
+        ----------
+        settings : ndarray of shape (n_settings,), dtype=SETTING_DTYPE
+        curve : {"roc", "precision"}
+            The ROC curve or that of precision against recall, as average precision sums it up.
+        values : ndarray of shape (node_count,), dtype=float64
+            By which the leaves are ranked; finite.
+        positive, negative : ndarray of shape (node_count, 2), dtype=float64
+            Weight of either class at each node; wide numbers. Some of both is positive.
+
+        Returns
+        -------
+        ndarray of shape (n_settings,), dtype=float64
+        """
+        positive, negative = np.ascontiguousarray(positive), np.ascontiguousarray(negative)
+        cdef intp_t n_nodes = self.tree.node_count
+        if not values.shape[0] == n_nodes == len(positive) == len(negative):
+            raise ValueError("Values and weights must have one entry per node.")
+        cdef Curve kind = Curve.ROC if curve == "roc" else Curve.PRECISION
+        cdef Interrupt interrupt = Interrupt()
+        cdef Poll steps = interrupt.poll()
+        cdef unique_ptr[LeafScore] score
+        score.reset(
+            ranked_leaves(
+                self.cut[0], &values[0], _wide_pointer(positive), _wide_pointer(negative), kind,
+                steps
+            )
+        )
+        areas = self._scores(settings, score.get()[0], interrupt, steps)
+        whole = positive[0].sum() * (negative[0].sum() if curve == "roc" else 1.0)
+        return areas / whole
+
+    def median_errors(self, settings, const intp_t[::1] leaves, const float64_t[::1] y,
+                      intp_t output, const float64_t[::1] sample_weight=None):
+        """Return the median absolute error of the tree cut by each setting.
+
+        Parameters
+        ----------
+        settings : ndarray of shape (n_settings,), dtype=SETTING_DTYPE
+        leaves, y, output, sample_weight
+            As in `path_losses`; at least one row, and weights are positive.
+
+        Returns
+        -------
+        ndarray of shape (n_settings,), dtype=float64
+        """
+        _check_rows(self.tree, leaves, y.shape[0], sample_weight)
+        cdef const float64_t[:, :, ::1] values = self.tree.value
+        if not (y.shape[0] > 0 and 0 <= output < values.shape[1]):
+            raise ValueError(f"There is no row or no output {output}.")
+        cdef Interrupt interrupt = Interrupt()
+        cdef Poll steps = interrupt.poll()
+        cdef unique_ptr[LeafScore] score
+        score.reset(
+            new MedianError(
+                self.cut[0], <const int64_t*> &leaves[0], &y[0], _weight_pointer(sample_weight),
+                y.shape[0], &values[0, output, 0], values.shape[1] * values.shape[2], steps
+            )
+        )
+        return self._scores(settings, score.get()[0], interrupt, steps)
+
+    cdef object _scores(self, settings, LeafScore& score, Interrupt interrupt, Poll& steps):
+        """A score for the tree cut by each setting."""
+        out = np.empty(len(settings))
+        if out.size == 0:
+            return out
+        cdef const uint8_t[::1] raw = _as_settings(settings)
+        cdef float64_t[::1] scores = out
+        cdef unique_ptr[CutScores] passes
+        passes.reset(
+            new CutScores(
+                self.cut[0], <const Setting*> &raw[0], scores.shape[0], score, &scores[0]
+            )
+        )
+        cdef bint has_more = True
+        while has_more:
+            with nogil:
+                has_more = passes.get().step()
+            if not steps.go_on(0):
+                interrupt.give_up()
+            PyErr_CheckSignals()
         return out
 
     def n_leaves(self, settings):

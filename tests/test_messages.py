@@ -1,0 +1,149 @@
+"""What errors and warnings say: which column, which row, what to do."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+
+from fasttree.model_selection import TrainOnceSearchCV
+from fasttree.tree import (
+    DecisionTree,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    EncodedData,
+    ExtraTreeRegressor,
+)
+
+X = np.arange(12.0).reshape(6, 2)
+FRAME = pd.DataFrame(X, columns=["age", "size"])
+Y = np.array([0, 1, 0, 1, 0, 1])
+
+
+# ---- targets
+
+
+@pytest.mark.parametrize("Tree", [DecisionTreeRegressor, DecisionTreeClassifier, DecisionTree])
+@pytest.mark.parametrize("data", [X, FRAME, FRAME.assign(kind=list("ababab")), EncodedData(X)])
+@pytest.mark.parametrize("container", [np.array, list, pd.Series, pl.Series])
+def test_missing_numbers_are_counted(Tree, data, container):
+    y = container([1.0, np.nan, 2.0, np.nan, 3.0, 4.0])
+    with pytest.raises(ValueError, match="y contains NaN: 2 of 6 .* first in row 1.* Leave these"):
+        Tree().fit(data, y)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["a", "b", None, "a", "b", "a"], dtype=object),
+        pd.Series(["a", "b", None, "a", "b", "a"]),
+        pd.Series(["a", "b", pd.NA, "a", "b", "a"], dtype="string"),
+        pd.Series(["a", "b", np.nan, "a", "b", "a"], dtype="category"),
+        pd.Series([1, 2, None, 1, 2, 1], dtype="Int64"),
+        np.array([[1, 1], [1, 2], [None, 2], [1, 2], [2, 2], [1, 1]], dtype=object),
+    ],
+    ids=["objects", "series", "NA", "categories", "integers", "outputs"],
+)
+def test_missing_labels_are_counted(y):
+    with pytest.raises(ValueError, match="y contains NaN: 1 of 6 .* first in row 2"):
+        DecisionTreeClassifier().fit(X, y)
+
+
+# ---- cells
+
+
+@pytest.mark.parametrize("cell", [[1], (1, 2), {}, object()])
+def test_cells_of_no_kind_are_named(cell):
+    column = pd.Series([1, "x", None, 2.5, cell, 3], dtype=object)
+    expected = r"Column 'odd', row 4: .* Convert the column to numbers or texts, or leave it out"
+    with pytest.raises(TypeError, match=expected):
+        DecisionTreeClassifier().fit(FRAME.assign(odd=column), Y)
+
+
+def test_dates_are_named():
+    dates = pd.date_range("2026-01-01", periods=6)
+    with pytest.raises(TypeError, match="Column 'day' has dtype datetime64.* or leave it out"):
+        DecisionTreeClassifier().fit(FRAME.assign(day=dates), Y)
+
+
+def test_infinity_is_named():
+    data = FRAME.copy()
+    data.loc[3, "size"] = np.inf
+    with pytest.raises(ValueError, match="infinity.* The first is in row 3 of column 'size'"):
+        DecisionTreeClassifier().fit(data, Y)
+    with pytest.raises(ValueError, match="infinity.* The first is in row 3 of column 1"):
+        DecisionTreeClassifier().fit(data.to_numpy(), Y)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        FRAME.assign(size=["1", "2", "3", "tall", "5", "6"]),
+        pl.DataFrame({"age": X[:, 0], "size": ["1", "2", "3", "tall", "5", "6"]}),
+    ],
+    ids=["pandas", "polars"],
+)
+def test_texts_where_fit_saw_numbers_are_named(data):
+    model = DecisionTreeClassifier().fit(FRAME, Y)
+    with pytest.raises(ValueError, match="Column 'size' holds 'tall' in row 3, .* Convert"):
+        model.predict(data)
+
+
+# ---- raw text
+
+
+def texts(n_distinct, n_rows):
+    return [f"Mr. {i % n_distinct}" for i in range(n_rows)]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_raw_text_is_warned_of(frame):
+    data = frame({"name": texts(150, 200), "size": np.arange(200.0)})
+    y = np.arange(200) % 2
+    with pytest.warns(UserWarning, match="'name' holds 150 distinct texts in 200 rows") as caught:
+        model = DecisionTreeClassifier().fit(data, y)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(data)
+        DecisionTreeClassifier().fit(frame({"name": texts(100, 200)}), y)
+        DecisionTreeClassifier().fit(frame({"name": texts(90, 90)}), y[:90])
+    with pytest.warns(UserWarning, match="'name'") as caught:
+        TrainOnceSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}).fit(data, y)
+    assert len(caught) == 1
+
+
+# ---- constraints by name
+
+
+@pytest.mark.parametrize("Tree", [DecisionTreeRegressor, ExtraTreeRegressor, DecisionTree])
+def test_constraints_by_name_are_those_by_position(Tree):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
+    y = frame["a"].to_numpy() + rng.normal(size=200)
+    named = Tree(monotonic_cst={"c": -1, "a": 1}, random_state=0).fit(frame, y)
+    placed = Tree(monotonic_cst=[1, 0, -1], random_state=0).fit(frame, y)
+    free = Tree(random_state=0).fit(frame, y)
+    assert_array_equal(named.predict(frame), placed.predict(frame))
+    assert (named.predict(frame) != free.predict(frame)).any()
+    assert_array_equal(named.to_sklearn().monotonic_cst, [1, 0, -1])
+    named.to_sklearn().fit(frame, y)
+
+
+def test_constraints_by_name_beside_categories():
+    frame = FRAME.assign(kind=list("ababab"))
+    model = DecisionTreeClassifier(monotonic_cst={"size": 1}).fit(frame, Y)
+    assert model.n_features_in_ == 3
+    with pytest.raises(ValueError, match="columns without categories"):
+        DecisionTreeClassifier(monotonic_cst={"kind": 1}).fit(frame, Y)
+
+
+def test_constraints_of_unknown_columns():
+    with pytest.raises(ValueError, match=r"does not have: \['height'\]. X has \['age', 'size'\]"):
+        DecisionTreeRegressor(monotonic_cst={"height": 1}).fit(FRAME, Y)
+    with pytest.raises(ValueError, match="X has no names"):
+        DecisionTreeRegressor(monotonic_cst={"age": 1}).fit(X, Y)
+    with pytest.raises(ValueError, match="-1, 0 or 1"):
+        DecisionTreeRegressor(monotonic_cst={"age": 2}).fit(FRAME, Y)
