@@ -1,0 +1,20 @@
+"""Fitted trees as data, rules and code."""
+
+from fasttree.export._c import export_c
+from fasttree.export._dict import export_dict
+from fasttree.export._model_file import load, save
+from fasttree.export._python import export_python
+from fasttree.export._rules import Condition, Rule, export_rules
+from fasttree.export._sql import export_sql
+
+__all__ = [
+    "Condition",
+    "Rule",
+    "export_c",
+    "export_dict",
+    "export_python",
+    "export_rules",
+    "export_sql",
+    "load",
+    "save",
+]
