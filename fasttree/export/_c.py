@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 import fasttree
 from fasttree.export._conditions import ConditionWriter
 from fasttree.export._view import view_of
@@ -19,11 +21,12 @@ __all__ = ["export_c"]
 # More categories than this are looked up in a table of bits.
 _MAX_COMPARED = 4
 
-_KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if "
-    "inline int long main register restrict return short signed sizeof static struct switch "
-    "typedef union unsigned void volatile while".split()
-)
+_KEYWORDS = {
+    *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else"),
+    *("enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register"),
+    *("restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef"),
+    *("union", "unsigned", "void", "volatile", "while"),
+}
 
 _IN_SET = """
 static int in_set(const unsigned char *set, int n_bytes, int code) {
@@ -33,7 +36,7 @@ static int in_set(const unsigned char *set, int n_bytes, int code) {
 
 
 class _CWriter(ConditionWriter):
-    """x[j] is the number of a cell, NaN if there is none, c[j] its category, -1 if there is none."""
+    """x[j] is the number of a cell, NaN if it has none, c[j] its category, -1 if it has none."""
 
     true, false, either, both = "1", "0", "||", "&&"
 
@@ -130,8 +133,9 @@ def export_c(
     writer = _CWriter(view)
     splits, position = view.splits(), {leaf: i for i, leaf in enumerate(view.leaves())}
     body = list(_body(writer, splits, position, view.chain(), 1))
-    with_categories = any(map(view.labels_of, range(len(view.names))))
-    cells = ("x, c", "const double *x, const int *c") if with_categories else ("x", "const double *x")
+    cells = "x", "const double *x"
+    if any(map(view.labels_of, range(len(view.names)))):
+        cells = "x, c", "const double *x, const int *c"
 
     lines = list(_comment(view))
     if writer.sets:
@@ -139,9 +143,9 @@ def export_c(
     for table, set_name in writer.sets.items():
         lines.append(f"static const unsigned char {set_name}[] = {{{', '.join(map(str, table))}}};")
     lines += ["", f"static int leaf_of({cells[1]}) {{"]
-    lines += [f"    (void)x;{' (void)c;' * with_categories}"]
+    lines += [f"    (void){cell};" for cell in cells[0].split(", ")]  # a leaf reads nothing
     lines += [*body, "}", ""]
-    if with_categories:
+    if "c" in cells[0]:
         lines += _category_lookup(view, name)
     lines += _answers(view, list(position), name, cells)
     return "\n".join(lines) + "\n"
@@ -168,28 +172,16 @@ def _commented(value):
 def _body(writer, splits, position, chain, depth):
     steps, leaf = chain
     for node, is_left, inner in steps:
-        condition = writer.condition(splits[node], is_left)
-        opening = condition if _is_enclosed(condition) else f"({condition})"
-        yield f"{'    ' * depth}if {opening} {{"
+        yield f"{'    ' * depth}if ({writer.condition(splits[node], is_left)}) {{"
         yield from _body(writer, splits, position, inner, depth + 1)
         yield f"{'    ' * depth}}}"
     yield f"{'    ' * depth}return {position[leaf]};"
 
 
-def _is_enclosed(condition):
-    """Whether the first parenthesis ends at the end."""
-    depth = 0
-    for i, char in enumerate(condition):
-        depth += (char == "(") - (char == ")")
-        if depth == 0:
-            return i > 0 and i == len(condition) - 1
-    return False
-
-
 def _category_lookup(view, name):
     """The function that finds the code of a text."""
     yield f"int {name}_category(int column, const char *text) {{"
-    yield "    static const char *const *labels;"
+    yield "    const char *const *labels = 0;"
     yield "    int n = 0, i;"
     yield "    switch (column) {"
     for j in range(len(view.names)):
@@ -239,8 +231,8 @@ def _answers(view, leaves, name, cells):
         return
     rows = [value[leaf].argmax(axis=1).tolist() for leaf in leaves]
     yield from _lookup(f"{name}_predict", "int", rows, cells)
-    sizes = view.tree.n_classes.tolist()
-    rows = [[x for k, n in enumerate(sizes) for x in value[leaf, k, :n].tolist()] for leaf in leaves]
+    is_class = np.arange(view.tree.max_n_classes) < view.tree.n_classes[:, None]
+    rows = [value[leaf][is_class].tolist() for leaf in leaves]
     yield ""
     yield from _lookup(f"{name}_predict_proba", "double", rows, cells)
 

@@ -1,4 +1,4 @@
-"""Parameters, categories and class labels as JSON, without loss, and back without executing anything.
+"""Parameters, categories and class labels as JSON and back, without loss or executing anything.
 
 None, booleans, texts, finite floats and integers are themselves, lists are lists. What JSON does
 not have is an object with one key that names its type: ``{"float": "nan"}``, ``{"tuple": [...]}``,
@@ -15,8 +15,14 @@ import numpy as np
 
 from fasttree.optimal import SearchOptions
 
-__all__ = ["array_from_json", "array_to_json", "from_json", "numbers_from_json",
-           "numbers_to_json", "to_json"]
+__all__ = [
+    "array_from_json",
+    "array_to_json",
+    "from_json",
+    "numbers_from_json",
+    "numbers_to_json",
+    "to_json",
+]
 
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _DTYPE = re.compile(

@@ -393,8 +393,9 @@ def _describe_table(encoder):
 
 def _build_table(described):
     missing = MissingValues.__new__(MissingValues)
-    texts, numbers = _get(described, "missing_texts", list), _get(
-        described, "missing_numbers", list
+    texts, numbers = (
+        _get(described, "missing_texts", list),
+        _get(described, "missing_numbers", list),
     )
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("'missing_texts' must be texts")

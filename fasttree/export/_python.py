@@ -138,7 +138,11 @@ def export_python(
     view = view_of(decision_tree, feature_names)
     writer = _PythonWriter(view)
     splits, position = view.splits(), {leaf: i for i, leaf in enumerate(view.leaves())}
-    lines = [f'"""A decision tree, written by fasttree {fasttree.__version__}."""', "", "# Columns:"]
+    lines = [
+        f'"""A decision tree, written by fasttree {fasttree.__version__}."""',
+        "",
+        "# Columns:",
+    ]
     lines += [f"# {j} {_literal(name)}" for j, name in enumerate(view.names)]
     lines += ["", '_NAN = float("nan")', _readers(view, splits)]
     lines += ["", "def _leaf(row):"]
@@ -203,8 +207,10 @@ def _table(name, items):
     yield f"{name} = ["
     for item in items:
         if isinstance(item, list):
-            text = ", ".join(f"[{', '.join(map(_literal, part))}]" if isinstance(part, list)
-                             else _literal(part) for part in item)
+            text = ", ".join(
+                f"[{', '.join(map(_literal, part))}]" if isinstance(part, list) else _literal(part)
+                for part in item
+            )
             yield f"    [{text}],"
         else:
             yield f"    {_literal(item)},"

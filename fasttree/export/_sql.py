@@ -61,7 +61,7 @@ class _Dialect:
             return self.string(value)
         return self.number(value) if isinstance(value, float) else repr(value)
 
-    def is_literal(self, column):
+    def holds_number(self, column):
         """Whether a text is a number."""
         return f"{self.trimmed(column)} ~ '^{_LITERAL}$'"
 
@@ -89,7 +89,7 @@ class _DuckDB(_Dialect):
     text, double = "VARCHAR", "DOUBLE"
     blanks = "concat(' ', chr(9), chr(10), chr(11), chr(12), chr(13))"
 
-    def is_literal(self, column):
+    def holds_number(self, column):
         return f"regexp_full_match({self.trimmed(column)}, '{_LITERAL}')"
 
     def trimmed(self, column):
@@ -123,9 +123,12 @@ class _SQLite(_Dialect):
         powers = "".join(f" {sign} {2**step}.0" for step in steps if step)
         return f"({mantissa}.0{powers})"
 
-    def is_literal(self, column):
-        # The cast has an affinity, so the text beside it is made a number, if it is one as a whole.
-        return f"CAST({column} AS NUMERIC) = {column}"
+    def holds_number(self, column):
+        # The cast has an affinity, so a text beside it is made a number, if it is one as a whole.
+        return (
+            f"typeof({column}) IN ('integer', 'real') OR "
+            f"(typeof({column}) = 'text' AND CAST({column} AS NUMERIC) = {column})"
+        )
 
     def trimmed(self, column):
         return f"TRIM({column}, {self.blanks})"
@@ -134,11 +137,7 @@ class _SQLite(_Dialect):
         return f"CAST({column} AS REAL)"
 
     def number_of_column(self, column):
-        return (
-            f"CASE WHEN typeof({column}) IN ('integer', 'real') THEN CAST({column} AS REAL) "
-            f"WHEN typeof({column}) = 'text' AND {self.is_literal(column)} "
-            f"THEN CAST({column} AS REAL) END"
-        )
+        return f"CASE WHEN {self.holds_number(column)} THEN {self.number_of_text(column)} END"
 
     def truth_of_column(self, column):
         return f"CASE WHEN typeof({column}) = 'integer' THEN {column} END"
@@ -156,12 +155,17 @@ class _SQLWriter(ConditionWriter):
     def __init__(self, view, dialect, prefix):
         super().__init__(view)
         self.dialect, self.prefix = dialect, prefix
+        self.asked = set()  # names of cells in conditions
+
+    def _cell(self, name):
+        self.asked.add(name)
+        return name
 
     def number(self, feature):
-        return f"{self.prefix}number_{feature}"
+        return self._cell(f"{self.prefix}number_{feature}")
 
     def category(self, feature):
-        return f"{self.prefix}category_{feature}"
+        return self._cell(f"{self.prefix}category_{feature}")
 
     def compares(self, feature, limit, *, below, inclusive, or_no_number):
         sign = ("<" if below else ">") + ("=" if inclusive else "")
@@ -342,51 +346,51 @@ def _case(writer, splits, chain, column, indent):
 
 
 def _cells(view, sql, writer, splits):
-    """The columns of the inner query: what the cells hold that the tree asks for."""
+    """The columns of the inner query: what the cells hold that conditions ask for."""
+    asked = frozenset(writer.asked)
     for feature in sorted({split.feature for split in splits if split is not None}):
-        column = sql.quote(view.names[feature])
-        missing = None if view.columns is None else view.columns[feature].missing
-        if not view.labels_of(feature):
-            number = _unless_missing(sql, sql.number_of_column(column), missing)
-            yield f"{number} AS {writer.number(feature)}"
-        elif view.holds_numbers(feature):
-            yield from _hybrid_cells(view, sql, writer, feature, column, missing)
-        else:
-            kind = _kind_of_labels(view, feature)
-            if kind is str:
-                category = _text_category(sql, column, missing)
-            elif kind is bool:
-                category = sql.truth_of_column(column)
-            else:
-                category = _unless_missing(sql, sql.category_of_numbers(column), missing)
-            yield f"{category} AS {writer.category(feature)}"
+        cells = {
+            writer.number(feature): _number_cell,
+            writer.category(feature): _category_cell,
+        }
+        for name, cell in cells.items():
+            if name in asked:
+                yield f"{cell(view, sql, feature)} AS {name}"
 
 
-def _hybrid_cells(view, sql, writer, feature, column, missing):
-    """The two columns of one that holds numbers and categories."""
-    _kind_of_labels(view, feature)
-    is_number, number = sql.is_literal(column), sql.number_of_text(column)
-    if isinstance(sql, _SQLite):
-        is_number = f"typeof({column}) IN ('integer', 'real') OR ({is_number})"
-    number = f"CASE WHEN {is_number} THEN {number} END"
-    text = _text_category(sql, column, missing)
-    yield f"{_unless_missing(sql, number, missing)} AS {writer.number(feature)}"
-    yield f"CASE WHEN NOT ({is_number}) THEN {text} END AS {writer.category(feature)}"
+def _number_cell(view, sql, feature):
+    """The number that a cell holds, or NULL."""
+    column = sql.quote(view.names[feature])
+    if not view.labels_of(feature):
+        number = sql.number_of_column(column)
+    else:
+        number = f"CASE WHEN {sql.holds_number(column)} THEN {sql.number_of_text(column)} END"
+    return _unless_missing(view, sql, feature, number)
 
 
-def _unless_missing(sql, number, missing):
-    """A number, or NULL if it is one of those that mean a missing value."""
-    for value in sorted(missing.numbers, key=repr) if missing is not None else ():
-        if value == value:
-            number = f"NULLIF({number}, {sql.number(float(value))})"
-    return number
-
-
-def _text_category(sql, column, missing):
-    """A text, or NULL if it means a missing value."""
+def _category_cell(view, sql, feature):
+    """The category that a cell holds, or NULL."""
+    column = sql.quote(view.names[feature])
+    kind = _kind_of_labels(view, feature)
+    if kind is bool:
+        return sql.truth_of_column(column)
+    if kind is float:
+        return _unless_missing(view, sql, feature, sql.category_of_numbers(column))
     text = f"NULLIF({sql.as_text(column)}, '')"
-    listed = sorted(missing.texts - {""})
-    if not listed:
-        return text
-    texts = ", ".join(map(sql.string, listed))
-    return f"CASE WHEN {sql.trimmed(column)} NOT IN ({texts}) THEN {text} END"
+    conditions = []
+    if view.holds_numbers(feature):
+        conditions.append(f"NOT ({sql.holds_number(column)})")
+    listed = sorted(view.columns[feature].missing.texts - {""})
+    if listed:
+        texts = ", ".join(map(sql.string, listed))
+        conditions.append(f"{sql.trimmed(column)} NOT IN ({texts})")
+    return f"CASE WHEN {' AND '.join(conditions)} THEN {text} END" if conditions else text
+
+
+def _unless_missing(view, sql, feature, number):
+    """A number, or NULL if it is one of those that mean a missing value."""
+    missing = set() if view.columns is None else view.columns[feature].missing.numbers
+    for value in sorted(map(float, missing)):
+        if value == value:
+            number = f"NULLIF({number}, {sql.number(value)})"
+    return number
