@@ -315,7 +315,7 @@ def test_texts_of_rules():
     assert [str(rule) for rule in export_rules(numbers, feature_names=["a"])] == [
         "if a <= 1.5 then 1  (support 33.3%)",
         "if 1.5 < a <= 2.5 then 2  (support 33.3%)",
-        "if a > 2.5 or missing then 3  (support 33.3%)",
+        "if (a > 2.5 or missing) then 3  (support 33.3%)",
     ]
 
 

@@ -29,6 +29,7 @@ _DTYPE = re.compile(
     r"bool|u?int(?:8|16|32|64)|float(?:16|32|64)|str(\d{1,9})|object"
     r"|(?:datetime|timedelta)64(?:\[\d{0,9}[a-zA-Z]{1,2}\])?"
 )
+_SMALL = 1 << 24
 _MAX_TEXT_BYTES = 1 << 28  # of an array of texts, whatever width a file claims
 
 
@@ -98,10 +99,19 @@ def _search_options(content):
 
 
 def numbers_to_json(array):
-    """Return an array of numbers or booleans as a list."""
+    """Return an array of numbers or booleans as a list.
+
+    Floats that are small whole numbers become ints, which are read in half the time.
+    """
+    if array.dtype.kind != "f":
+        return array.tolist()
+    array = array.astype(np.float64, copy=False)
     values = array.tolist()
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        values = [value if math.isfinite(value) else repr(value) for value in values]
+    is_int = (np.abs(array) < _SMALL) & (array == np.trunc(array)) & ~np.signbit(array)
+    for i in np.flatnonzero(is_int).tolist():
+        values[i] = int(values[i])
+    for i in np.flatnonzero(~np.isfinite(array)).tolist():
+        values[i] = repr(values[i])
     return values
 
 

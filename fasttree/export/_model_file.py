@@ -1,6 +1,6 @@
 """Fitted estimators as JSON files: `save` and `load`.
 
-The schema is a page of the documentation, ``doc/reference/model_file.rst``; a change of it changes
+The schema is a page of the documentation, ``doc/api/model_file.rst``; a change of it changes
 `FORMAT_VERSION`. Nothing in a file is executed: an estimator is put together from its parts, which
 pass the checks of a pickle's (`_fitted_state.py`, `_tree_state.py`, `TableEncoder`). A checksum of
 the text tells a damaged file from one that was written so.

@@ -271,7 +271,8 @@ class _Words:
             parts.append((f"{name} is missing", "missing"))
         if not parts:
             return f"{name} is of a kind that the fit did not see"
-        return " or ".join([parts[0][0], *(after for _, after in parts[1:])])
+        text = " or ".join([parts[0][0], *(after for _, after in parts[1:])])
+        return f"({text})" if len(parts) > 1 else text
 
     def _bounds(self, name, region):
         """The interval of the numbers; None if it has no ends."""
@@ -284,5 +285,5 @@ class _Words:
 
     def _number(self, value):
         if self.decimals is None:
-            return str(np.float32(value))
+            return str(np.float32(value)).removesuffix(".0")
         return f"{value:.{self.decimals}f}"
