@@ -121,7 +121,7 @@ class _SQLite(_Dialect):
         sign = "*" if exponent > 0 else "/"
         steps = [52] * (abs(exponent) // 52) + [abs(exponent) % 52]
         powers = "".join(f" {sign} {2**step}.0" for step in steps if step)
-        return f"({mantissa}.0{powers})"
+        return f"({mantissa}.0{powers} /* {value:.7g} */)"
 
     def holds_number(self, column):
         # The cast has an affinity, so a text beside it is made a number, if it is one as a whole.
@@ -273,15 +273,15 @@ def export_sql(
     >>> from fasttree.export import export_sql
     >>> from fasttree.tree import DecisionTreeClassifier
     >>> tree = DecisionTreeClassifier().fit([[1.0], [2.0], [3.0]], ["low", "low", "high"])
-    >>> print(export_sql(tree, "rows", keep=["id"], feature_names=["size"]))
+    >>> print(export_sql(tree, "rows", keep=["id"], feature_names=["size"]), end="")
     SELECT "id",
       CASE
-        WHEN number_0 <= 2.5 THEN 'low'
+        WHEN (number_0 <= (20971521.0 / 8388608.0 /* 2.5 */) OR number_0 IS NULL) THEN 'low'
         ELSE 'high'
       END AS "prediction"
     FROM (
       SELECT "id",
-        CASE WHEN typeof("size") IN ('integer', 'real') THEN CAST("size" AS REAL) WHEN ...
+        CASE WHEN ... THEN CAST("size" AS REAL) END AS number_0
       FROM "rows"
     ) AS cells
     """
