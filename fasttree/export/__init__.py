@@ -5,11 +5,13 @@ from fasttree.export._dict import export_dict
 from fasttree.export._model_file import load, save
 from fasttree.export._python import export_python
 from fasttree.export._rules import Condition, Rule, export_rules
+from fasttree.export._shap import ShapValues, shap_values
 from fasttree.export._sql import export_sql
 
 __all__ = [
     "Condition",
     "Rule",
+    "ShapValues",
     "export_c",
     "export_dict",
     "export_python",
@@ -17,4 +19,5 @@ __all__ = [
     "export_sql",
     "load",
     "save",
+    "shap_values",
 ]

@@ -55,8 +55,10 @@ class FittedView:
 
     Attributes
     ----------
+    estimator : BaseDecisionTree
+        The estimator, that inside a `DecisionTree`.
     tree : Tree
-        The tree.
+        Its tree.
     names : list of str
         Names of the columns.
     columns : list of ColumnEncoder or None
@@ -65,6 +67,7 @@ class FittedView:
         The class labels of each output; None in regression.
     """
 
+    estimator: BaseDecisionTree
     tree: object
     names: list
     columns: list | None
@@ -172,6 +175,7 @@ def view_of(estimator, feature_names=None):
         classes = estimator.classes_ if estimator.n_outputs_ > 1 else [estimator.classes_]
     encoder = table_encoder(estimator)
     return FittedView(
+        estimator,
         estimator.tree_,
         [str(name) for name in feature_names],
         None if encoder is None else encoder.columns,

@@ -1,0 +1,112 @@
+"""SHAP values of rows: the loop over rows of engine/predict/shap.hpp.
+
+Complexity: O(nodes * points) to begin with, O(nodes * points * values of a leaf) per row, where
+points are half the features on a path.
+"""
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stddef cimport ptrdiff_t, size_t
+
+from fasttree.utils._interrupt cimport STEPS_PER_LOOK
+from fasttree.utils._std cimport unique_ptr
+from ..utils._typedefs cimport float32_t, float64_t, int64_t, intp_t, uint8_t, uint32_t
+
+__all__ = ["path_shap"]
+
+cdef extern from "../engine/predict/shap.hpp" namespace "fasttree" nogil:
+    cdef cppclass ShapTree:
+        const int64_t* left
+        const int64_t* right
+        const int64_t* feature
+        const float64_t* threshold
+        const float64_t* weight
+        const uint8_t* missing_left
+        intp_t n_nodes
+        const int64_t* split_nodes
+        const int64_t* offsets
+        const uint32_t* codes
+        const uint8_t* listed_left
+        intp_t n_splits
+
+    cdef cppclass PathShap:
+        PathShap(const ShapTree& tree, const float64_t* points, const float64_t* weights,
+                 size_t n_points) except +
+
+    void explain_rows(
+        const PathShap& shap, const float32_t* x, ptrdiff_t row_stride, ptrdiff_t col_stride,
+        intp_t start, intp_t end, const float64_t* values, size_t n_values, intp_t n_features,
+        int n_threads, float64_t* out
+    ) except +
+
+
+def path_shap(tree, const float32_t[:, :] X, const float64_t[::1] points,
+              const float64_t[::1] weights, const float64_t[:, ::1] values, int n_threads):
+    """Return the SHAP values of rows.
+
+    Parameters
+    ----------
+    tree : Tree
+        A tree without negative weights.
+    X : ndarray of shape (n_rows, n_features), dtype=float32
+        The rows, cells where the tree splits on categories.
+    points, weights : ndarray of shape (n_points,)
+        Quadrature on [0, 1], exact for polynomials of as many factors as the features on a path;
+        `n_points` is a multiple of 4.
+    values : ndarray of shape (node_count, n_values)
+        What the leaves predict.
+    n_threads : int
+        Number of threads.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features, n_values)
+        The values.
+    """
+    cdef const int64_t[::1] left = np.ascontiguousarray(tree.children_left, dtype=np.int64)
+    cdef const int64_t[::1] right = np.ascontiguousarray(tree.children_right, dtype=np.int64)
+    cdef const int64_t[::1] feature = np.ascontiguousarray(tree.feature, dtype=np.int64)
+    cdef const float64_t[::1] threshold = np.ascontiguousarray(tree.threshold)
+    cdef const float64_t[::1] weight = np.ascontiguousarray(tree.weighted_n_node_samples)
+    cdef const uint8_t[::1] missing_left = np.ascontiguousarray(tree.missing_go_to_left)
+    cdef const int64_t[::1] split_nodes, offsets
+    cdef const uint32_t[::1] codes
+    cdef const uint8_t[::1] listed_left
+    cdef ShapTree arrays
+    cdef unique_ptr[PathShap] shap
+    cdef intp_t start, end, step, n_rows = X.shape[0], n_features = X.shape[1]
+    cdef size_t n_values = values.shape[1], work
+
+    if n_features != tree.n_features or values.shape[0] != tree.node_count:
+        raise ValueError("The rows or the values do not belong to the tree.")
+    if points.shape[0] != weights.shape[0] or points.shape[0] % 4 != 0:
+        raise ValueError("The number of points must be a multiple of 4.")
+    arrays.left, arrays.right, arrays.feature = &left[0], &right[0], &feature[0]
+    arrays.threshold, arrays.weight = &threshold[0], &weight[0]
+    arrays.missing_left = &missing_left[0]
+    arrays.n_nodes = left.shape[0]
+    arrays.n_splits = 0
+    splits = tree.label_splits
+    if splits is not None:
+        split_nodes, offsets, codes = splits.nodes, splits.offsets, splits.codes
+        listed_left = splits.listed_left
+        arrays.split_nodes, arrays.offsets = &split_nodes[0], &offsets[0]
+        arrays.codes = &codes[0] if codes.shape[0] else NULL
+        arrays.listed_left = &listed_left[0]
+        arrays.n_splits = split_nodes.shape[0]
+    shap.reset(new PathShap(arrays, &points[0], &weights[0], points.shape[0]))
+
+    out_array = np.zeros((n_rows, n_features, n_values))
+    if n_rows == 0:
+        return out_array
+    cdef float64_t[:, :, ::1] out = out_array
+    work = arrays.n_nodes * (points.shape[0] // 4) * (n_values + 1)
+    step = max(1, <intp_t> (n_threads * STEPS_PER_LOOK // work))
+    for start in range(0, n_rows, step):
+        end = min(start + step, n_rows)
+        with nogil:
+            explain_rows(shap.get()[0], &X[0, 0], X.strides[0] // <intp_t> sizeof(float32_t),
+                         X.strides[1] // <intp_t> sizeof(float32_t), start, end, &values[0, 0],
+                         n_values, n_features, n_threads, &out[0, 0, 0])
+        PyErr_CheckSignals()
+    return out_array
