@@ -137,6 +137,8 @@ def test_threads_and_layouts():
     expected = shap_values(tree, X).values
     with fasttree.config_context(n_threads=3):
         assert np.array_equal(shap_values(tree, X).values, expected)
+    with fasttree.config_context(simd="portable"):
+        assert np.array_equal(shap_values(tree, X).values, expected)
     for same in (np.asfortranarray(X), X[::-1].copy()[::-1], X.astype(np.float64)):
         assert np.array_equal(shap_values(tree, same).values, expected)
     zeros = np.where(X > 0.5, X, np.float32(0))

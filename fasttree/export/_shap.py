@@ -10,9 +10,9 @@ from scipy.sparse import issparse
 from scipy.special import roots_legendre
 from sklearn.base import is_classifier
 
-from fasttree.export._path_shap import path_shap
+from fasttree._config import get_config
+from fasttree.export._path_shap import average, longest_path, path_shap
 from fasttree.export._view import view_of
-from fasttree.tree import DecisionTree
 from fasttree.utils._threads import effective_n_threads
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ShapValues", "shap_values"]
 
 _DENSE_ROWS = 1024  # of a sparse X at a time
-_LANES = 4
+_VALUES = 16
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,66 +121,51 @@ def shap_values(
     (2.5, [[-0.5, -2.0], [0.5, -2.0]])
     """
     view = view_of(decision_tree, feature_names)
-    estimator = (
-        decision_tree.estimator_ if isinstance(decision_tree, DecisionTree) else decision_tree
-    )
-    tree = view.tree
+    estimator, tree = view.estimator, view.tree
     if tree.weighted_n_node_samples.min() < 0:
         raise ValueError("The nodes of the tree have negative weights, so there are no shares.")
     rows = estimator._validate_X_predict(X, True)
-    values = tree.value
     if is_classifier(estimator):
-        values = values[:, np.arange(tree.max_n_classes) < tree.n_classes[:, None]]
-    values = np.ascontiguousarray(values.reshape(tree.node_count, -1))
-    points, weights = _quadrature(_longest_path(tree))
-    step = _DENSE_ROWS if issparse(rows) else max(1, rows.shape[0])
-    n_threads = effective_n_threads(estimator.n_jobs, rows.shape[0] * tree.node_count)
-    found = [
-        path_shap(tree, _dense(rows[start : start + step]), points, weights, values, n_threads)
-        for start in range(0, rows.shape[0], step)
-    ]
-    found = np.concatenate(found) if found else np.zeros((0, tree.n_features, values.shape[1]))
-    base = _average(tree, values)
-    if values.shape[1] == 1 and not is_classifier(estimator):
+        # The fractions of an output add up to one: the values of its last class follow.
+        found = [
+            _with_last_class(_explain(tree, rows, tree.value[:, k, : n - 1], estimator.n_jobs))
+            for k, n in enumerate(tree.n_classes.tolist())
+        ]
+        base = [
+            average(tree, np.ascontiguousarray(tree.value[:, k, :n]))
+            for k, n in enumerate(tree.n_classes.tolist())
+        ]
+        return ShapValues(np.concatenate(found, axis=2), np.concatenate(base), X, view.names)
+    found = _explain(tree, rows, tree.value[:, :, 0], estimator.n_jobs)
+    base = average(tree, np.ascontiguousarray(tree.value[:, :, 0]))
+    if view.n_outputs == 1:
         found, base = found[:, :, 0], float(base[0])
     return ShapValues(found, base, X, view.names)
 
 
-def _dense(rows):
-    return rows.toarray() if issparse(rows) else rows
+def _with_last_class(found):
+    return np.concatenate([found, -found.sum(axis=2, keepdims=True)], axis=2)
 
 
-def _longest_path(tree):
-    """Largest number of features on a path, 1 at least."""
-    left, right, features = tree.children_left, tree.children_right, tree.feature
-    longest = 1
-    stack = [(0, frozenset())]
-    while stack:
-        node, on_path = stack.pop()
-        if left[node] < 0:
-            longest = max(longest, len(on_path))
-            continue
-        on_path = on_path | {features[node]}
-        stack += [(left[node], on_path), (right[node], on_path)]
-    return longest
+def _explain(tree, rows, values, n_jobs):
+    """The SHAP values of rows for each column of `values`, which has a row per node."""
+    points, weights = _quadrature(longest_path(tree))
+    n_threads = effective_n_threads(n_jobs, rows.shape[0] * tree.node_count)
+    portable = get_config()["simd"] == "portable"
+    out = np.zeros((rows.shape[0], tree.n_features, values.shape[1]))
+    n_rows = _DENSE_ROWS if issparse(rows) else max(1, rows.shape[0])
+    for start in range(0, rows.shape[0], n_rows):
+        part = rows[start : start + n_rows]
+        part = part.toarray() if issparse(part) else part
+        for k in range(0, values.shape[1], _VALUES):  # sums of few values stay in the cache
+            some = np.ascontiguousarray(values[:, k : k + _VALUES])
+            out[start : start + n_rows, :, k : k + _VALUES] = path_shap(
+                tree, part, points, weights, some, n_threads, portable
+            )
+    return out
 
 
 def _quadrature(n_factors):
-    """Points and weights on [0, 1], padded to whole vectors, exact for products of so many less
-    one."""
+    """Points and weights on [0, 1], exact for products of so many factors less one."""
     points, weights = roots_legendre(-(-n_factors // 2))
-    n_padded = -(-len(points) // _LANES) * _LANES - len(points)
-    points = np.concatenate([(points + 1) / 2, np.full(n_padded, 0.5)])
-    return points, np.concatenate([weights / 2, np.zeros(n_padded)])
-
-
-def _average(tree, values):
-    """The average of the leaves' values by the shares of the training weight."""
-    share = np.zeros(tree.node_count)
-    share[0] = 1.0
-    weight = tree.weighted_n_node_samples
-    for node in np.flatnonzero(tree.children_left >= 0):
-        for child in (tree.children_left[node], tree.children_right[node]):
-            share[child] = share[node] * weight[child] / weight[node] if weight[node] > 0 else 0.0
-    is_leaf = tree.children_left < 0
-    return share[is_leaf] @ values[is_leaf]
+    return (points + 1) / 2, weights / 2
