@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import sklearn.tree
     from numpy.typing import ArrayLike
+    from sklearn.pipeline import Pipeline
     from sklearn.utils import Bunch
 
     from fasttree._typing import (
@@ -489,13 +490,14 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
 
     def to_sklearn(
         self,
-    ) -> sklearn.tree.DecisionTreeClassifier | sklearn.tree.DecisionTreeRegressor:
+    ) -> sklearn.tree.DecisionTreeClassifier | sklearn.tree.DecisionTreeRegressor | Pipeline:
         """Return a fitted scikit-learn classifier or regressor with the same tree.
 
         Returns
         -------
-        estimator
-            scikit-learn's DecisionTreeClassifier or DecisionTreeRegressor.
+        estimator or Pipeline
+            scikit-learn's DecisionTreeClassifier or DecisionTreeRegressor, behind an encoder if the
+            tree splits on categories.
         """
         check_is_fitted(self)
         return self.estimator_.to_sklearn()
