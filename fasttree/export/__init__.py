@@ -3,6 +3,7 @@
 from fasttree.export._c import export_c
 from fasttree.export._dict import export_dict
 from fasttree.export._model_file import load, save
+from fasttree.export._onnx import to_onnx
 from fasttree.export._python import export_python
 from fasttree.export._rules import Condition, Rule, export_rules
 from fasttree.export._shap import ShapValues, shap_values
@@ -20,4 +21,5 @@ __all__ = [
     "load",
     "save",
     "shap_values",
+    "to_onnx",
 ]
