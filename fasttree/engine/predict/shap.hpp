@@ -89,22 +89,22 @@ private:
     int32_t max_depth_ = 0;
     std::vector<double> weights_;           // [n_points] of the quadrature
     std::vector<Step> steps_;
-    std::vector<int32_t> earlier_;          // [n_nodes] depth of the edge of the same feature above,
-                                            // 0 if there is none
+    std::vector<int32_t> earlier_;          // [n_nodes] depth of the edge of the same feature
+                                            // above, 0 if there is none
     std::vector<int32_t> test_;             // [n_nodes] the split on categories, or -1
     std::vector<int32_t> slot_;             // [n_nodes] position of the feature in features_
     std::vector<int64_t> features_;         // those that the tree asks for
     std::vector<double> ratio_;             // [n_nodes] the factor if the earlier edge is closed
-    std::vector<double> tables_;            // [n_nodes, 4, n_points] factor and gain if this edge is
-                                            // closed, then if it is open
+    std::vector<double> tables_;            // [n_nodes, 4, n_points] factor and gain if this edge
+                                            // is closed, then if it is open
     std::vector<std::vector<Value>> below_; // [n_nodes]
 
 public:
     // `points` and `weights` of a quadrature on [0, 1]; values[n_nodes, n_values].
     PathShap(const ShapTree& tree, const double* points, const double* weights, size_t n_points,
              const double* values, size_t n_values)
-        : tree_(tree), n_points_(n_points), n_values_(n_values), weights_(weights, weights + n_points),
-          earlier_(tree.n_nodes), test_(tree.n_nodes, -1), slot_(tree.n_nodes, -1),
+        : tree_(tree), n_points_(n_points), n_values_(n_values),
+          weights_(weights, weights + n_points), earlier_(tree.n_nodes), test_(tree.n_nodes, -1), slot_(tree.n_nodes, -1),
           ratio_(tree.n_nodes), tables_(tree.n_nodes * 4 * n_points), below_(tree.n_nodes) {
         for (Py_ssize_t i = 0; i < tree.n_splits; ++i) {
             test_[tree.split_nodes[i]] = static_cast<int32_t>(i);
@@ -333,7 +333,8 @@ private:
             return;
         }
         for (Py_ssize_t i = 0; i < kRows; ++i) {
-            went_left[i] = -static_cast<int64_t>(is_listed_left(test_[node], cells[i], missing_left));
+            const bool is_left = is_listed_left(test_[node], cells[i], missing_left);
+            went_left[i] = -static_cast<int64_t>(is_left);
         }
     }
 
@@ -346,8 +347,8 @@ private:
     }
 };
 
-// SHAP values of rows [start, end) into out[n_rows, n_features, n_values], which holds zeros. Blocks
-// of rows are handed out to threads. Throws std::bad_alloc.
+// SHAP values of rows [start, end) into out[n_rows, n_features, n_values], which holds zeros.
+// Blocks of rows are handed out to threads. Throws std::bad_alloc.
 inline void explain_rows(const PathShap& shap, const ShapRows& rows, Py_ssize_t start,
                          Py_ssize_t end, Py_ssize_t n_features, Py_ssize_t n_values, Simd simd,
                          int n_threads, double* out) {
