@@ -104,7 +104,8 @@ public:
     PathShap(const ShapTree& tree, const double* points, const double* weights, size_t n_points,
              const double* values, size_t n_values)
         : tree_(tree), n_points_(n_points), n_values_(n_values),
-          weights_(weights, weights + n_points), earlier_(tree.n_nodes), test_(tree.n_nodes, -1), slot_(tree.n_nodes, -1),
+          weights_(weights, weights + n_points), earlier_(tree.n_nodes),
+          test_(tree.n_nodes, -1), slot_(tree.n_nodes, -1),
           ratio_(tree.n_nodes), tables_(tree.n_nodes * 4 * n_points), below_(tree.n_nodes) {
         for (Py_ssize_t i = 0; i < tree.n_splits; ++i) {
             test_[tree.split_nodes[i]] = static_cast<int32_t>(i);
