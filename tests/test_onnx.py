@@ -30,10 +30,10 @@ def inputs_of(problem, session):
     return feeds
 
 
-def asks_for_numbers(estimator, j):
+def asks_for_both(estimator, j):
+    """Whether a tree asks of a column for numbers and for categories."""
     tree = estimator.tree_
-    kinds = tree.split_kind[tree.feature == j]
-    return 0 in kinds
+    return {0, 1} <= set(tree.split_kind[tree.feature == j].tolist())
 
 
 @pytest.mark.cases(200)
@@ -42,7 +42,7 @@ def test_predictions(seed):
     estimator = problem.estimator
     mixed = any(
         kind in ("boolean", "number category", "hybrid")
-        and (kind != "hybrid" or asks_for_numbers(estimator, j))
+        and (kind != "hybrid" or asks_for_both(estimator, j))
         for j, kind in enumerate(problem.kinds)
         if j in estimator.tree_.feature
     )
