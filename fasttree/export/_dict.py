@@ -63,7 +63,7 @@ def export_dict(
     }
     nodes = []
     for node, split in enumerate(view.splits()):
-        record = {"node_id": node}
+        record: dict[str, Any] = {"node_id": node}
         if split is not None:
             record["feature"] = split.feature
             record["feature_name"] = view.names[split.feature]

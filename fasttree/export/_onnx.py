@@ -72,32 +72,32 @@ def to_onnx(decision_tree: BaseEstimator, *, feature_names: Sequence[str] | None
     questions = _questions(view, splits)
     asked = sorted({split.feature for split in splits if split is not None})
     position = {feature: place for place, feature in enumerate(asked)}
-    nodes, parts = [], []
+    nodes: list[Any] = []
     if has_columns and asked:
         inputs, parts = _read_columns(view, helper, questions, position, nodes)
-        nodes.append(helper.make_node("Concat", parts, ["cells"], axis=1))
-        matrix = "cells"
+        nodes.append(helper.make_node("Concat", parts, ["/cells"], axis=1))
+        matrix = "/cells"
     else:  # all is numbers; a tree without a split reads them for their count only
         position = {feature: feature for feature in asked}
-        shape = ["n", len(view.names)]
-        inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, shape)]
         matrix = "X"
+        inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", len(view.names)])]
     tree = _tree_attributes(view, splits, questions, position)
     outputs, constants = [], []
     if view.classes is None:
         nodes.append(_ensemble(helper, view, tree, matrix, view.tree.value[:, :, 0], "variable"))
-        shape = ["n", view.n_outputs]
-        outputs.append(helper.make_tensor_value_info("variable", TensorProto.FLOAT, shape))
+        outputs.append(
+            helper.make_tensor_value_info("variable", TensorProto.FLOAT, ["n", view.n_outputs])
+        )
     for k, classes in enumerate(view.classes or []):
         suffix = "" if view.n_outputs == 1 else f"_{k}"
         label, fractions, n = f"label{suffix}", f"probabilities{suffix}", len(classes)
         values = view.tree.value[:, k, :n]
         nodes += [
             _ensemble(helper, view, tree, matrix, values, fractions),
-            helper.make_node("ArgMax", [fractions], [f"code{suffix}"], axis=1, keepdims=0),
-            helper.make_node("Gather", [f"classes{suffix}", f"code{suffix}"], [label]),
+            helper.make_node("ArgMax", [fractions], [f"/code{suffix}"], axis=1, keepdims=0),
+            helper.make_node("Gather", [f"/classes{suffix}", f"/code{suffix}"], [label]),
         ]
-        constants.append(_class_labels(helper, classes.tolist(), f"classes{suffix}"))
+        constants.append(_class_labels(helper, classes.tolist(), f"/classes{suffix}"))
         kind = constants[-1].data_type
         outputs += [
             helper.make_tensor_value_info(label, kind, ["n"]),
@@ -143,7 +143,7 @@ def _read_columns(view, helper, questions, position, nodes):
                 f"Column {name!r} holds numbers and categories, or categories that are no texts; "
                 "ONNX has no type for it."
             )
-        parts.append(f"answer of {len(parts)}")  # a column for its place, which no node reads
+        parts.append(f"/unread {len(parts)}")  # a column for its place, which no node reads
         nodes.append(_label_encoder(helper, name, parts[-1], {}, 0.0))
     for i, (feature, codes, listed_left, missing_left) in enumerate(questions):
         labels = view.labels_of(feature)
@@ -151,8 +151,8 @@ def _read_columns(view, helper, questions, position, nodes):
         missing = sorted(view.columns[feature].missing.texts)
         answers |= dict.fromkeys(missing, float(not missing_left))
         name = view.names[feature]
-        nodes.append(_label_encoder(helper, name, f"question {i}", answers, float(listed_left)))
-        parts.append(f"question {i}")
+        nodes.append(_label_encoder(helper, name, f"/question {i}", answers, float(listed_left)))
+        parts.append(f"/question {i}")
     return inputs, parts
 
 

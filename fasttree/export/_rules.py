@@ -189,7 +189,7 @@ def export_rules(
     words = _Words(view, decimals)
     weight, n_rows = tree.weighted_n_node_samples, tree.n_node_samples
     rules = []
-    stack = [(0, {})]
+    stack: list[tuple[int, dict[int, _Region]]] = [(0, {})]
     while stack:
         node, regions = stack.pop()
         split = splits[node]

@@ -137,10 +137,10 @@ def shap_values(
         ]
         return ShapValues(np.concatenate(found, axis=2), np.concatenate(base), X, view.names)
     found = _explain(tree, rows, tree.value[:, :, 0], estimator.n_jobs)
-    base = average(tree, np.ascontiguousarray(tree.value[:, :, 0]))
+    means = average(tree, np.ascontiguousarray(tree.value[:, :, 0]))
     if view.n_outputs == 1:
-        found, base = found[:, :, 0], float(base[0])
-    return ShapValues(found, base, X, view.names)
+        return ShapValues(found[:, :, 0], float(means[0]), X, view.names)
+    return ShapValues(found, means, X, view.names)
 
 
 def _with_last_class(found):
