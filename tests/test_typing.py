@@ -11,7 +11,7 @@ import fasttree.export
 import fasttree.model_selection
 import fasttree.optimal
 import fasttree.tree
-from fasttree.tree._tunable import TuningResult
+from fasttree.tree.pruning._tunable import TuningResult
 
 MODULES = [
     fasttree,

@@ -13,7 +13,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from fasttree.optimal import SearchOptions
+from fasttree.optimal._options import SearchOptions
 
 __all__ = [
     "array_from_json",

@@ -27,18 +27,17 @@ from fasttree.export._json_values import (
     numbers_to_json,
     to_json,
 )
-from fasttree.optimal import OptimalDecisionTreeClassifier
-from fasttree.optimal._classes import FRONT_DTYPE
-from fasttree.tree import (
-    DecisionTree,
+from fasttree.optimal._classes import FRONT_DTYPE, OptimalDecisionTreeClassifier
+from fasttree.table._encoder import ColumnEncoder, MissingValues, TableEncoder, table_encoder
+from fasttree.tree._auto import DecisionTree
+from fasttree.tree._classes import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
     ExtraTreeRegressor,
 )
-from fasttree.tree._table import ColumnEncoder, MissingValues, TableEncoder, table_encoder
 from fasttree.tree._tree import NODE_DTYPE, Tree
-from fasttree.tree._tree_state import FORMAT_VERSION as TREE_STATE_VERSION
+from fasttree.tree.fitted._tree_state import FORMAT_VERSION as TREE_STATE_VERSION
 
 if TYPE_CHECKING:
     import os
@@ -382,9 +381,9 @@ def _describe_table(encoder):
         "columns": [
             {
                 "name": column.name if isinstance(column.name, str | int) else str(column.name),
-                "only_categories": column.is_label,
+                "only_categories": column.is_category,
                 "has_missing": column.has_missing,
-                "categories": [to_json(label) for label in column.labels],
+                "categories": [to_json(label) for label in column.categories],
             }
             for column in encoder.columns
         ],
@@ -409,9 +408,9 @@ def _build_table(described):
         column.__setstate__(
             {
                 "name": _get(part, "name", str | int),
-                "is_label": _get(part, "only_categories", bool),
+                "is_category": _get(part, "only_categories", bool),
                 "missing": missing,
-                "labels": from_json(_get(part, "categories", list)),
+                "categories": from_json(_get(part, "categories", list)),
                 "has_missing": _get(part, "has_missing", bool),
             }
         )
@@ -487,7 +486,7 @@ def _build_tree(described, n_features, n_classes, n_categories):
 
 
 def _label_splits_state(described, n_categories):
-    """The state of `LabelSplits`, which checks it."""
+    """The state of `CategoricalSplits`, which checks it."""
     listed = _get(described, "listed", list)
     if not all(isinstance(codes, list) for codes in listed):
         raise ValueError("'listed' must be a list of lists")

@@ -12,8 +12,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from fasttree.tree import BaseDecisionTree, DecisionTree
-from fasttree.tree._table import table_encoder
+from fasttree.table._encoder import table_encoder
+from fasttree.tree._auto import DecisionTree
+from fasttree.tree._base import BaseDecisionTree
 
 __all__ = ["FittedView", "Split", "boundary", "view_of"]
 
@@ -79,10 +80,10 @@ class FittedView:
 
     def labels_of(self, feature):
         """The categories of a column; none in a matrix of numbers."""
-        return [] if self.columns is None else self.columns[feature].labels
+        return [] if self.columns is None else self.columns[feature].categories
 
     def holds_numbers(self, feature):
-        return self.columns is None or not self.columns[feature].is_label
+        return self.columns is None or not self.columns[feature].is_category
 
     def splits(self):
         """The split of each node as a list, None for leaves."""

@@ -24,13 +24,10 @@ from fasttree.optimal._growth import grow
 from fasttree.optimal._options import SearchOptions
 from fasttree.optimal._progress import Reporter
 from fasttree.optimal._weights import integer_weights
-from fasttree.tree import DecisionTreeClassifier
+from fasttree.table._encoder import table_encoder
+from fasttree.table._rows import check_indices, within_doubles
+from fasttree.tree._classes import DecisionTreeClassifier
 from fasttree.tree._data import EncodedData
-from fasttree.tree._fitted_state import check_tree_state
-from fasttree.tree._interop import with_encoder
-from fasttree.tree._rows import within_doubles
-from fasttree.tree._settings import as_double
-from fasttree.tree._table import table_encoder
 from fasttree.tree._validation import (
     check_class_weight,
     check_encoded,
@@ -42,6 +39,9 @@ from fasttree.tree._validation import (
     encode_classes,
     weigh_classes,
 )
+from fasttree.tree.fitted._fitted_state import check_tree_state
+from fasttree.tree.fitted._interop import with_encoder
+from fasttree.tree.pruning._settings import as_double
 from fasttree.utils._threads import effective_n_threads
 
 if TYPE_CHECKING:
@@ -363,6 +363,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             read = check_fit_table(self, X, y)
         X, y, self._table_encoder = (*check_fit_data(self, X, y), None) if read is None else read
         if issparse(X):
+            check_indices(X)
             X = X.toarray()
         if read is None:
             check_values(self, X, effective_n_threads(self.n_jobs, X.size))  # refuses infinity

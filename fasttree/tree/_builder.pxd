@@ -1,7 +1,9 @@
 """TreeBuilder: the order in which nodes are grown, and on which threads."""
 from libcpp cimport bool as cbool
 
-from fasttree.tree._engine cimport Deferred, GrowthRules, Node, NodeStore, NodeWriter, Open, Split
+from fasttree.engine.core cimport Node, Split
+from fasttree.engine.grow cimport GrowthRules, NodeStore, NodeWriter, Open
+from fasttree.engine.order cimport Deferred
 from fasttree.tree._splitter cimport Splitter
 from fasttree.utils._interrupt cimport Turns
 from fasttree.utils._std cimport vector

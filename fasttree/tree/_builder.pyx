@@ -12,18 +12,19 @@ from libc.float cimport DBL_EPSILON
 from libc.math cimport INFINITY, ldexp
 from libcpp.utility cimport move
 
-from fasttree.tree._engine cimport (
-    NO_FEATURE, NO_TABLE, Frontier, LabelLists, NodeRecord, NodeWriter, count_nodes,
-    handing_over_pays, largest_first, mix, subtree_size
+from fasttree.engine.core cimport (
+    NO_FEATURE, NO_TABLE, NodeRecord, handing_over_pays, mix, subtree_size,
 )
+from fasttree.engine.grow cimport Frontier, CategoryLists, count_nodes
+from fasttree.engine.order cimport largest_first
+from fasttree.engine.simd cimport SIMD_PORTABLE, best_simd
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
 from fasttree.utils._interrupt cimport Turns
-from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
 from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport int8_t
 
-from fasttree.tree._label_splits import LabelSplits
+from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 from fasttree.tree._tree import NODE_DTYPE
 
 # Columns of as many rows are worth a look for Ctrl-C each.
@@ -39,11 +40,11 @@ cdef object as_array(const void* items, size_t n_items, dtype):
     return np.frombuffer((<const char*> items)[:n_bytes], dtype=dtype).copy()
 
 
-cdef object side_arrays(const LabelLists& lists, const uint32_t[::1] n_categories):
-    """The splits on labels of a tree; None if there are none."""
+cdef object side_arrays(const CategoryLists& lists, const uint32_t[::1] n_categories):
+    """The splits on categories of a tree; None if there are none."""
     if lists.nodes.empty():
         return None
-    return LabelSplits(
+    return CategoricalSplits(
         as_array(lists.nodes.data(), lists.nodes.size(), np.int64),
         as_array(lists.offsets.data(), lists.offsets.size(), np.int64),
         as_array(lists.codes.data(), lists.codes.size(), np.uint32),
@@ -118,7 +119,7 @@ cdef class TreeBuilder:
             self.write_subtree(deref(writer), i)
         splitter.criterion.restore_units(nodes, values_array)
         tree.set_nodes(nodes, values_array, writer.get().max_depth(),
-                       side_arrays(writer.get().label_lists(), encoding.n_categories))
+                       side_arrays(writer.get().category_lists(), encoding.n_categories))
         self.store = NodeStore()
         self.subtrees.clear()
         self.crew = []

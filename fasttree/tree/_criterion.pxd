@@ -1,11 +1,12 @@
 """Criterion: what a node's targets are worth, and the scan that finds a feature's best split.
 
-A criterion owns the targets of a fit as integers (see `_targets.hpp`) and a scanner, the C++
-object that splitters call once per (node, feature). Threads work on clones: they share the
+A criterion owns the targets of a fit as integers (see `engine/core/targets.hpp`) and a scanner, the
+C++ object that splitters call once per (node, feature). Threads work on clones: they share the
 targets and have scanners of their own.
 """
 
-from fasttree.tree._engine cimport Scanner, Targets
+from fasttree.engine.core cimport Targets
+from fasttree.engine.scan cimport Scanner
 from fasttree.tree._options cimport FitOptions
 from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t

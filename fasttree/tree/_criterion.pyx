@@ -1,52 +1,28 @@
 """Criteria of classification and regression.
 
 Constructors take what scikit-learn's take, so that `criterion=` accepts an instance. Per-fit work
-is here; the formulas are in `_impurity.hpp`, the per-sample loops in `_classification.hpp`,
-`_regression.hpp` and `_absolute_error.hpp`.
+is here; the formulas are in `engine/core/impurity.hpp`, the per-sample loops in `engine/score/`.
 """
 import numpy as np
 
 from libc.float cimport DBL_EPSILON
 from libc.math cimport isfinite, ldexp
 from libc.stddef cimport size_t
-from libcpp cimport bool as cbool
 from libcpp.utility cimport move
 
-from fasttree.utils._std cimport unique_ptr
+from fasttree.engine.core cimport (
+    Grid, TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, excess_exponent, largest_magnitude,
+    target_grid, weight_grid,
+)
+from fasttree.engine.scan cimport (
+    make_absolute_error, make_chi_square, make_entropy, make_gini, make_poisson,
+    make_squared_error, make_target_split,
+)
 from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t
-
-
-cdef extern from "_grid.hpp" namespace "fasttree" nogil:
-    cdef cppclass Grid:
-        double centre
-        double unit
-    cdef cppclass WeightGrid:
-        double unit
-        double magnitude
-        int64_t total
-        cbool has_negative
-    const int WEIGHT_EXPONENT
-    const int TARGET_EXPONENT
-    int excess_exponent(double largest, int ordinary) noexcept
-    double largest_magnitude(const double* values, size_t n) noexcept
-    WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t* out) except +
-    Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
-                     const int64_t* weights, double weight_unit, cbool centred,
-                     cbool allow_lattice, int64_t* out) except +
 
 
 cdef extern from "<cfloat>" nogil:
     const double DBL_TRUE_MIN
-
-
-cdef extern from "_scanners.hpp" namespace "fasttree":
-    unique_ptr[Scanner] make_gini(const Targets&) except +
-    unique_ptr[Scanner] make_entropy(const Targets&) except +
-    unique_ptr[Scanner] make_chi_square(const Targets&) except +
-    unique_ptr[Scanner] make_squared_error(const Targets&) except +
-    unique_ptr[Scanner] make_poisson(const Targets&) except +
-    unique_ptr[Scanner] make_absolute_error(const Targets&) except +
-    unique_ptr[Scanner] make_target_split(const Targets&) except +
 
 
 cdef void* address(array) except? NULL:
@@ -411,7 +387,7 @@ cdef class MAE(RegressionCriterion):
         self.scanner = move(make_absolute_error(self.targets))
 
 
-cdef class LabelSplit(RegressionCriterion):
+cdef class TargetSplit(RegressionCriterion):
     """Splits ranked by information gain about the node's best split of its targets in two.
 
     One output. Impurity is the squared error.

@@ -1,5 +1,5 @@
 """How a tree is to be grown: none of it, but for `sklearn_rules`, changes the tree."""
-from fasttree.utils._simd cimport Simd
+from fasttree.engine.simd cimport Simd
 
 
 cdef enum Strategy:  # by which rows get in the order of a feature

@@ -3,12 +3,13 @@
 Nodes own a slice [start, end) of the rows. A partitioner hands a feature of a node to the scan as
 runs, and moves the rows of a split node so that its children own contiguous slices.
 """
-from fasttree.tree._engine cimport (
-    Block, DenseColumns, DenseSample, DenseWorkspace, Node, Nonzeros, Reach, Runs, Split
-)
+from fasttree.engine.columns cimport DenseColumns
+from fasttree.engine.core cimport Node, Nonzeros, FeatureBound, Runs, Split
+from fasttree.engine.grow cimport Block
+from fasttree.engine.order cimport DenseSample, DenseWorkspace
+from fasttree.engine.simd cimport Simd
 from fasttree.tree._encoding cimport DenseColumnsOwner, Encoding
 from fasttree.tree._options cimport FitOptions
-from fasttree.utils._simd cimport Simd
 from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
 from fasttree.utils._typedefs cimport uint32_t
 
@@ -30,7 +31,7 @@ cdef class Partitioner:
     # Rows of a node in ascending order; good until the next call.
     cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil
-    cdef bint with_labels(self, uint32_t feature) noexcept nogil
+    cdef bint has_categories(self, uint32_t feature) noexcept nogil
 
     # Order of a feature in a node: dense columns.
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil
@@ -49,11 +50,11 @@ cdef class Partitioner:
     cdef void found_promising(self, const Node& node, uint32_t part,
                               uint32_t feature) noexcept nogil
     cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil
-    cdef uint32_t next_feature(self, const Reach& reach) noexcept nogil
+    cdef uint32_t next_feature(self, const FeatureBound& bound) noexcept nogil
     # Rows of the nonzeros of the feature returned last, if they were not sorted yet; else NULL.
     cdef const uint32_t* unsorted(self, uint32_t* n) noexcept nogil
     # Says that at most so many of them are of one class.
-    cdef void found_peak(self, uint32_t peak) noexcept nogil
+    cdef void found_max_class_count(self, uint32_t max_class_count) noexcept nogil
     # Says that the feature returned last is constant in the node, and so below it.
     cdef void found_constant(self) noexcept nogil
 

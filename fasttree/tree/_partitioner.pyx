@@ -1,11 +1,11 @@
-"""Partitioner of dense columns; `_sample.hpp` holds the loops.
+"""Partitioner of dense columns; `engine/order/sample.hpp` holds the loops.
 
 Splitting a node costs O(n) per list kept.
 """
 from cython.operator cimport dereference as deref
 
+from fasttree.engine.core cimport NO_FEATURE
 from fasttree.tree._encoding cimport DenseEncoding
-from fasttree.tree._engine cimport NO_FEATURE
 from fasttree.utils._std cimport make_shared
 
 
@@ -32,7 +32,7 @@ cdef class Partitioner:
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
         return 0.0
 
-    cdef bint with_labels(self, uint32_t feature) noexcept nogil:
+    cdef bint has_categories(self, uint32_t feature) noexcept nogil:
         return False
 
     cdef int runs(self, uint32_t feature, uint32_t start, uint32_t end, Runs* out) except -1 nogil:
@@ -54,13 +54,13 @@ cdef class Partitioner:
     cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil:
         pass
 
-    cdef uint32_t next_feature(self, const Reach& reach) noexcept nogil:
+    cdef uint32_t next_feature(self, const FeatureBound& bound) noexcept nogil:
         return NO_FEATURE
 
     cdef const uint32_t* unsorted(self, uint32_t* n) noexcept nogil:
         return NULL
 
-    cdef void found_peak(self, uint32_t peak) noexcept nogil:
+    cdef void found_max_class_count(self, uint32_t max_class_count) noexcept nogil:
         pass
 
     cdef uint32_t promising(self, const Node& node, uint32_t part) noexcept nogil:
@@ -142,8 +142,8 @@ cdef class DensePartitioner(Partitioner):
     cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
         return self.columns.value(row, feature)
 
-    cdef bint with_labels(self, uint32_t feature) noexcept nogil:
-        return self.columns.columns[feature].with_labels()
+    cdef bint has_categories(self, uint32_t feature) noexcept nogil:
+        return self.columns.columns[feature].has_categories()
 
     cdef uint32_t* scratch(self) noexcept nogil:
         return self.workspace.get().scratch.get()

@@ -1,4 +1,6 @@
-"""Partitioners of a sparse matrix; `_sparse_lists.hpp` and `_extraction.hpp` hold the loops.
+"""Partitioners of a sparse matrix.
+
+`engine/order/sparse_lists.hpp` and `engine/order/extraction.hpp` hold the loops.
 
 Lists cost O(nonzeros of the node) per split, and a sort of the columns that are scanned.
 Extraction costs, per feature looked at, the shorter of a walk over the column and a search of it,
@@ -12,15 +14,17 @@ from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
 from libc.stddef cimport ptrdiff_t
 
-from fasttree.tree._engine cimport NO_FEATURE, ROW
+from fasttree.engine.columns cimport list_side
+from fasttree.engine.core cimport (
+    FeatureBound, NO_FEATURE, Node, Nonzeros, ROW, Split, binary_search_pays,
+)
+from fasttree.engine.order cimport Extraction, ExtractionData, ListData, ListWorkspace
+from fasttree.engine.simd cimport SIMD_PORTABLE
 from fasttree.tree._options cimport SORT
-from fasttree.utils._simd cimport SIMD_PORTABLE
 from fasttree.utils._std cimport make_shared
 
 from fasttree.tree._encoding import encoding_of
 
-cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
-    cbool binary_search_pays(uint32_t n, uint32_t m) noexcept
 
 # Parts of the lists per thread: they may turn out to be of unequal work.
 cdef int PARTS_PER_THREAD = 4
@@ -125,16 +129,16 @@ cdef class ListPartitioner(SparsePartitioner):
     cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil:
         self.workspace.get().begin_part(node, part)
 
-    cdef uint32_t next_feature(self, const Reach& reach) noexcept nogil:
-        if not self.workspace.get().next_column(reach):
+    cdef uint32_t next_feature(self, const FeatureBound& bound) noexcept nogil:
+        if not self.workspace.get().next_column(bound):
             return NO_FEATURE
         return self.workspace.get().feature()
 
     cdef const uint32_t* unsorted(self, uint32_t* n) noexcept nogil:
         return self.workspace.get().unsorted(n[0])
 
-    cdef void found_peak(self, uint32_t peak) noexcept nogil:
-        self.workspace.get().set_peak(peak)
+    cdef void found_max_class_count(self, uint32_t max_class_count) noexcept nogil:
+        self.workspace.get().set_max_class_count(max_class_count)
 
     cdef uint32_t promising(self, const Node& node, uint32_t part) noexcept nogil:
         return self.workspace.get().promising(node, part)

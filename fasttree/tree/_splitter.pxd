@@ -5,11 +5,12 @@ a sampler. `find_split` looks at the features the sampler names, one scan per fe
 """
 from libcpp cimport bool as cbool
 
+from fasttree.engine.core cimport Candidate, FeatureSampler, Limits, Node, Split
+from fasttree.engine.grow cimport GrowthRules, NodeStore
+from fasttree.engine.order cimport CountTables
+from fasttree.engine.scan cimport Scanner
 from fasttree.tree._criterion cimport Criterion
 from fasttree.tree._encoding cimport Encoding
-from fasttree.tree._engine cimport (
-    Candidate, CountTables, FeatureSampler, GrowthRules, Limits, Node, NodeStore, Scanner, Split
-)
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._partitioner cimport Partitioner
 from fasttree.utils._interrupt cimport Interrupt, Poll
@@ -25,7 +26,7 @@ cdef class Splitter:
     cdef readonly object random_state
     cdef const int8_t[::1] monotonic_cst
     cdef readonly bint with_monotonic_cst
-    cdef readonly bint label_sets
+    cdef readonly bint category_sets
 
     cdef Partitioner partitioner
     cdef Scanner* scanner
@@ -94,12 +95,12 @@ cdef struct Extremes:
 
 
 cdef class RandomSplitter(Splitter):
-    cdef vector[float] cells          # of a column with labels in the node
+    cdef vector[float] cells          # of a column with categories in the node
 
     cdef Extremes extremes_of(self, const Node& node, uint32_t feature) noexcept nogil
     # Draw a question; 1 if the feature is constant in the node.
     cdef int draw_threshold(self, const Node& node, uint32_t feature, const Extremes& extremes,
                             Split& out) noexcept nogil
-    cdef int draw_on_labels(self, const Node& node, uint32_t feature, Split& out) except -1 nogil
+    cdef int draw_category(self, const Node& node, uint32_t feature, Split& out) except -1 nogil
     cdef int scan_sides(self, const Node& node, uint32_t feature, const Split& drawn,
                         const Limits& limits, Candidate& candidate) except -1 nogil

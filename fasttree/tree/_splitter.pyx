@@ -12,19 +12,17 @@ from libc.math cimport INFINITY, isnan, ldexp
 from libc.stddef cimport size_t
 from libcpp.utility cimport move
 
-from fasttree.tree._engine cimport (
-    BLOCK_ROWS, BOUNDARY, NO_FEATURE, NO_ROW, NO_TABLE, THRESHOLD, Block, Counts, KeyedSampler,
-    LabelDraw, Nonzeros, Reach, Runs, SklearnSampler, lists_pay, midpoint, mix, score_to_beat,
-    sparse_lists_pay, take_candidate, take_counted, take_nonzeros
+from fasttree.engine.core cimport (
+    BOUNDARY, Counts, FEATURE_THRESHOLD, KeyedSampler, NO_FEATURE, NO_ROW, NO_TABLE, Nonzeros,
+    FeatureBound, Runs, SklearnSampler, THRESHOLD, lists_pay, midpoint, mix, score_to_beat,
+    sparse_lists_pay, take_candidate, take_counted, take_nonzeros,
 )
+from fasttree.engine.grow cimport BLOCK_ROWS, Block
+from fasttree.engine.scan cimport CategoryDraw
 from fasttree.tree._encoding cimport SparseEncoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, Strategy
 from fasttree.tree._partitioner cimport DensePartitioner
 from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartitioner
-
-cdef extern from "_runs.hpp" namespace "fasttree" nogil:
-    const float FEATURE_THRESHOLD
-
 
 cdef vector[uint32_t] weighted_rows(size_t n, const float64_t[::1] weights,
                                     const uint32_t[::1] rows) except *:
@@ -52,13 +50,13 @@ cdef class Splitter:
     random_state : RandomState or int
         Draws the seed of the fit, or is it.
     monotonic_cst : ndarray of shape (n_features,), int8, or None
-    label_sets : bool, default=False
-        Split labels into the best two sets instead of one against the rest. The criterion must
+    category_sets : bool, default=False
+        Split categories into the best two sets instead of one against the rest. The criterion must
         be one of means: one output, and two classes or regression other than absolute error.
     """
 
     def __init__(self, Criterion criterion, max_features, min_samples_leaf, min_weight_leaf,
-                 random_state, monotonic_cst, label_sets=False):
+                 random_state, monotonic_cst, category_sets=False):
         self.criterion = criterion
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
@@ -66,12 +64,12 @@ cdef class Splitter:
         self.random_state = random_state
         self.monotonic_cst = monotonic_cst
         self.with_monotonic_cst = monotonic_cst is not None
-        self.label_sets = label_sets
+        self.category_sets = category_sets
 
     def __reduce__(self):
         cst = np.asarray(self.monotonic_cst) if self.with_monotonic_cst else None
         return type(self), (self.criterion, self.max_features, self.min_samples_leaf,
-                            self.min_weight_leaf, self.random_state, cst, self.label_sets)
+                            self.min_weight_leaf, self.random_state, cst, self.category_sets)
 
     cdef int init(self, Encoding encoding, const float64_t[:, ::1] y,
                   const float64_t[::1] sample_weight, const uint32_t[::1] rows,
@@ -85,7 +83,7 @@ cdef class Splitter:
         self.rules.min_samples_leaf = self.min_samples_leaf
         self.rules.monotonic_cst = &self.monotonic_cst[0] if self.with_monotonic_cst else NULL
         self.rules.sklearn_rules = options.sklearn_rules
-        self.rules.label_sets = self.label_sets
+        self.rules.category_sets = self.category_sets
         self.draws = max_features < n_features
         self.interrupt = Interrupt()
         self.count_forced = options.strategy == COUNT
@@ -97,7 +95,7 @@ cdef class Splitter:
             # Children of no or negative weight are no candidates.
             self.rules.min_weight_leaf = max(self.rules.min_weight_leaf,
                                              self.criterion.least_weight)
-            if self.label_sets and encoding.n_categories is not None:
+            if self.category_sets and encoding.n_categories is not None:
                 raise ValueError(
                     "categorical_split='subset' does not support negative sample weights; use "
                     "categorical_split='equality'.")
@@ -121,7 +119,7 @@ cdef class Splitter:
             with_lists = strategy == PRESORT or strategy == COUNT or (
                 strategy == AUTO and sparse_lists_pay(n_features, max_features))
             partitioner = ListPartitioner() if with_lists else ExtractionPartitioner()
-            # A threshold parts nonzeros from the rest, and no fewer than a leaf has rows; but
+            # A threshold separates nonzeros from the rest, and no fewer than a leaf has rows; but
             # which features are constant matters to draws.
             if not self.draws and not self.rules.sklearn_rules:
                 partitioner.least = <uint32_t> self.min_samples_leaf
@@ -157,7 +155,7 @@ cdef class Splitter:
         cdef Splitter other = type(self)(
             self.criterion.clone(), self.max_features, self.min_samples_leaf,
             self.min_weight_leaf, self.random_state,
-            np.asarray(self.monotonic_cst) if self.with_monotonic_cst else None, self.label_sets)
+            np.asarray(self.monotonic_cst) if self.with_monotonic_cst else None, self.category_sets)
         other.partitioner = self.partitioner.clone()
         other.sampler = move(self.sampler.get().clone())
         other.seed = self.seed
@@ -241,12 +239,12 @@ cdef class Splitter:
 
     cdef int search_part(self, const Node& node, uint32_t part, Split& best) except -1 nogil:
         """Better splits of the features listed in a part of the node."""
-        cdef uint32_t feature, n_rows, peak
+        cdef uint32_t feature, n_rows, max_class_count
         cdef const uint32_t* rows
         cdef uint32_t first = self.partitioner.promising(node, part)
         cdef uint32_t leader = NO_FEATURE  # the best feature, if it is of this part
         cdef double score
-        cdef Reach reach
+        cdef FeatureBound bound
         cdef bint in_reach
         cdef uint64_t work = self.scanner.work(node.size())
         if first != NO_FEATURE:
@@ -254,10 +252,10 @@ cdef class Splitter:
             if best.feature == first:
                 leader = first
         score = best.score
-        reach = self.scanner.reach(score)
+        bound = self.scanner.feature_bound(score)
         self.partitioner.begin_part(node, part)
         while True:
-            feature = self.partitioner.next_feature(reach)
+            feature = self.partitioner.next_feature(bound)
             if feature == NO_FEATURE:
                 return self.poll(0)
             if feature == first:
@@ -265,10 +263,11 @@ cdef class Splitter:
             self.poll(work)
             rows = self.partitioner.unsorted(&n_rows)
             if rows != NULL:
-                peak = n_rows
+                max_class_count = n_rows
                 in_reach = self.scanner.may_beat(
-                    rows, n_rows, score_to_beat(best, feature, self.rules.sklearn_rules), peak)
-                self.partitioner.found_peak(peak)
+                    rows, n_rows, score_to_beat(best, feature, self.rules.sklearn_rules),
+                    max_class_count)
+                self.partitioner.found_max_class_count(max_class_count)
                 if not in_reach:
                     continue
             if self.evaluate(node, feature, best):
@@ -278,7 +277,7 @@ cdef class Splitter:
                     self.partitioner.found_promising(node, part, leader)
                 leader = best.feature
                 score = best.score
-                reach = self.scanner.reach(score)
+                bound = self.scanner.feature_bound(score)
 
     cdef void settle_threshold(self, Split& best) noexcept nogil:
         """Look up the threshold's neighbours, for the split that won only."""
@@ -389,7 +388,7 @@ cdef class BestSplitter(Splitter):
             if runs.is_constant(self.rules.sklearn_rules):
                 return 1
             if self.scanner.scan(runs, limits, candidate):
-                take_candidate(runs, candidate, self.scanner.categories(), feature, best)
+                take_candidate(runs, candidate, self.scanner.groups(), feature, best)
             return 0
         if node.table != NO_TABLE:
             counts = self.node_tables.view(node.table, feature, node.size())
@@ -401,7 +400,7 @@ cdef class BestSplitter(Splitter):
         if self.scanner.is_constant(counts, self.rules.sklearn_rules):
             return 1
         if self.scanner.scan_counts(counts, limits, candidate):
-            take_counted(counts, candidate, self.scanner.categories(), feature, best)
+            take_counted(counts, candidate, self.scanner.groups(), feature, best)
         return 0
 
 
@@ -426,8 +425,8 @@ cdef class RandomSplitter(Splitter):
             extremes.high = nonzeros.value(nonzeros.n_values() - 1)
             extremes.n_missing = nonzeros.n_missing
             is_constant = self.draw_threshold(node, feature, extremes, drawn)
-        elif self.partitioner.with_labels(feature):
-            is_constant = self.draw_on_labels(node, feature, drawn)
+        elif self.partitioner.has_categories(feature):
+            is_constant = self.draw_category(node, feature, drawn)
         else:
             extremes = self.extremes_of(node, feature)
             is_constant = self.draw_threshold(node, feature, extremes, drawn)
@@ -472,21 +471,22 @@ cdef class RandomSplitter(Splitter):
             out.threshold = extremes.low
         return 0
 
-    cdef int draw_on_labels(self, const Node& node, uint32_t feature, Split& out) except -1 nogil:
-        """A question about the numbers or about the labels of a dense column."""
+    cdef int draw_category(self, const Node& node, uint32_t feature, Split& out) except -1 nogil:
+        """A question about the numbers or about the categories of a dense column."""
         cdef const uint32_t* rows = self.partitioner.node_rows(node.start, node.end)
         cdef Extremes extremes
         cdef uint32_t i
-        cdef unique_ptr[LabelDraw] draw
+        cdef unique_ptr[CategoryDraw] draw
         self.cells.resize(node.size())
         for i in range(node.size()):
             self.cells[i] = self.partitioner.value(rows[i], feature)
-        draw.reset(new LabelDraw(self.cells, mix(mix(node.key, ~<uint64_t> feature), 2)))
-        cdef bint is_constant = draw.get().is_constant(), on_labels = draw.get().is_about_labels()
+        draw.reset(new CategoryDraw(self.cells, mix(mix(node.key, ~<uint64_t> feature), 2)))
+        cdef bint is_constant = draw.get().is_constant()
+        cdef bint on_categories = draw.get().is_about_categories()
         cdef bint numbers_vary = draw.get().numbers_vary()
-        if on_labels and not is_constant:
-            draw.get().ask(self.label_sets, out)
-        if on_labels or is_constant:
+        if on_categories and not is_constant:
+            draw.get().ask(self.category_sets, out)
+        if on_categories or is_constant:
             return is_constant
         extremes = self.extremes_of(node, feature)
         is_constant = self.draw_threshold(node, feature, extremes, out)

@@ -7,7 +7,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint64_t
 from libcpp cimport bool as cbool
 
-cdef extern from "../utils/_interrupt.hpp" namespace "fasttree" nogil:
+cdef extern from "utils/_interrupt.hpp" namespace "fasttree" nogil:
     const uint64_t STEPS_PER_LOOK
 
     cdef cppclass StopFlag:

@@ -26,10 +26,10 @@
 #include <utility>
 #include <vector>
 
-#include "../../utils/_labels.hpp"
-#include "../../utils/_simd.hpp"
-#include "../../utils/_threads.hpp"
-#include "../../utils/_value.hpp"
+#include "engine/simd/simd.hpp"
+#include "utils/_cell.hpp"
+#include "utils/_threads.hpp"
+#include "utils/_value.hpp"
 
 namespace fasttree {
 
@@ -340,10 +340,10 @@ private:
     }
 
     bool is_listed_left(int32_t test, float cell, bool missing_left) const noexcept {
-        const uint32_t label = label_of(cell);
-        if (label == NO_LABEL) return cell != cell && missing_left;
+        const uint32_t category = category_of(cell);
+        if (category == NO_CATEGORY) return cell != cell && missing_left;
         const bool is_listed = std::binary_search(tree_.codes + tree_.offsets[test],
-                                                  tree_.codes + tree_.offsets[test + 1], label);
+                                                  tree_.codes + tree_.offsets[test + 1], category);
         return is_listed == (tree_.listed_left[test] != 0);
     }
 };

@@ -4,8 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "../../utils/_value.hpp"
-#include "search.hpp"
+#include "utils/_value.hpp"
+#include "bounding.hpp"
+#include "sharing.hpp"
 
 namespace fasttree::optimal {
 
