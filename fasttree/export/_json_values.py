@@ -9,11 +9,9 @@ not have is an object with one key that names its type: ``{"float": "nan"}``, ``
 
 import math
 import re
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 
 import numpy as np
-
-from fasttree.optimal._options import SearchOptions
 
 __all__ = [
     "array_from_json",
@@ -49,7 +47,7 @@ def to_json(value):
         return {"tuple": [to_json(item) for item in value]}
     if isinstance(value, dict):
         return {"dict": [[to_json(key), to_json(item)] for key, item in value.items()]}
-    if isinstance(value, SearchOptions):
+    if is_dataclass(value) and type(value).__name__ == "SearchOptions":
         return {"SearchOptions": asdict(value)}
     if hasattr(value, "__array__"):
         return array_to_json(np.asarray(value))
@@ -91,6 +89,8 @@ def _dict_from_json(pairs):
 
 
 def _search_options(content):
+    from fasttree.optimal import SearchOptions  # which imports trees, and these their exporters
+
     known = asdict(SearchOptions())
     for name, value in content.items():
         if name not in known or not isinstance(value, str | int | float | None):

@@ -27,7 +27,6 @@ from fasttree.export._json_values import (
     numbers_to_json,
     to_json,
 )
-from fasttree.optimal._classes import FRONT_DTYPE, OptimalDecisionTreeClassifier
 from fasttree.table._encoder import ColumnEncoder, MissingValues, TableEncoder, table_encoder
 from fasttree.tree._auto import DecisionTree
 from fasttree.tree._classes import (
@@ -49,17 +48,6 @@ __all__ = ["load", "save"]
 # Readers of a major version read all its minor versions: those only add keys.
 FORMAT_VERSION = (1, 0)
 
-CLASSES = {
-    cls.__name__: cls
-    for cls in (
-        DecisionTree,
-        DecisionTreeClassifier,
-        DecisionTreeRegressor,
-        ExtraTreeClassifier,
-        ExtraTreeRegressor,
-        OptimalDecisionTreeClassifier,
-    )
-}
 # Results of a search for an optimal tree, and what they are.
 _SEARCH = {
     "objective_": float,
@@ -153,6 +141,22 @@ def load(path: str | os.PathLike[str]) -> BaseEstimator:
     raise ValueError(f"{path} is not a model that fasttree can read: {reason.rstrip('.')}.")
 
 
+def _classes():
+    """The estimators that can be saved, by name. Optimal trees are imported here, for they import
+    trees, and these what exports them."""
+    from fasttree.optimal import OptimalDecisionTreeClassifier
+
+    classes = (
+        DecisionTree,
+        DecisionTreeClassifier,
+        DecisionTreeRegressor,
+        ExtraTreeClassifier,
+        ExtraTreeRegressor,
+        OptimalDecisionTreeClassifier,
+    )
+    return {cls.__name__: cls for cls in classes}
+
+
 # ---- text
 
 
@@ -232,7 +236,7 @@ def _get(document, key, types):
 def _describe(estimator):
     """The description of a fitted estimator, as it is written."""
     name = type(estimator).__name__
-    if CLASSES.get(name) is not type(estimator):
+    if _classes().get(name) is not type(estimator):
         raise ValueError(f"An estimator of {type(estimator)!r} cannot be saved, only fasttree's.")
     described = {"class": name, "parameters": _describe_parameters(estimator)}
     if isinstance(estimator, DecisionTree):
@@ -252,13 +256,13 @@ def _describe(estimator):
         "table": None if encoder is None else _describe_table(encoder),
         "trees": [_describe_tree(estimator.tree_)],
     }
-    if not isinstance(estimator, OptimalDecisionTreeClassifier):
+    if not hasattr(estimator, "search_statistics_"):
         return described | {"max_features": int(estimator.max_features_)}
     described["search"] = {name: to_json(getattr(estimator, name)) for name in _SEARCH}
     described["front"] = None
     if hasattr(estimator, "pareto_front_"):
         front = estimator.pareto_front_
-        described["front"] = {name: numbers_to_json(front[name]) for name in FRONT_DTYPE.names}
+        described["front"] = {name: numbers_to_json(front[name]) for name in front.dtype.names}
         described["front"]["trees"] = [_describe_tree(tree) for tree in estimator._front_trees]
     return described
 
@@ -279,9 +283,9 @@ def _describe_parameters(estimator):
 def _build(document):
     """The estimator that a document describes."""
     name = _get(document, "class", str)
-    if name not in CLASSES:
+    cls = _classes().get(name)
+    if cls is None:
         raise ValueError(f"there is no estimator {name!r:.50}")
-    cls = CLASSES[name]
     estimator = cls(**_build_parameters(document, cls))
     estimator._validate_params()
     state = vars(estimator).copy()
@@ -346,13 +350,15 @@ def _build_fitted(document, cls):
         is_single = n_outputs == 1
         state["classes_"] = labels[0] if is_single else labels
         state["n_classes_"] = n_classes[0] if is_single else n_classes
-    if cls is OptimalDecisionTreeClassifier:
+    if not hasattr(cls(), "max_features"):  # an optimal tree looks at all features
         return state | _build_search(document, build_tree)
     return state | {"max_features_": _get(document, "max_features", int)}
 
 
 def _build_search(document, build_tree):
     """The attributes that tell of a search for an optimal tree."""
+    from fasttree.optimal._classes import FRONT_DTYPE
+
     found, front = _get(document, "search", dict), _get(document, "front", dict | None)
     state = {name: from_json(found[name]) for name in _SEARCH.keys() & found.keys()}
     for name, expected in _SEARCH.items():
