@@ -1,13 +1,15 @@
 """The ``fasttree`` command: a tree for a bundled table, or for the user's own.
 
-Both commands end in the same report: size of the data, time and held-out score beside
-scikit-learn's tree on the same rows, and the top of the tree. What the user can mend (a
-file, a column, a number) is one line on stderr and exit code 2, never a traceback.
+``demo`` and ``fit`` end in the same report: size of the data, time and held-out score beside
+scikit-learn's tree on the same rows, and the top of the tree. ``fit`` may save the tree,
+``predict`` and ``show`` read it again. What the user can mend (a file, a column, a number) is one
+line on stderr and exit code 2, never a traceback.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import sys
 import time
@@ -27,6 +29,7 @@ from sklearn.preprocessing import OrdinalEncoder
 import fasttree
 from fasttree._csv import is_missing, read_csv, to_numbers
 from fasttree.datasets import load_wine_quality
+from fasttree.export import export_rules, load, save
 from fasttree.model_selection import TrainOnceSearchCV
 from fasttree.tree import DecisionTree, export_text
 from fasttree.tree.pruning._tunable import default_grid
@@ -77,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     options = _parse(arguments)
     try:
-        report(options.load(options), options)
+        options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader (head, a pager) has seen enough; nothing is left to say at exit either.
@@ -102,15 +105,18 @@ def _parse(arguments):
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     demo = commands.add_parser("demo", help="fit a tree on the bundled wine quality table")
-    demo.set_defaults(load=load_demo, file=None, task="auto")
+    demo.set_defaults(run=fit, load=load_demo, file=None, task="auto", drop=[], save=None)
 
-    fit = commands.add_parser("fit", help="fit a tree on a CSV file with a header line")
-    fit.set_defaults(load=load_file)
-    fit.add_argument("file", metavar="DATA.csv", help="may be compressed: .gz, .bz2, .xz")
-    fit.add_argument("--target", required=True, metavar="COL", help="column to predict")
-    fit.add_argument("--task", default="auto", choices=["auto", "classification", "regression"])
+    own = commands.add_parser("fit", help="fit a tree on a CSV file with a header line")
+    own.set_defaults(run=fit, load=load_file)
+    own.add_argument("file", metavar="DATA.csv", help="may be compressed: .gz, .bz2, .xz")
+    own.add_argument("--target", required=True, metavar="COL", help="column to predict")
+    own.add_argument("--task", default="auto", choices=["auto", "classification", "regression"])
+    own.add_argument("--drop", nargs="+", default=[], metavar="COL", help="columns to leave out")
+    own.add_argument("--save", metavar="M.json", help="where to save the tree; .json.gz is smaller")
 
-    for command in (demo, fit):
+    _add_readers_of_models(commands)
+    for command in (demo, own):
         command.add_argument("--test-size", type=float, default=0.2, metavar="SHARE")
         command.add_argument("--random-state", type=int, default=0, metavar="SEED")
         command.add_argument("--max-depth", type=_limit, metavar="N")
@@ -121,8 +127,25 @@ def _parse(arguments):
             action="store_true",
             help="choose max_depth and min_samples_split by cross-validation",
         )
+        command.add_argument("--rules", action="store_true", help="print the tree as rules")
         command.add_argument("--n-jobs", type=int, metavar="N", help="threads, -1 for all")
     return parser.parse_args(arguments)
+
+
+def _add_readers_of_models(commands):
+    """The commands that read what `fit` saved."""
+    predict_ = commands.add_parser("predict", help="predict the rows of a CSV file")
+    predict_.set_defaults(run=predict)
+    predict_.add_argument("model", metavar="M.json", help="what fit --save wrote")
+    predict_.add_argument("file", metavar="DATA.csv", help="has the columns of the fit by name")
+    predict_.add_argument("-o", "--output", metavar="OUT.csv", help="where to write; else printed")
+    predict_.add_argument("--proba", action="store_true", help="write probabilities of classes too")
+
+    show_ = commands.add_parser("show", help="print a saved tree")
+    show_.set_defaults(run=show)
+    show_.add_argument("file", metavar="M.json", help="what fit --save wrote")
+    show_.add_argument("--max-depth", type=_limit, default=10, metavar="N")
+    show_.add_argument("--rules", action="store_true", help="print it as rules")
 
 
 def _limit(text: str) -> int:
@@ -131,6 +154,68 @@ def _limit(text: str) -> int:
 
 
 _limit.__name__ = "int"  # as argparse calls it in its messages
+
+
+def fit(options: argparse.Namespace) -> None:
+    """Fit a tree, print the report and save the tree if that is asked for."""
+    table = options.load(options)
+    tree = report(table, options)
+    if options.save is not None:
+        inner = tree.estimator_ if isinstance(tree, DecisionTree) else tree
+        inner.feature_names_in_ = np.array(table.feature_names, dtype=object)
+        save(tree, options.save)
+
+
+def predict(options: argparse.Namespace) -> None:
+    """Write the predictions for the rows of a file as CSV."""
+    tree = load(options.model)
+    names = getattr(tree, "feature_names_in_", None)
+    if names is None:
+        raise CommandError(f"{options.model} does not name the columns of the fit")
+    columns = read_csv(options.file)
+    missing = [name for name in names if name not in columns]
+    if missing:
+        raise CommandError(
+            f"{options.file} has no column {missing[0]!r}, which the tree was fitted on"
+        )
+    with_categories = hasattr(tree, "categories_")
+    X = np.empty((len(columns[names[0]]), len(names)), dtype=object if with_categories else float)
+    for j, name in enumerate(names):
+        try:
+            X[:, j] = parse_column(columns[name]) if with_categories else to_numbers(columns[name])
+        except ValueError as error:
+            raise CommandError(
+                f"column {name!r} holds {str(error)!r} in place of a number"
+            ) from None
+    header, rows = ["prediction"], [[value] for value in _quietly(tree.predict, X).tolist()]
+    if options.proba:
+        if not is_classifier(tree):
+            raise CommandError("--proba is for trees of classes")
+        header += [f"probability of {label}" for label in tree.classes_.tolist()]
+        rows = [row + p for row, p in zip(rows, _quietly(tree.predict_proba, X).tolist())]
+    if options.output is None:
+        csv.writer(sys.stdout, lineterminator="\n").writerows([header, *rows])
+    else:
+        with open(options.output, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([header, *rows])
+
+
+def _quietly(call, X):
+    """Call with an array whose columns are in order, without the warning that it names none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return call(X)
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print a saved tree."""
+    tree = load(options.file)
+    print(f"{type(tree).__name__}, {tree.get_n_leaves():,} leaves, depth {tree.get_depth()}")
+    if options.rules:
+        print(*export_rules(tree), sep="\n")
+    else:
+        names = getattr(tree, "feature_names_in_", None)
+        print(export_text(tree, feature_names=names, max_depth=options.max_depth), end="")
 
 
 def load_demo(options: argparse.Namespace) -> Table:
@@ -146,6 +231,10 @@ def load_file(options: argparse.Namespace) -> Table:
         known = ", ".join(map(repr, columns))
         raise CommandError(f"{options.file} has no column {options.target!r}; it has {known}")
     target = columns.pop(options.target)
+    for name in options.drop:
+        if name not in columns:
+            raise CommandError(f"{options.file} has no column {name!r} to leave out")
+        del columns[name]
     if not columns:
         raise CommandError(f"{options.file} has no column beside {options.target!r}")
     y = parse_target(options.target, target, options.task)
@@ -187,8 +276,8 @@ def parse_target(name: str, cells: list[str], task: str) -> Array:
     return np.array(cells) if task == "classification" else values
 
 
-def report(table: Table, options: argparse.Namespace) -> None:
-    """Fit both libraries' trees on the same rows and print how they compare."""
+def report(table: Table, options: argparse.Namespace) -> BaseEstimator:
+    """Fit both libraries' trees on the same rows, print how they compare and return fasttree's."""
     X, X_test, y, y_test = train_test_split(
         table.X, table.y, test_size=options.test_size, random_state=options.random_state
     )
@@ -241,8 +330,12 @@ def report(table: Table, options: argparse.Namespace) -> None:
     if with_categories:
         print("* with categories as ordinal codes")
     print()
-    print("top of the tree:")
-    print(export_text(ours, feature_names=table.feature_names, max_depth=_SHOWN_DEPTH), end="")
+    if options.rules:
+        print(*export_rules(ours, feature_names=table.feature_names), sep="\n")
+    else:
+        print("top of the tree:")
+        print(export_text(ours, feature_names=table.feature_names, max_depth=_SHOWN_DEPTH), end="")
+    return ours
 
 
 def ordinal_codes(X: Array) -> ColumnTransformer:

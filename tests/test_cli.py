@@ -278,3 +278,67 @@ def test_limits_beyond_any_data(option, table, capsys):
     code, out, err = run(["fit", table(by_size), "--target", "target", option, "1e30"], capsys)
     assert code == 2
     assert "invalid int value: '1e30'" in err
+
+
+@pytest.mark.parametrize("extra", [[], ["--tune"], ["--max-depth", "2"]])
+def test_saved_models(extra, table, tmp_path, capsys):
+    path, model = table(by_size), str(tmp_path / "model.json.gz")
+    arguments = ["fit", path, "--target", "target", "--drop", "c", "--save", model, *extra]
+    assert run(arguments, capsys)[0] == 0
+    code, out, err = run(["show", model], capsys)
+    assert (code, err) == (0, "")
+    assert "class: large" in out
+    assert "|--- c " not in out
+    code, out, _ = run(["show", model, "--rules"], capsys)
+    assert " then large  (support" in out
+    code, out, err = run(["predict", model, path, "--proba"], capsys)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "prediction,probability of large,probability of small"
+    assert len(lines) == 61
+    written = tmp_path / "out.csv"
+    assert run(["predict", model, path, "-o", str(written)], capsys) == (0, "", "")
+    assert written.read_text().split() == [line.split(",")[0] for line in lines]
+    assert set(written.read_text().split()[1:]) == {"large", "small"}
+
+
+def test_saved_models_of_categories(tmp_path, capsys):
+    path, model = tmp_path / "table.csv", str(tmp_path / "model.json")
+    rows = ["red,1,0.5", "blue,?,8", ",2,7", "red,NA,7", "blue,5,8", "green,3,8"] * 10
+    path.write_text("color,size,y\n" + "\n".join(rows) + "\n")
+    code, out, _ = run(["fit", str(path), "--target", "y", "--save", model, "--rules"], capsys)
+    assert code == 0
+    assert "if color " in out or "if size " in out
+    new = tmp_path / "new.csv"
+    new.write_text("size;extra;color\n1;x;red\n;;violet\nNA;;\n")
+    code, out, err = run(["predict", model, str(new)], capsys)
+    assert (code, err) == (0, "")
+    answers = list(map(float, out.splitlines()[1:]))
+    assert answers[0] == 0.5
+    assert len(answers) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["predict", "MODEL", "new.csv"], "new.csv: No such file"),
+        (["predict", "none.json", "DATA"], "none.json: No such file"),
+        (["predict", "DATA", "DATA"], "is not a model"),
+        (["predict", "MODEL", "OTHER"], "has no column 'a'"),
+        (["predict", "MODEL", "TEXT"], "column 'b' holds 'x' in place of a number"),
+        (["show", "DATA"], "is not a model"),
+        (["fit", "DATA", "--target", "target", "--drop", "d"], "no column 'd' to leave out"),
+        (["fit", "DATA", "--target", "target", "--save", "none/m.json"], "none/m.json: No such"),
+    ],
+)
+def test_errors_with_models(arguments, message, table, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path, model = table(by_size), str(tmp_path / "model.json")
+    assert run(["fit", path, "--target", "target", "--save", model], capsys)[0] == 0
+    (tmp_path / "other.csv").write_text("x,b,c\n1,2,3\n")
+    (tmp_path / "text.csv").write_text("a,b,c\n1,x,3\n")
+    places = {"MODEL": model, "DATA": path, "OTHER": "other.csv", "TEXT": "text.csv"}
+    code, _, err = run([places.get(argument, argument) for argument in arguments], capsys)
+    assert code == 2
+    assert message in err
+    assert len(err.splitlines()) == 1

@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "fasttree"
 # From the top to the bottom.
 STAGES = ("prune", "predict", "grow", "scan", "score", "order", "columns", "core", "simd")
 LAYERS = (
+    "export",
     "tree",
     "optimal",
     "table",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn.tree
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.tree import export_text, plot_tree
@@ -164,8 +165,9 @@ def test_a_frame_and_what_the_tree_says():
     assert our_export_text(one).startswith("|--- color in {red}\n")
     again = pickle.loads(pickle.dumps(one))
     assert (again.predict(frame[["color"]]) == (y == "x")).all()
-    with pytest.raises(ValueError, match="splits on categories"):
-        one.to_sklearn()
+    twin = one.to_sklearn()
+    assert (twin.predict(frame[["color"]]) == (y == "x")).all()
+    assert type(twin[-1]) is sklearn.tree.DecisionTreeClassifier
     with pytest.raises(ValueError, match="feature names"):
         tree.predict(frame[["size", "color"]])
     one.fit(frame[["size"]], y)  # numbers only: nothing is left of the labels

@@ -527,8 +527,9 @@ def _with_target(estimator):
 
 def test_to_sklearn():
     frame, y = example()
-    with pytest.raises(ValueError, match="splits on categories.*One-hot"):
-        DecisionTreeClassifier().fit(frame, y).to_sklearn()
+    tree = DecisionTreeClassifier().fit(frame, y)
+    pipeline = tree.to_sklearn()
+    assert_array_equal(pipeline.predict(frame), tree.predict(frame))
     numbers = frame[["count"]].assign(label="same")
     estimator = DecisionTreeClassifier().fit(numbers, y)
     assert_array_equal(

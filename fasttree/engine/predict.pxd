@@ -1,7 +1,8 @@
 """The walk of rows through a fitted tree."""
-from libc.stddef cimport size_t
+from libc.stddef cimport ptrdiff_t, size_t
 
 from fasttree.engine.core cimport NodeRecord
+from fasttree.engine.simd cimport Simd
 from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport (
     float32_t, float64_t, int32_t, int64_t, intp_t, uint32_t, uint8_t,
@@ -79,3 +80,33 @@ cdef extern from "engine/predict/walk_categories.hpp" namespace "fasttree" nogil
 
     cdef cppclass CategoryRows(DenseRows):
         const CategorySides* sides
+
+
+cdef extern from "engine/predict/shap.hpp" namespace "fasttree" nogil:
+    cdef cppclass ShapTree:
+        const int64_t* left
+        const int64_t* right
+        const int64_t* feature
+        const float64_t* threshold
+        const float64_t* weight
+        const uint8_t* missing_left
+        intp_t n_nodes
+        const int64_t* split_nodes
+        const int64_t* offsets
+        const uint32_t* codes
+        const uint8_t* listed_left
+        intp_t n_splits
+
+    cdef cppclass ShapRows:
+        const float32_t* x
+        ptrdiff_t row_stride
+        ptrdiff_t col_stride
+
+    cdef cppclass PathShap:
+        PathShap(const ShapTree& tree, const float64_t* points, const float64_t* weights,
+                 size_t n_points, const float64_t* values, size_t n_values) except +
+
+    void explain_rows(
+        const PathShap& shap, const ShapRows& rows, intp_t start, intp_t end, intp_t n_features,
+        intp_t n_values, Simd simd, int n_threads, float64_t* out
+    ) except +

@@ -26,7 +26,7 @@ from fasttree.optimal._progress import Reporter
 from fasttree.optimal._weights import integer_weights
 from fasttree.table._encoder import table_encoder
 from fasttree.table._rows import check_indices, within_doubles
-from fasttree.tree import DecisionTreeClassifier
+from fasttree.tree._classes import DecisionTreeClassifier
 from fasttree.tree._data import EncodedData
 from fasttree.tree._validation import (
     check_class_weight,
@@ -40,13 +40,15 @@ from fasttree.tree._validation import (
     weigh_classes,
 )
 from fasttree.tree.fitted._fitted_state import check_tree_state
-from fasttree.tree.fitted._interop import to_sklearn_tree
+from fasttree.tree.fitted._interop import with_encoder
 from fasttree.tree.pruning._settings import as_double
 from fasttree.utils._threads import effective_n_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn, Self
+
+    from sklearn.pipeline import Pipeline
 
     from fasttree._typing import (
         CategoricalFeatures,
@@ -479,13 +481,14 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         result.is_optimal_ = result.gap_ == 0
         return result
 
-    def to_sklearn(self) -> sklearn.tree.DecisionTreeClassifier:
+    def to_sklearn(self) -> sklearn.tree.DecisionTreeClassifier | Pipeline:
         """Return a fitted scikit-learn estimator with the same tree.
 
         Returns
         -------
-        sklearn.tree.DecisionTreeClassifier
-            Its `tree_` is scikit-learn's own `Tree`.
+        sklearn.tree.DecisionTreeClassifier or Pipeline
+            Its `tree_` is scikit-learn's own `Tree`; a pipeline of an encoder and such a tree if
+            the tree splits on categories.
         """
         check_is_fitted(self)
         result = sklearn.tree.DecisionTreeClassifier(
@@ -501,8 +504,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         if hasattr(self, "feature_names_in_"):
             result.feature_names_in_ = self.feature_names_in_
         result.max_features_ = self.n_features_in_
-        result.tree_ = to_sklearn_tree(self.tree_)
-        return result
+        return with_encoder(self, result)
 
     cost_complexity_pruning_path = _for_greedy_trees("cost_complexity_pruning_path")
     prune = _for_greedy_trees("prune")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Literal, Self
 
     import sklearn.tree
+    from sklearn.pipeline import Pipeline
     from sklearn.utils import Bunch
 
     from fasttree._typing import (
@@ -422,13 +423,14 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
 
     def to_sklearn(
         self,
-    ) -> sklearn.tree.DecisionTreeClassifier | sklearn.tree.DecisionTreeRegressor:
+    ) -> sklearn.tree.DecisionTreeClassifier | sklearn.tree.DecisionTreeRegressor | Pipeline:
         """Return a fitted scikit-learn classifier or regressor with the same tree.
 
         Returns
         -------
-        estimator
-            scikit-learn's DecisionTreeClassifier or DecisionTreeRegressor.
+        estimator or Pipeline
+            scikit-learn's DecisionTreeClassifier or DecisionTreeRegressor, behind an encoder if the
+            tree splits on categories.
         """
         check_is_fitted(self)
         return self.estimator_.to_sklearn()

@@ -64,6 +64,8 @@ from fasttree.utils._threads import effective_n_threads
 if TYPE_CHECKING:
     from typing import Any
 
+    from sklearn.pipeline import Pipeline
+
     from fasttree._typing import ColumnLike, IntArray, MatrixLike, Sparse, TargetLike
 
 __all__ = [
@@ -438,13 +440,16 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         ccp_alphas, impurities = ccp_pruning_path(estimator.tree_)
         return Bunch(ccp_alphas=ccp_alphas, impurities=impurities)
 
-    def to_sklearn(self) -> sklearn.tree.BaseDecisionTree:
+    def to_sklearn(self) -> sklearn.tree.BaseDecisionTree | Pipeline:
         """Return a fitted scikit-learn estimator with the same tree.
 
         Returns
         -------
-        estimator
-            Of scikit-learn's class of the same name; its `tree_` is scikit-learn's own `Tree`.
+        estimator or Pipeline
+            Of scikit-learn's class of the same name; its `tree_` is scikit-learn's own `Tree`. If
+            the tree splits on categories, a pipeline whose last step is such an estimator: the
+            first turns tables into numbers, with a column for each question about categories.
+            The nodes keep their numbers.
         """
         check_grown(self)
         return to_sklearn(self)

@@ -1,30 +1,151 @@
 """Exchange with scikit-learn: its estimators and its `Tree`, from fasttree's.
 
 scikit-learn's node record differs between releases, so it is filled by the field names that the
-installed release has.
+installed release has. Its trees compare numbers only: the answer to a split on categories becomes
+a column of its own, 0 or 1, which `CategoricalSplitEncoder` adds to the others.
 """
 
 import numpy as np
 import sklearn.tree
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import Pipeline
 
 from fasttree._sklearn_compat import SKLEARN_NODE_DTYPE, SklearnTree
+from fasttree.table._encoder import MAX_CATEGORIES, MISSING_BITS, table_encoder
 from fasttree.tree._monotonic import constraint_per_column
+from fasttree.tree._validation import check_predict_data
+
+__all__ = ["CategoricalSplitEncoder", "with_encoder", "to_sklearn", "to_sklearn_tree"]
 
 
-def to_sklearn_tree(tree):
-    """Return scikit-learn's `Tree` with the nodes and values of fasttree's."""
-    if tree.label_splits is not None:
-        raise ValueError(
-            "This tree splits on categories, which scikit-learn's trees cannot represent. "
-            "One-hot encode the categorical columns before the fit to export the tree."
-        )
+class CategoricalSplitEncoder(TransformerMixin, BaseEstimator):
+    """Turns the tables that a fitted tree predicts into matrices of numbers.
+
+    First come the columns of the table, NaN where a cell is a category or missing, then a column
+    for every question about categories that the tree asks: 0 where the answer is left.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted tree of fasttree's.
+    """
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, X, y=None):
+        """Return self: all was learned when the tree was fitted."""
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def questions(self):
+        """Return the questions as (feature, codes, whether these go left, whether missing values
+        do), and the position of that of each split on categories."""
+        tree, splits = self.estimator.tree_, self.estimator.tree_.label_splits
+        position, places = {}, []
+        for i, node in enumerate(splits.nodes):
+            codes = splits.codes[splits.offsets[i] : splits.offsets[i + 1]]
+            asked = (
+                int(tree.feature[node]),
+                tuple(codes.tolist()),
+                bool(splits.listed_left[i]),
+                bool(tree.missing_go_to_left[node]),
+            )
+            places.append(position.setdefault(asked, len(position)))
+        return list(position), np.array(places)
+
+    def transform(self, X):
+        """Return the matrix of a table.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            What the tree predicts.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features + n_questions), dtype=float32
+            The columns and the answers.
+        """
+        cells, _ = check_predict_data(self.estimator, X)
+        questions, _ = self.questions()
+        answers = np.empty((len(cells), len(questions)), dtype=np.float32)
+        for i, (feature, listed, listed_left, missing_left) in enumerate(questions):
+            codes = np.ascontiguousarray(cells[:, feature]).view(np.uint32) - (MISSING_BITS + 1)
+            is_category = np.isnan(cells[:, feature]) & (codes <= MAX_CATEGORIES)  # unseen ones too
+            is_missing = np.isnan(cells[:, feature]) & ~is_category
+            is_left = is_category & (np.isin(codes, listed) == listed_left)
+            answers[:, i] = ~(is_left | (is_missing & missing_left))
+        return np.hstack([np.where(np.isnan(cells), np.float32(np.nan), cells), answers])
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns of the matrix.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the table's columns; None takes those of the fit, or x0, x1 and so on.
+
+        Returns
+        -------
+        ndarray of str
+            These names, and the questions.
+        """
+        names = input_features
+        if names is None:
+            names = getattr(self.estimator, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.estimator.n_features_in_)]
+        categories = table_encoder(self.estimator).categories
+        questions = []
+        for feature, listed, listed_left, missing_left in self.questions()[0]:
+            named = ", ".join(str(categories[feature][code]) for code in listed)
+            sign = "not in" if listed_left else "in"  # 1 means right
+            missing = "" if missing_left else " or missing"
+            questions.append(f"{names[feature]} {sign} {{{named}}}{missing}")
+        return np.array([*names, *questions], dtype=object)
+
+
+def with_encoder(estimator, twin):
+    """Return scikit-learn's twin of an estimator, behind an encoder if it splits on categories.
+
+    Parameters
+    ----------
+    estimator : BaseDecisionTree
+        The fitted estimator.
+    twin : sklearn.tree.BaseDecisionTree
+        Its twin, without a tree.
+    """
+    if estimator.tree_.label_splits is None:
+        twin.tree_ = to_sklearn_tree(estimator.tree_)
+        return twin
+    encoder = CategoricalSplitEncoder(estimator)
+    questions, places = encoder.questions()
+    twin.tree_ = to_sklearn_tree(estimator.tree_, len(questions), places)
+    twin.n_features_in_ = estimator.n_features_in_ + len(questions)
+    if hasattr(twin, "feature_names_in_"):  # the encoder returns an array
+        del twin.feature_names_in_
+    return Pipeline([("encoder", encoder), ("tree", twin)])
+
+
+def to_sklearn_tree(tree, n_questions=0, places=None):
+    """Return scikit-learn's `Tree` with the nodes and values of fasttree's.
+
+    Its splits on categories read columns beyond the others, by their `places` among the questions.
+    """
     state = tree.__getstate__()
     nodes = np.zeros(tree.node_count, dtype=SKLEARN_NODE_DTYPE)
     for name in state["nodes"].dtype.names:
         nodes[name] = state["nodes"][name]
+    if places is not None:
+        asking = tree.label_splits.nodes
+        nodes["feature"][asking] = tree.n_features + places
+        nodes["threshold"][asking] = 0.5
     if "split_kind" in SKLEARN_NODE_DTYPE.names:  # from 1.10 on: -1 leaf, 0 numeric split
         nodes["split_kind"] = np.where(tree.children_left < 0, -1, 0)
-    result = SklearnTree(tree.n_features, tree.n_classes, tree.n_outputs)
+    result = SklearnTree(tree.n_features + n_questions, tree.n_classes, tree.n_outputs)
     result.__setstate__(
         {
             "max_depth": tree.max_depth,
@@ -37,7 +158,8 @@ def to_sklearn_tree(tree):
 
 
 def to_sklearn(estimator):
-    """Return the scikit-learn estimator that a fitted one of fasttree's stands in for."""
+    """Return the scikit-learn estimator that a fitted one of fasttree's stands in for, behind an
+    encoder if the tree splits on categories."""
     cls = next(
         getattr(sklearn.tree, c.__name__)
         for c in type(estimator).__mro__
@@ -46,9 +168,13 @@ def to_sklearn(estimator):
     parameters = estimator.get_params(deep=False)
     for name in ("n_jobs", "categorical_features", "categorical_split", "missing_values"):
         del parameters[name]
-    if isinstance(parameters["monotonic_cst"], dict):
+@@    if isinstance(parameters["monotonic_cst"], dict):
         parameters["monotonic_cst"] = constraint_per_column(estimator)
-    result = cls(**parameters)
+##    # The impurities of these criteria are those of scikit-learn's, which knows no other names.
+    replaced = {"chi2": "gini", "label_split": "squared_error"}
+    if isinstance(parameters["criterion"], str):
+        parameters["criterion"] = replaced.get(parameters["criterion"], parameters["criterion"])
+@@    result = cls(**parameters)
     fitted = {
         name: value
         for name, value in vars(estimator).items()
@@ -56,5 +182,4 @@ def to_sklearn(estimator):
     }
     for name, value in fitted.items():
         setattr(result, name, value)
-    result.tree_ = to_sklearn_tree(estimator.tree_)
-    return result
+    return with_encoder(estimator, result)

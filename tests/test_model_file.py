@@ -1,0 +1,457 @@
+"""Models as JSON files: what is loaded is what was saved; what no fit makes is refused."""
+
+import contextlib
+import copy
+import gzip
+import json
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import fasttree.export._model_file as model_file
+from fasttree.export import export_dict, export_rules, export_sql, load, save
+from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
+from fasttree.tree import (
+    DecisionTree,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    export_text,
+)
+from fuzz.pickles import fitted
+from reference.handed_on import Problem
+
+FILES = Path(__file__).parent / "models"
+X = np.arange(12.0).reshape(6, 2)
+y = np.array([0, 1, 2, 0, 1, 2])
+
+
+def same(a, b):
+    """Whether two attributes are the same, to the last bit and with the same types."""
+    if type(a) is not type(b):
+        return isinstance(a, np.integer | int) and isinstance(b, np.integer | int) and a == b
+    if isinstance(a, np.ndarray):
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return False
+        if a.dtype.names:
+            return all(same(a[name], b[name]) for name in a.dtype.names)
+        return a.tolist() == b.tolist() if a.dtype.hasobject else a.tobytes() == b.tobytes()
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if type(a).__module__.startswith("fasttree."):
+        state = a.__reduce_ex__(4)[1:3], b.__reduce_ex__(4)[1:3]
+        return same(*(list(part[1:]) for part in state))
+    if isinstance(a, set):
+        return same(sorted(a, key=repr), sorted(b, key=repr))
+    return a is b or a == b or (a != a and b != b)
+
+
+def round_trip(estimator, folder, name="model.json"):
+    save(estimator, folder / name)
+    return load(folder / name)
+
+
+def check_same(loaded, estimator, X):
+    assert type(loaded) is type(estimator)
+    assert loaded.get_params().keys() == estimator.get_params().keys()
+    state, expected = loaded.__getstate__(), estimator.__getstate__()
+    assert state.keys() == expected.keys()
+    assert [name for name in expected if not same(state[name], expected[name])] == []
+    assert np.array_equal(loaded.predict(X), estimator.predict(X))
+    assert np.array_equal(loaded.apply(X), estimator.apply(X))
+    assert np.array_equal(loaded.feature_importances_, estimator.feature_importances_)
+    assert export_text(loaded) == export_text(estimator)
+    assert export_dict(loaded) == export_dict(estimator)
+    assert list(map(str, export_rules(loaded))) == list(map(str, export_rules(estimator)))
+
+
+@pytest.mark.cases(200)
+def test_round_trip(seed, tmp_path):
+    problem = Problem(seed)
+    loaded = round_trip(problem.estimator, tmp_path, ["model.json", "model.json.gz"][seed % 3 == 0])
+    check_same(loaded, problem.estimator, problem.table())
+    if not problem.is_matrix:
+        assert loaded.categories_ == problem.estimator.categories_
+
+
+@pytest.mark.parametrize("index", range(len(fitted())))
+def test_round_trip_of_every_kind(index, tmp_path):
+    estimator, rows, _ = fitted()[index]
+    check_same(round_trip(estimator, tmp_path), estimator, rows)
+
+
+def test_the_same_file_each_time(tmp_path):
+    """Whatever the order of sets, and with nothing in it that tells when it was written."""
+    tree = DecisionTreeClassifier(missing_values=["?", "-", "NA", -9]).fit(
+        [["a", 1], ["b", 2]], [0, 1]
+    )
+    for name in ("a.json", "b.json"):
+        save(tree, tmp_path / name)
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    loaded = load(tmp_path / "a.json")
+    save(loaded, tmp_path / "c.json.gz")
+    assert (
+        gzip.decompress((tmp_path / "c.json.gz").read_bytes()) == (tmp_path / "a.json").read_bytes()
+    )
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([3, -(2**62)], dtype=np.int64),
+        np.array([1, 200], dtype=np.uint8),
+        np.array([False, True]),
+        np.array([0.0, 1.0]),
+        np.array([1.0, 2.0], dtype=np.float32),
+        np.array(["a", "ü\ud800"]),
+        np.array(["a", "b"], dtype="U20"),
+        np.array(["it's", '"'], dtype=object),
+    ],
+)
+def test_classes_of_any_type(labels, tmp_path):
+    tree = DecisionTreeClassifier().fit(X, labels[y % 2])
+    check_same(round_trip(tree, tmp_path), tree, X)
+    two = DecisionTreeClassifier().fit(X, labels[np.column_stack([y % 2, y // 2])])
+    check_same(round_trip(two, tmp_path), two, X)
+
+
+def test_parameters_of_any_type(tmp_path):
+    tree = DecisionTreeClassifier(
+        class_weight={0: np.float64(1.5), 1: 2, np.int64(2): 0.1},
+        monotonic_cst=None,
+        categorical_features=np.array([False, True]),
+        missing_values=[np.nan, -1, "?"],
+        max_depth=np.int64(3),
+        min_samples_leaf=0.1,
+    ).fit(X, y)
+    loaded = round_trip(tree, tmp_path)
+    assert loaded.class_weight == {0: 1.5, 1: 2, 2: 0.1}
+    assert loaded.categorical_features.tolist() == [False, True]
+    assert loaded.max_depth == 3
+    assert np.array_equal(loaded.predict(X), tree.predict(X))
+    two = DecisionTreeClassifier(class_weight=[{0: 1, 1: 2, 2: 1}, {True: 2, False: 1}])
+    two.fit(X, np.column_stack([y, y > 0]))
+    assert round_trip(two, tmp_path).class_weight == two.class_weight
+    options = SearchOptions(order="gini", cache=None)
+    best = OptimalDecisionTreeClassifier(max_depth=1, search_options=options).fit(X, y)
+    assert round_trip(best, tmp_path).search_options == options
+    grown = DecisionTreeRegressor(monotonic_cst=[1, 0]).fit(X, y)
+    assert round_trip(grown, tmp_path).monotonic_cst == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "parameters"),
+    [
+        (DecisionTreeClassifier(), {"random_state": np.random.RandomState(0)}),
+        (OptimalDecisionTreeClassifier(max_depth=1), {"callback": print}),
+        (DecisionTreeClassifier(), {"missing_values": object()}),
+        (DecisionTreeClassifier(), {"max_depth": "deep"}),
+    ],
+)
+def test_parameters_that_are_no_data(estimator, parameters, tmp_path):
+    estimator.fit(X, y).set_params(**parameters)
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        save(estimator, tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_saved(tmp_path):
+    class Mine(DecisionTreeClassifier):
+        pass
+
+    with pytest.raises(ValueError, match="cannot be saved"):
+        save(Mine().fit(X, y), tmp_path / "model.json")
+    with pytest.raises(NotFittedError):
+        save(DecisionTree(), tmp_path / "model.json")
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "model.json")
+
+
+def test_infinities_and_last_bits(tmp_path):
+    """Values as they are written by hand into a tree, not finite ones among them."""
+    rows = [["a"], ["b"], [1.5], [None]]
+    tree = DecisionTreeRegressor().fit(rows, [0.1, 1e-310, 1 / 3, 2.0**-1074])
+    tree.tree_.value[0] = np.inf
+    tree.tree_.value[1] = np.nan
+    tree.tree_.value[2] = -0.0
+    loaded = round_trip(tree, tmp_path)
+    assert loaded.tree_.value.tobytes() == tree.tree_.value.tobytes()
+    assert loaded.tree_.nodes.tobytes() == tree.tree_.nodes.tobytes()
+    text = (tmp_path / "model.json").read_text()
+    assert "Infinity" not in text
+    assert "NaN" not in text
+
+
+# ---- hostile files
+
+
+def document_of(estimator, folder):
+    save(estimator, folder / "whole.json")
+    return json.loads((folder / "whole.json").read_text())
+
+
+def write(document, folder):
+    """A file that holds a document, its checksum switched off."""
+    (folder / "changed.json").write_text(json.dumps(document | {"checksum": None}))
+    return folder / "changed.json"
+
+
+@pytest.fixture(scope="module")
+def table_tree():
+    rows = [["a", 1, True], ["b", 2, False], [3, None, True], ["c", 4, True], [None, 5, False]]
+    rows = [[*row, "x"] for row in rows * 4]
+    target = np.column_stack([np.arange(20) % 5, np.arange(20) % 2])
+    return DecisionTreeClassifier(categorical_features=[2]).fit(rows, target), rows
+
+
+def test_reformatted_and_edited_files(tmp_path):
+    tree = DecisionTreeClassifier().fit(X, y)
+    document = document_of(tree, tmp_path)
+    path = tmp_path / "pretty.json"
+    path.write_text(json.dumps(document, indent=4))
+    assert np.array_equal(load(path).predict(X), y)
+    document["trees"][0]["threshold"][0] += 1.0
+    path.write_text(json.dumps(document))
+    with pytest.raises(ValueError, match="checksum"):
+        load(path)
+    assert load(write(document, tmp_path)).tree_.threshold[0] == tree.tree_.threshold[0] + 1
+    document["new key of a later minor version"] = 1
+    document["format_version"] = [1, 7]
+    assert load(write(document, tmp_path)).get_n_leaves() == tree.get_n_leaves()
+
+
+def test_other_major_versions(tmp_path):
+    document = document_of(DecisionTreeClassifier().fit(X, y), tmp_path)
+    document |= {"format_version": [2, 0], "fasttree_version": "9.1"}
+    with pytest.raises(ValueError, match=r"version 2\.0, written by fasttree '9\.1'"):
+        load(write(document, tmp_path))
+
+
+HOSTILE = [
+    b"",
+    b"{}",
+    b"[]",
+    b"null",
+    b"{",
+    b"\x1f\x8b",
+    b"\x1f\x8bnot gzip at all",
+    gzip.compress(b"{}")[:-3],
+    gzip.compress(b'{"format": "fasttree"}'),
+    b"\xff\xfe{}",
+    b"[" * 100_000,
+    b'{"format": "fasttree", "format_version": [1, 0]}',
+    b'{"format": "fasttree", "format_version": [true, 0]}',
+    b'{"format": "fasttree", "format_version": "1.0"}',
+    b'{"format": "fasttree", "format_version": [1, 0], "checksum": "\xc3\xbc"}',
+    b'{"format": "fasttree", "format_version": [1, 0], "checksum": NaN}',
+    b'{"format": "other", "format_version": [1, 0]}',
+]
+
+
+@pytest.mark.parametrize("raw", HOSTILE, ids=range(len(HOSTILE)))
+def test_files_that_are_no_models(raw, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match="is not a model that fasttree can read"):
+        load(path)
+
+
+CHANGES = {
+    ("class",): ["Tree", None, "object", "DecisionTreeRegressor", "DecisionTree"],
+    ("parameters",): [None, {"evil": 1}, [], {"max_depth": "deep"}, {"max_depth": {"eval": "1"}}],
+    ("parameters", "class_weight"): [{"dict": 1}, {"dict": [[1]]}, {"dict": [[[], 1]]}],
+    ("parameters", "monotonic_cst"): [{"array": [1], "dtype": "V8"}, {"array": 1, "dtype": "int8"}],
+    ("parameters", "random_state"): [{"float": "1"}, {"tuple": 1}, {"SearchOptions": {"a": 1}}, {}],
+    ("n_features",): [-1, 10**30, 3, None, True, 4.0],
+    ("n_outputs",): [0, 1, 2**31, 10**30, "2"],
+    ("feature_names",): [[1, 2, 3, 4], ["a"], "abcd"],
+    ("n_fit_rows",): [-1, None, 1.5],
+    ("max_features",): [None, "4"],
+    ("classes",): [None, [], [1, 2], [{"array": [1], "dtype": "int64"}] * 2],
+    ("classes", 0): [
+        {"array": [0, 1, 2, 3, 400], "dtype": "int8"},
+        {"array": [0, 1, 2, 3, 4.5], "dtype": "int64"},
+        {"array": [0, 1, 2, 3, True], "dtype": "int64"},
+        {"array": ["a"] * 5, "dtype": "str999999999"},
+        {"array": ["a"] * 5, "dtype": "datetime64[xx]"},
+        {"array": ["aaa"] * 5, "dtype": "str1"},
+        {"array": list("abcde"), "dtype": "complex128"},
+        {"array": list("abcde")},
+    ],
+    ("table",): [None, {}, []],
+    ("table", "columns"): [None, [], [1]],
+    ("table", "columns", 0, "categories"): [["b", "a", "c"], ["a"], [None], [[1]], "abc", [{}]],
+    ("table", "columns", 0, "only_categories"): ["yes"],
+    ("table", "missing_numbers"): [["a"], None],
+    ("table", "missing_texts"): [[1]],
+    ("trees",): [[], None, [1], [None, None]],
+    ("trees", 0, "node_count"): [0, 1, -1, 10**30, None],
+    ("trees", 0, "max_depth"): [0, 100, None],
+    ("trees", 0, "children_left", 0): [0, -5, 10**9, 10**30, 1.0, None, "inf", True],
+    ("trees", 0, "children_right"): [[], None, [1]],
+    ("trees", 0, "feature", 0): [-1, 4, 2**40],
+    ("trees", 0, "threshold", 0): ["nan", "NaN", None, [1], 10**400],
+    ("trees", 0, "missing_go_to_left", 0): [-1, 256],
+    ("trees", 0, "value"): [[], [1.0], "abc"],
+    ("trees", 0, "category_splits"): [{}, [], 3],
+    ("trees", 0, "category_splits", "node"): [[0], None],
+    ("trees", 0, "category_splits", "listed"): [[[0]], [0], None],
+    ("trees", 0, "category_splits", "listed", 0): [[99], [1, 0], ["a"], [-1]],
+    ("trees", 0, "category_splits", "listed_go_left", 0): [2, -1, None],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", CHANGES, ids=lambda path: "-".join(map(str, path)))
+def test_parts_that_make_no_sense(path, table_tree, tmp_path):
+    tree, rows = table_tree
+    whole = document_of(tree, tmp_path)
+    assert np.array_equal(load(write(whole, tmp_path)).predict(rows), tree.predict(rows))
+    for value in CHANGES[path]:
+        document = copy.deepcopy(whole)
+        place = document
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        with pytest.raises(ValueError, match="is not a model that fasttree can read: ."):
+            load(write(document, tmp_path))
+    if path[0] == "parameters":  # one that is not there has its default
+        return
+    del place[path[-1]]
+    with pytest.raises(ValueError, match="is not a model"):
+        load(write(document, tmp_path))
+
+
+OPTIMAL_CHANGES = {
+    ("search", "is_optimal_"): [1, None],
+    ("search", "search_statistics_"): [1],
+    ("search",): [None, {}],
+    ("front", "error"): [[], [1.0, 2.0, 3.0, 4.0, 5.0]],
+    ("front", "trees"): [[], None],
+    ("front", "trees", 0, "children_left", 0): [7],
+}
+
+
+@pytest.mark.parametrize("path", OPTIMAL_CHANGES, ids=lambda path: "-".join(map(str, path)))
+def test_fronts_that_make_no_sense(path, tmp_path):
+    tree = OptimalDecisionTreeClassifier(max_depth=2, pareto_front=True).fit(X, y)
+    whole = document_of(tree, tmp_path)
+    assert load(write(whole, tmp_path)).from_front(max_leaf_nodes=2).get_n_leaves() == 2
+    for value in OPTIMAL_CHANGES[path]:
+        document = copy.deepcopy(whole)
+        place = document
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        with pytest.raises(ValueError, match="is not a model that fasttree can read: ."):
+            load(write(document, tmp_path))
+
+
+def mutate(rng, raw):
+    """The bytes of a file with one to three changes."""
+    raw = bytearray(raw)
+    for _ in range(rng.integers(1, 4)):
+        at, end = sorted(rng.integers(0, len(raw), 2).tolist())
+        kind = rng.integers(0, 5)
+        if kind == 0:
+            raw[at] = rng.integers(0, 256)
+        elif kind == 1:  # what stays text
+            raw[at] = rng.choice(list(b'0123456789-.e,:"[]{} \n'))
+        elif kind == 2:
+            del raw[at : min(end, at + 40)]
+        elif kind == 3:
+            raw[at:at] = raw[end : end + 40]
+        else:
+            raw[at : at + 1] = rng.choice(
+                [b"null", b"true", b"1e999", b"99999999999", b"{}", b"-1"]
+            )
+    return bytes(raw)
+
+
+def swap(rng, document):
+    """Change the value at a random place of a document."""
+    places = []
+
+    def visit(part):
+        for key in part if isinstance(part, dict) else range(len(part)):
+            places.append((part, key))
+            if isinstance(part[key], dict | list):
+                visit(part[key])
+
+    visit(document)
+    for _ in range(rng.integers(1, 3)):
+        container, key = places[rng.integers(0, len(places))]
+        other, other_key = places[rng.integers(0, len(places))]
+        pool = [None, -1, 0, 1, 2**31, 10**30, 1.5, "a", "nan", [], {}, True, [1], {"a": 1}]
+        value = other[other_key] if rng.random() < 0.5 else pool[rng.integers(0, len(pool))]
+        container[key] = copy.deepcopy(value)
+
+
+@pytest.mark.cases(50)
+def test_mutated_files(seed, tmp_path):
+    """A hundred files each: ValueError, or the same tree."""
+    rng = np.random.default_rng(seed)
+    estimator, rows, _ = fitted()[seed % len(fitted())]
+    path = tmp_path / "model.json"
+    save(estimator, path)
+    raw = path.read_bytes()
+    n_refused = 0
+    for _ in range(100):
+        path.write_bytes(mutate(rng, raw))
+        try:
+            loaded = load(path)
+        except ValueError:
+            n_refused += 1
+        else:
+            assert np.array_equal(loaded.predict(rows), estimator.predict(rows))
+    assert n_refused > 50
+
+
+@pytest.mark.cases(50)
+def test_files_with_other_values(seed, tmp_path):
+    """Without a checksum a file may hold another tree, but one that can be used."""
+    rng = np.random.default_rng(seed)
+    estimator, rows, _ = fitted()[seed % len(fitted())]
+    whole = document_of(estimator, tmp_path)
+    for _ in range(100):
+        document = copy.deepcopy(whole)
+        swap(rng, document)
+        try:
+            loaded = load(write(document, tmp_path))
+        except ValueError:
+            continue
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            # Parts may not fit these rows, or be more than SQL can say.
+            with contextlib.suppress(ValueError, TypeError):
+                loaded.predict(rows)
+                loaded.apply(rows)
+                export_rules(loaded)
+                export_sql(loaded, "t")
+
+
+# ---- files of earlier versions
+
+
+@pytest.mark.parametrize("path", sorted(FILES.glob("*.json*")), ids=lambda path: path.name)
+def test_files_of_earlier_versions(path):
+    """They predict what they predicted when they were written."""
+    loaded = load(path)
+    expected = json.loads((FILES / "predictions" / (path.name.split(".")[0] + ".json")).read_text())
+    assert loaded.predict(expected["rows"]).tolist() == expected["predictions"]
+
+
+def test_there_is_a_file_of_every_version():
+    versions = {path.name.split("-")[0] for path in FILES.glob("*.json*")}
+    major, minor = model_file.FORMAT_VERSION
+    assert versions == {f"{major}_{i}" for i in range(minor + 1)}
+
+
+def test_the_checksum_is_that_of_the_text():
+    for path in FILES.glob("*.json"):
+        body, end = path.read_bytes().rsplit(b",\n", 1)
+        assert json.loads(b"{" + end)["checksum"] == f"{zlib.crc32(body):08x}"
