@@ -313,7 +313,7 @@ def test_large_trees(quiet, tmp_path, regression):
     """20,000 nodes open at once and stay below 3 MB."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 5)).astype(np.float32)
-    y = rng.normal(size=20_000) if regression else rng.permutation(20_000) % 20
+    y = rng.normal(size=20_000) if regression else rng.permutation(20_000) % 8
     cls = DecisionTreeRegressor if regression else DecisionTreeClassifier
     tree = cls(max_leaf_nodes=10_001).fit(X, y)
     assert tree.tree_.node_count > 20_000

@@ -15,7 +15,19 @@ from sklearn.utils.validation import check_is_fitted
 from fasttree.tree._questions import Questions
 from fasttree.tree._table import label_codes, table_encoder
 
-__all__ = ["checked_names", "tree_content"]
+__all__ = ["PALETTE", "checked_names", "tree_content"]
+
+# Colours of classes, told apart on light and on dark.
+PALETTE = (
+    "#3b7dd8",
+    "#e08a1e",
+    "#2a9d6f",
+    "#c9498a",
+    "#8b6fd0",
+    "#b5a21c",
+    "#2ba3b8",
+    "#d2583f",
+)
 
 # Bars of a histogram of numbers, of a target's distribution, and of one of categories.
 MAX_BARS, TARGET_BARS, MAX_CATEGORIES = 20, 16, 10
@@ -76,11 +88,11 @@ def tree_content(estimator, X, y, *, feature_names=None, class_names=None, max_l
     Returns
     -------
     dict
-        Lists with an entry per node: ``left``, ``right`` (0 at a leaf), ``feature`` (a position in
-        ``columns``, -1 at a leaf), ``threshold``, ``missing_left``, ``lists`` (for splits on
-        categories), ``yes``, ``no``, ``rows``, ``weight``, ``impurity``, ``value``, ``histogram`` and
-        ``target``; ``columns``, of the features that the tree asks for; ``outputs``, the names of the
-        classes of each; and ``given_rows``.
+        Lists with an entry per node: ``left``, ``right`` (0 at a leaf), ``feature`` (a position
+        in ``columns``, -1 at a leaf), ``threshold``, ``missing_left``, ``lists`` (for splits on
+        categories), ``yes``, ``no``, ``rows``, ``weight``, ``impurity``, ``value``, ``histogram``
+        and ``target``; ``columns``, of the features that the tree asks for; ``outputs``, the names
+        of the classes of each; and ``given_rows``.
     """
     check_is_fitted(estimator)
     if y is not None and X is None:
@@ -93,6 +105,7 @@ def tree_content(estimator, X, y, *, feature_names=None, class_names=None, max_l
     columns = _Columns(estimator, names)
     content = {
         "criterion": str(estimator.criterion) if hasattr(estimator, "criterion") else "impurity",
+        "palette": PALETTE,
         "outputs": _class_names(estimator, class_names),
         "columns": columns.found,
         "left": np.maximum(tree.children_left, 0).tolist(),

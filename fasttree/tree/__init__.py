@@ -1,5 +1,7 @@
 """Decision trees: a drop-in for :mod:`sklearn.tree` on an exact engine at histogram speed."""
 
+from fasttree.export._html import export_html, show
+from fasttree.export._tree_display import TreeDisplay
 from fasttree.tree._auto import DecisionTree
 from fasttree.tree._base import BaseDecisionTree
 from fasttree.tree._classes import (
@@ -21,9 +23,12 @@ __all__ = [
     "EncodedData",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
+    "TreeDisplay",
     "best_split",
     "export_graphviz",
+    "export_html",
     "export_text",
     "feature_scores",
     "plot_tree",
+    "show",
 ]

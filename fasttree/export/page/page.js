@@ -114,9 +114,8 @@ function percent(share) { return `${+(100 * share).toPrecision(3)} %`; }
 function plural(n, word, many = `${word}s`) { return `${short(n)} ${n === 1 ? word : many}`; }
 function clipped(text, n) { return text.length > n ? `${text.slice(0, n - 1)}…` : text; }
 
-const PALETTE = ["#3b7dd8", "#e08a1e", "#2a9d6f", "#c9498a", "#8b6fd0", "#b5a21c", "#2ba3b8", "#d2583f"];
 function classColour(k) {
-  if (classes.length <= PALETTE.length) return PALETTE[k];
+  if (classes.length <= tree.palette.length) return tree.palette[k];
   return `hsl(${Math.round((360 * k) / classes.length + 210) % 360} 55% ${k % 2 ? 45 : 58}%)`;
 }
 // From blue by grey to orange: low, middle and high values of a quantity.
