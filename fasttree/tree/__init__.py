@@ -1,5 +1,6 @@
 """Decision trees: a drop-in for :mod:`sklearn.tree` on an exact engine at histogram speed."""
 
+from fasttree.export._describe import describe
 from fasttree.export._html import export_html, show
 from fasttree.export._tree_display import TreeDisplay
 from fasttree.tree._auto import DecisionTree
@@ -25,6 +26,7 @@ __all__ = [
     "ExtraTreeRegressor",
     "TreeDisplay",
     "best_split",
+    "describe",
     "export_graphviz",
     "export_html",
     "export_text",

@@ -6,7 +6,7 @@ const tree = JSON.parse(document.getElementById("content").textContent);
 const SVG = "http://www.w3.org/2000/svg";
 const BOX = { width: 152, height: 78, gapX: 12, gapY: 70 };
 const FIRST_LEVELS = window.innerWidth < 760 ? 2 : 3, MAX_OPENED = 300, MAX_FOUND = 200;
-const MIN_SCALE = 0.02, MAX_SCALE = 4, READABLE = 0.6;
+const MIN_SCALE = 0.02, MAX_SCALE = 4, READABLE = 0.55;
 const [OTHERS, NUMBERS, MISSING] = [-1, -2, -3];
 const byId = (id) => document.getElementById(id);
 const canvas = byId("canvas"), view = byId("view");
@@ -728,5 +728,5 @@ draw();
 fit();
 showNode(0);
 showPanel("node");
-window.addEventListener("resize", () => fit());
+new ResizeObserver(() => fit()).observe(canvas); // also when a frame gets its size late
 })();
