@@ -2,9 +2,9 @@
 Tuning a tree from one fit
 ==========================
 
-A fully grown tree of the wine quality table is tuned three ways, without growing it again for any
-setting: by cross-validation, on validation rows, and by reduced-error pruning. Curves show what
-each limit does.
+A fully grown tree of the wine quality table is tuned three ways, without growing it
+again for any setting: by cross-validation, on validation rows, and by reduced-error
+pruning. Curves show what each limit does.
 """
 
 import time
