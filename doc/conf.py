@@ -4,10 +4,15 @@ Neither the build nor a page asks for anything from the network: the theme bring
 scripts along, and formulas are MathML, which browsers draw themselves.
 """
 
+import sys
+from pathlib import Path
+
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
 import fasttree
+
+sys.path.append(str(Path(__file__).parent))  # for charts
 
 project = "fasttree"
 author = "The fasttree developers"
@@ -15,6 +20,7 @@ copyright = "2026, The fasttree developers"
 version = release = fasttree.__version__
 
 extensions = [
+    "charts",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",

@@ -31,9 +31,8 @@ for module in (sklearn.linear_model, sklearn.ensemble):
 vectorizer = CountVectorizer(stop_words="english", min_df=2)
 X = vectorizer.fit_transform(documents)
 words = vectorizer.get_feature_names_out()
-print(
-    f"{X.shape[0]} paragraphs, {X.shape[1]} words, {X.nnz / np.prod(X.shape):.1%} not zero"
-)
+print(f"{X.shape[0]} paragraphs, {X.shape[1]} words")
+print(f"{X.nnz / np.prod(X.shape):.1%} of the cells are not zero")
 
 # %%
 # The matrix is used as it is; no dense copy is made. The tree is that of the dense
