@@ -81,6 +81,33 @@ def export_text(
     -------
     str
         The rules, one per line.
+
+    See Also
+    --------
+    fasttree.export.export_html : A page to open and search.
+    fasttree.export.TreeDisplay : A drawing with the distributions of the rows.
+
+    Notes
+    -----
+    A tree of numbers is printed as scikit-learn prints it. One that was fitted on a table states
+    its splits in words: ``color in {red, blue} or missing``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.tree import DecisionTreeClassifier, export_text
+    >>> iris = load_iris(as_frame=True)
+    >>> names = iris.target.map(dict(enumerate(iris.target_names)))
+    >>> tree = DecisionTreeClassifier(max_depth=2).fit(iris.data, names)
+    >>> print(export_text(tree, feature_names=tree.feature_names_in_))
+    |--- petal length (cm) <= 2.45
+    |   |--- class: setosa
+    |--- petal length (cm) >  2.45
+    |   |--- petal width (cm) <= 1.75
+    |   |   |--- class: versicolor
+    |   |--- petal width (cm) >  1.75
+    |   |   |--- class: virginica
+    <BLANKLINE>
     """
     decision_tree = _exportable(decision_tree)
     if table_encoder(decision_tree) is not None:
@@ -168,6 +195,23 @@ def export_graphviz(
     -------
     str or None
         The text, if `out_file` is None.
+
+    See Also
+    --------
+    plot_tree : The same drawing without Graphviz.
+
+    Notes
+    -----
+    ``dot -Tsvg tree.dot -o tree.svg`` draws it, where Graphviz is installed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.tree import DecisionTreeClassifier, export_graphviz
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    >>> export_graphviz(tree, filled=True).splitlines()[0]
+    'digraph Tree {'
     """
     decision_tree = _exportable(decision_tree)
     options = dict(
@@ -246,6 +290,19 @@ def plot_tree(
     -------
     list of matplotlib.text.Annotation
         The boxes of the nodes.
+
+    See Also
+    --------
+    fasttree.export.TreeDisplay : A drawing with the distributions of the rows.
+    fasttree.export.export_html : A page to open and search.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.tree import DecisionTreeClassifier, plot_tree
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    >>> boxes = plot_tree(tree, class_names=True, filled=True)
     """
     decision_tree = _exportable(decision_tree)
     options = dict(
