@@ -9,7 +9,6 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
-from matplotlib.ticker import ScalarFormatter
 
 FOLDER = Path(__file__).parent / "benchmarks"
 DRAWN = FOLDER / "charts"  # generated
@@ -48,7 +47,8 @@ def _bars(cases, label, log=True):
     if log:
         ax.set_xscale("log")
         ax.set_xlim(left=0.9, right=1.4 * max(values))
-        ax.xaxis.set_major_formatter(ScalarFormatter())
+        ax.xaxis.set_major_formatter("{x:g}")
+    ax.margins(y=0.02)
     ax.axvline(1, color="gray", lw=1)
     ax.set_xlabel(label)
     return figure
