@@ -9,7 +9,6 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn import metrics
 from sklearn.base import is_classifier
-from sklearn.calibration import calibration_curve
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree.export._content import checked_names
@@ -257,13 +256,14 @@ class _Classifier:
         else:
             share, is_right = shares.max(axis=1), self.predicted[whose] == y
             what = "the predicted class"
-        true, predicted = calibration_curve(is_right, share, n_bins=N_BINS)
-        counts = np.bincount(
-            np.searchsorted(np.linspace(0, 1, N_BINS + 1)[1:-1], share), minlength=N_BINS
+        bins = np.searchsorted(np.linspace(0, 1, N_BINS + 1)[1:-1], share)
+        counts = np.bincount(bins)
+        filled = np.flatnonzero(counts)
+        predicted, true = (
+            np.bincount(bins, weights=of_rows)[filled] / counts[filled]
+            for of_rows in (share, is_right)
         )
-        lines = [
-            [f"{p:.3f}", float(t), int(n)] for p, t, n in zip(predicted, true, counts[counts > 0])
-        ]
+        lines = [[f"{p:.3f}", float(t), int(n)] for p, t, n in zip(predicted, true, counts[filled])]
         header = [f"share of {what}", "observed", "rows"]
         yield Table("Calibration", header, lines, _sentence("", whose))
         curve = {what: (predicted.tolist(), true.tolist())}

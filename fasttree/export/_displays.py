@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.inspection import permutation_importance
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree.export._content import PALETTE, checked_names
@@ -124,6 +123,8 @@ class ImportancesDisplay:
             found = np.column_stack([tree.feature_importances_ for tree in np.ravel(trees)])
             name = "Share of the decrease of impurity"
         else:
+            from sklearn.inspection import permutation_importance  # imports much
+
             found = permutation_importance(
                 estimator,
                 X,

@@ -136,6 +136,22 @@ _REGRESSION = {
     ),
 }
 
+_AUTO = {
+    "task": (
+        '{"auto", "classification", "regression"}',
+        """What to fit; "auto" looks at the target.""",
+    ),
+    "criterion": (
+        "str or None",
+        """Impurity that splits decrease, by the names of :class:`DecisionTreeClassifier` and
+        :class:`DecisionTreeRegressor`. None takes their defaults, "gini" and "squared_error".""",
+    ),
+    "class_weight": (
+        _SIZES["class_weight"][0],
+        _SIZES["class_weight"][1] + " Classification only.",
+    ),
+}
+
 _FITTED = {
     "max_features_": ("int", "Number of features looked at per node, from `max_features`."),
     "n_features_in_": ("int", "Number of features seen during fit."),
@@ -170,12 +186,12 @@ def document(task):
 
     Parameters
     ----------
-    task : {"classification", "regression"}
+    task : {"auto", "classification", "regression"}
         Which criteria and fitted attributes apply.
     """
-    is_classification = task == "classification"
-    parameters = _SIZES | (_CLASSIFICATION if is_classification else _REGRESSION)
-    attributes = (_FITTED_CLASSES if is_classification else {}) | _FITTED
+    own = {"auto": _AUTO, "classification": _CLASSIFICATION, "regression": _REGRESSION}
+    parameters = _SIZES | own[task]
+    attributes = (_FITTED_CLASSES if task == "classification" else {}) | _FITTED
 
     def fill(cls):
         if cls.__doc__ is None:  # python -OO
