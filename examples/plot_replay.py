@@ -14,7 +14,8 @@ import sklearn.tree
 
 import fasttree
 from fasttree.datasets import load_wine_quality
-from fasttree.tree import DecisionTreeClassifier, plot_tree
+from fasttree.export import TreeDisplay
+from fasttree.tree import DecisionTreeClassifier
 
 X, y = load_wine_quality(return_X_y=True)
 params = dict(max_features="sqrt", random_state=3, max_depth=12)
@@ -31,8 +32,8 @@ for field in ("feature", "threshold", "impurity", "n_node_samples", "value"):
 # %%
 # The tops of the two, drawn:
 
-figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
 for ax, (name, tree) in zip(axes, {"fasttree": ours, "scikit-learn": theirs}.items()):
-    plot_tree(tree, max_depth=2, impurity=False, filled=True, ax=ax, fontsize=7)
+    TreeDisplay.from_estimator(tree, X, y, max_depth=2, ax=ax, fontsize=7)
     ax.set_title(name)
 plt.show()

@@ -62,5 +62,6 @@ for ax, name in zip(axes, ("max_depth", "max_leaf_nodes", "ccp_alpha")):
     TuningCurveDisplay.from_estimator(
         DecisionTreeClassifier(), X, y, param_name=name, ax=ax, score_name="Accuracy"
     )
+axes[-1].set(xscale="linear", xlim=(0, 0.004), xticks=[0, 0.002, 0.004])
 figure.tight_layout()
 plt.show()
