@@ -35,7 +35,7 @@ def scores(is_missing):
 
 
 at_random = [scores(rng.random(X.shape) < share) for share in shares]
-# Here wines of low marks are measured less often: that a value is missing tells of them.
+# Here wines of low marks are measured less often, so a hole tells of the mark.
 is_poor = ~y[:, None]
 with_reason = [scores(is_poor & (rng.random(X.shape) < share)) for share in shares]
 
