@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 import sklearn.tree
 from browser import Browser, find_chromium
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
+from sklearn.ensemble import BaggingClassifier
 
 from fasttree.datasets import load_wine_quality
 from fasttree.export import export_html, show
@@ -167,6 +169,8 @@ def test_names_and_errors():
         export_html(tree, n_rows=1)
     with pytest.raises(ValueError, match="labels that the classifier does not know"):
         export_html(tree, X, y + 1)
+    with pytest.raises(TypeError, match="BaggingClassifier is no single tree"):
+        export_html(BaggingClassifier().fit(X, y))
     with pytest.raises(ValueError, match="X has 150 rows and y 149"):
         export_html(tree, X, y[1:])
 
@@ -293,6 +297,44 @@ def test_numbers_are_rounded_to_float32(quiet, tmp_path):
     for text in ["1", "1.00000000093", "1.00000006", "1.000000119", "1.1", "-3e-2"]:
         quiet.type("#steps input", text)
         assert lit_path(quiet) == expected_path(tree, np.array([[float(text)]]), 0)
+
+
+def odd_trees():
+    """Trees that are unlike most, with the data of their pages."""
+    X, y = load_iris(return_X_y=True)
+    yield "one leaf", DecisionTreeClassifier().fit(X, np.zeros(150)), X, np.zeros(150)
+    yield "one leaf of a quantity", DecisionTreeRegressor().fit(X, np.ones(150)), X, np.ones(150)
+    both = np.column_stack([y, y % 2])
+    yield "several outputs", DecisionTreeClassifier().fit(X, both), X, both
+    yield "several quantities", DecisionTreeRegressor(max_depth=3).fit(X, both), X, both
+    weights = np.linspace(0, 2, 150)
+    yield "weights", DecisionTreeClassifier().fit(X, y, sample_weight=weights), X, y
+    sparse = csr_array(np.where(X > 3, X, 0))
+    yield "sparse", DecisionTreeClassifier().fit(sparse, y), sparse, y
+    yield "huge numbers", DecisionTreeRegressor().fit(X * 1e37, y * 1e140), X * 1e37, y * 1e140
+    many = np.arange(150) % 40
+    yield "many classes", DecisionTreeClassifier().fit(X, many), X, many
+    chain = np.arange(1500.0).reshape(-1, 1)
+    steps = 4.0 ** np.arange(1500).clip(max=200)
+    yield "deep", DecisionTreeRegressor().fit(chain, steps), chain, steps
+
+
+@pytest.mark.parametrize("case", odd_trees(), ids=lambda case: case[0])
+def test_odd_trees(quiet, tmp_path, case):
+    _, tree, X, y = case
+    page = tmp_path / "tree.html"
+    export_html(tree, X, y, out_file=str(page), n_rows=2)
+    quiet.open(page)
+    quiet.click("#open-level")
+    for node in (0, tree.tree_.node_count - 1):
+        quiet.type("#query", f"#{node}")
+        quiet.run("document.getElementById('search').requestSubmit()")
+        assert quiet.run(f"document.getElementById('node-{node}').classList.contains('selected')")
+    quiet.click("#tab-row")
+    quiet.type("#pick", "1")
+    assert lit_path(quiet) == sorted(tree.decision_path(X[:2])[[1]].indices.tolist())
+    assert "NaN" not in quiet.run("document.body.innerHTML")
+    assert "undefined" not in quiet.run("document.body.innerHTML.split('<script')[0]")
 
 
 def test_scikit_learn_trees_are_drawn(quiet, tmp_path):

@@ -95,6 +95,10 @@ def tree_content(estimator, X, y, *, feature_names=None, class_names=None, max_l
         of the classes of each; and ``given_rows``.
     """
     check_is_fitted(estimator)
+    if not hasattr(estimator, "tree_"):
+        raise TypeError(
+            f"{type(estimator).__name__} is no single tree; a forest holds some in estimators_."
+        )
     if y is not None and X is None:
         raise ValueError("y colours the distributions of X, and X is None.")
     if n_rows and X is None:
@@ -188,6 +192,7 @@ class _Columns:
 
     def read(self, X):
         """Take the cells of the rows of X, column by column."""
+        self.n_rows = X.shape[0]
         for j, feature in enumerate(self.features.tolist()):
             cells = X[:, [feature]]
             cells = cells.toarray() if hasattr(cells, "toarray") else cells
@@ -207,17 +212,17 @@ class _Columns:
 
     def rows(self, n_rows):
         """The first rows: numbers, ``[category]``, or None where a value is missing."""
-        rows = []
+        columns = []
         for j, cells in enumerate(self.cells):
             cells = cells[:n_rows]
             codes = label_codes(cells)[0] if self.has_labels(j) else np.full(len(cells), -1)
-            rows.append(
+            columns.append(
                 [
                     [self.index(j, code)] if code >= 0 else _cell(cell)
                     for cell, code in zip(cells, codes.tolist())
                 ]
             )
-        return [list(row) for row in zip(*rows)]
+        return [[of_rows[i] for of_rows in columns] for i in range(min(n_rows, self.n_rows))]
 
 
 def _cell(number):
