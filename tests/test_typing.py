@@ -7,6 +7,7 @@ import pytest
 import fasttree
 import fasttree.cli
 import fasttree.datasets
+import fasttree.export
 import fasttree.model_selection
 import fasttree.optimal
 import fasttree.tree
@@ -15,6 +16,7 @@ from fasttree.tree.pruning._tunable import TuningResult
 MODULES = [
     fasttree,
     fasttree.datasets,
+    fasttree.export,
     fasttree.model_selection,
     fasttree.optimal,
     fasttree.tree,
