@@ -4,10 +4,15 @@ Neither the build nor a page asks for anything from the network: the theme bring
 scripts along, and formulas are MathML, which browsers draw themselves.
 """
 
+import sys
+from pathlib import Path
+
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
 import fasttree
+
+sys.path.append(str(Path(__file__).parent))  # for charts and gallery_order
 
 project = "fasttree"
 author = "The fasttree developers"
@@ -15,6 +20,7 @@ copyright = "2026, The fasttree developers"
 version = release = fasttree.__version__
 
 extensions = [
+    "charts",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
@@ -40,6 +46,9 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
+    "capture_repr": ("_repr_html_",),
+    "remove_config_comments": True,
+    "within_subsection_order": "gallery_order.GalleryOrder",
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -52,6 +61,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_sidebars = {"*": []}  # a page that is no part of a section has nothing to list there
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]

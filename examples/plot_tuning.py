@@ -2,9 +2,9 @@
 Tuning a tree from one fit
 ==========================
 
-A fully grown tree of the wine quality table is tuned three ways, without growing it again for any
-setting: by cross-validation, on validation rows, and by reduced-error pruning. Curves show what
-each limit does.
+A fully grown tree of the wine quality table is tuned three ways, without growing it
+again for any setting: by cross-validation, on validation rows, and by reduced-error
+pruning. Curves show what each limit does.
 """
 
 import time
@@ -62,5 +62,6 @@ for ax, name in zip(axes, ("max_depth", "max_leaf_nodes", "ccp_alpha")):
     TuningCurveDisplay.from_estimator(
         DecisionTreeClassifier(), X, y, param_name=name, ax=ax, score_name="Accuracy"
     )
+axes[-1].set(xscale="linear", xlim=(0, 0.004), xticks=[0, 0.002, 0.004])
 figure.tight_layout()
 plt.show()

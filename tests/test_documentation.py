@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "doc" / "user_guide").glob("*.rst"))
+PAGES = [ROOT / "doc" / "quick_start.rst", *sorted((ROOT / "doc" / "user_guide").glob("*.rst"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_examples_of_the_user_guide(page):
+def test_examples_of_the_guides(page):
     failed, _ = doctest.testfile(
         str(page),
         module_relative=False,

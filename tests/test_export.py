@@ -57,6 +57,17 @@ def test_graphviz(fitted, tmp_path):
     assert out.getvalue() == (tmp_path / "tree.dot").read_text() == export_graphviz(fitted)
 
 
+def test_names_of_classes_are_those_of_the_fit():
+    names = np.array(["setosa", "versicolor", "virginica"])
+    tree = DecisionTree(max_depth=1).fit(X, names[y])
+    assert "class = setosa" in export_graphviz(tree, class_names=True)
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    assert plot_tree(tree, class_names=True)[1].get_text().endswith("class = setosa")
+    pyplot.close("all")
+    regressor = DecisionTreeRegressor(max_depth=1).fit(X, y)
+    assert export_graphviz(regressor, class_names=True) == export_graphviz(regressor)
+
+
 def test_a_bare_tree_is_no_estimator(fitted):
     with pytest.raises(TypeError, match="is not an estimator instance"):
         export_graphviz(fitted.tree_)

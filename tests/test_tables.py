@@ -497,6 +497,21 @@ def test_export_of_many_labels():
     assert "label 22 and 7 more}" in export_text(estimator)
 
 
+def test_questions_are_wrapped_and_name_few_labels():
+    labels = [f"category {i}" for i in range(40)]
+    X = [[label] for label in labels]
+    estimator = DecisionTreeRegressor(max_depth=1, categorical_split="subset")
+    estimator.fit(X, [float(i % 2) for i in range(40)])
+    assert "category 10, category 12 and 17 more}" in export_text(estimator, max_labels=3)
+    dot = export_graphviz(estimator, max_labels=3)
+    assert "x[0] in {category 0, category 10,\\ncategory 12 and 17 more}\\n" in dot
+    assert " more}" not in export_graphviz(estimator, max_labels=20)
+    boxes = plot_tree(estimator, max_labels=2)
+    assert "x[0] in {category 0, category 10 and\n19 more}" not in boxes[0].get_text()
+    assert max(map(len, boxes[0].get_text().split("\n"))) <= 36
+    plt.close("all")
+
+
 def test_export_graphviz_and_plot():
     estimator, frame = small_tree(max_depth=1)
     estimator.fit(frame[["color"]], [0, 0, 1, 0] * 5)

@@ -1,11 +1,11 @@
-"""What the splits of a tree that was fitted on a table ask, in words."""
+"""What the splits of a tree ask, in words."""
 
 import numpy as np
 
 __all__ = ["Questions"]
 
-# Categories that a question names; of more, the rest are counted.
-MAX_NAMED = 10
+# Categories that a question names unless told otherwise; of more, the rest are counted.
+MAX_LABELS = 10
 
 
 class Questions:
@@ -15,14 +15,18 @@ class Questions:
     ----------
     tree : Tree
         The tree.
-    encoder : TableEncoder
-        What turned the table of the fit into cells.
+    encoder : TableEncoder or None
+        What turned the table of the fit into cells; None for a matrix of numbers.
     names : list of str
         Names of the columns.
+    max_labels : int, default=10
+        Categories that a question names; of more, the rest are counted.
     """
 
-    def __init__(self, tree, encoder, names):
-        self.names, self.columns, self.splits = names, encoder.columns, tree.label_splits
+    def __init__(self, tree, encoder, names, max_labels=MAX_LABELS):
+        self.names, self.max_labels = names, max_labels
+        self.columns = None if encoder is None else encoder.columns
+        self.splits = getattr(tree, "label_splits", None)
         self.feature, self.threshold = tree.feature, tree.threshold
         self.missing_left = tree.missing_go_to_left
 
@@ -37,7 +41,11 @@ class Questions:
             Turns a threshold into text.
         """
         feature = self.feature[node]
-        name, column = self.names[feature], self.columns[feature]
+        name = self.names[feature]
+        if self.columns is None:
+            threshold = number(self.threshold[node])
+            return f"{name} <= {threshold}", f"{name} >  {threshold}"
+        column = self.columns[feature]
         place = -1 if self.splits is None else np.searchsorted(self.splits.nodes, node)
         if 0 <= place < len(self.splits.nodes) and self.splits.nodes[place] == node:
             return self._category_sides(name, column, feature, place, self.missing_left[node])
@@ -55,9 +63,9 @@ class Questions:
         missing_left = missing_left and column.has_missing
         if len(codes) == 0:
             return f"{name} is missing", f"{name} is not missing"
-        named = ", ".join(str(column.categories[code]) for code in codes[:MAX_NAMED])
-        if len(codes) > MAX_NAMED:
-            named += f" and {len(codes) - MAX_NAMED} more"
+        named = ", ".join(str(column.categories[code]) for code in codes[: self.max_labels])
+        if len(codes) > self.max_labels:
+            named += f" and {len(codes) - self.max_labels} more"
         return (
             f"{name} in {{{named}}}" + (" or missing" if missing_left else ""),
             f"{name} not in {{{named}}}",

@@ -5,6 +5,7 @@ The drawings are scikit-learn's, with the line that states a node's split replac
 
 from html import escape
 from io import StringIO
+from textwrap import wrap
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -17,7 +18,11 @@ from fasttree.table._encoder import table_encoder
 __all__ = ["dot_of_table_tree", "draw_table_tree", "text_of_table_tree"]
 
 
-def _questions(estimator, feature_names, default):
+# Characters of a line of a question inside a box.
+_LINE = 36
+
+
+def _questions(estimator, feature_names, default, max_labels):
     """The questions of a fitted estimator; unnamed columns are called by ``default.format(j)``."""
     check_is_fitted(estimator)
     encoder, n_features = table_encoder(estimator), estimator.n_features_in_
@@ -29,7 +34,7 @@ def _questions(estimator, feature_names, default):
         raise ValueError(
             f"feature_names must contain {n_features} elements, got {len(feature_names)}"
         )
-    return Questions(estimator.tree_, encoder, [str(name) for name in feature_names])
+    return Questions(estimator.tree_, encoder, [str(name) for name in feature_names], max_labels)
 
 
 class _AsksQuestions:
@@ -47,9 +52,13 @@ class _AsksQuestions:
         threshold = round(tree.threshold[node_id], self.precision)
         line = f"{self.str_escape(name)} {self.characters[3]} {threshold}"
         question, _ = self.questions.sides(node_id, lambda t: str(round(t, self.precision)))
+        lines = wrap(question, _LINE, break_long_words=False, break_on_hyphens=False)
         if self.characters[3] != "<=":  # the text is HTML
-            question = escape(question, quote=False).replace("&lt;=", self.characters[3])
-        return text.replace(line, self.str_escape(question), 1)
+            lines = [
+                escape(part, quote=False).replace("&lt;=", self.characters[3]) for part in lines
+            ]
+        question = self.characters[4].join(map(self.str_escape, lines))
+        return text.replace(line, question, 1)
 
 
 class _DOTExporter(_AsksQuestions, DOTTreeExporter):
@@ -60,12 +69,12 @@ class _MPLExporter(_AsksQuestions, MPLTreeExporter):
     pass
 
 
-def dot_of_table_tree(estimator, out_file, feature_names, **options):
+def dot_of_table_tree(estimator, out_file, feature_names, max_labels, **options):
     """`export_graphviz` of a tree that was fitted on a table."""
-    questions = _questions(estimator, feature_names, "x[{}]")
+    questions = _questions(estimator, feature_names, "x[{}]", max_labels)
     if isinstance(out_file, str):
         with open(out_file, "w", encoding="utf-8") as file:
-            dot_of_table_tree(estimator, file, feature_names, **options)
+            dot_of_table_tree(estimator, file, feature_names, max_labels, **options)
         return None
     buffer = StringIO() if out_file is None else out_file
     exporter = _DOTExporter(questions, out_file=buffer, feature_names=questions.names, **options)
@@ -73,19 +82,19 @@ def dot_of_table_tree(estimator, out_file, feature_names, **options):
     return buffer.getvalue() if out_file is None else None
 
 
-def draw_table_tree(estimator, feature_names, ax, **options):
+def draw_table_tree(estimator, feature_names, ax, max_labels, **options):
     """`plot_tree` of a tree that was fitted on a table."""
-    questions = _questions(estimator, feature_names, "x[{}]")
+    questions = _questions(estimator, feature_names, "x[{}]", max_labels)
     return _MPLExporter(questions, feature_names=questions.names, **options).export(
         estimator, ax=ax
     )
 
 
 def text_of_table_tree(
-    estimator, feature_names, class_names, max_depth, spacing, decimals, show_weights
+    estimator, feature_names, class_names, max_depth, spacing, decimals, show_weights, max_labels
 ):
     """`export_text` of a tree that was fitted on a table."""
-    questions = _questions(estimator, feature_names, "feature_{}")
+    questions = _questions(estimator, feature_names, "feature_{}", max_labels)
     tree = estimator.tree_
     lines = []
 

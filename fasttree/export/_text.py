@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import sklearn.tree
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree.export._tables import dot_of_table_tree, draw_table_tree, text_of_table_tree
@@ -35,6 +36,15 @@ def _exportable(decision_tree):
     return decision_tree
 
 
+def _names_of_classes(decision_tree, class_names):
+    """What scikit-learn's exporters take as names: True stands for those of the classes."""
+    if class_names is True and is_classifier(decision_tree):
+        check_is_fitted(decision_tree)
+        if decision_tree.n_outputs_ == 1:
+            return [str(name) for name in decision_tree.classes_]
+    return class_names
+
+
 def export_text(
     decision_tree: BaseEstimator,
     *,
@@ -44,6 +54,7 @@ def export_text(
     spacing: int = 3,
     decimals: int = 2,
     show_weights: bool = False,
+    max_labels: int = 10,
 ) -> str:
     """Return a text of the rules of a tree.
 
@@ -63,16 +74,52 @@ def export_text(
         Digits after the point.
     show_weights : bool, default=False
         Whether to print the class weights of leaves.
+    max_labels : int, default=10
+        Categories that a question names; of more, the rest are counted.
 
     Returns
     -------
     str
         The rules, one per line.
+
+    See Also
+    --------
+    fasttree.export.export_html : A page to open and search.
+    fasttree.export.TreeDisplay : A drawing with the distributions of the rows.
+
+    Notes
+    -----
+    A tree of numbers is printed as scikit-learn prints it. One that was fitted on a table states
+    its splits in words: ``color in {red, blue} or missing``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.tree import DecisionTreeClassifier, export_text
+    >>> iris = load_iris(as_frame=True)
+    >>> names = iris.target.map(dict(enumerate(iris.target_names)))
+    >>> tree = DecisionTreeClassifier(max_depth=2).fit(iris.data, names)
+    >>> print(export_text(tree, feature_names=tree.feature_names_in_))
+    |--- petal length (cm) <= 2.45
+    |   |--- class: setosa
+    |--- petal length (cm) >  2.45
+    |   |--- petal width (cm) <= 1.75
+    |   |   |--- class: versicolor
+    |   |--- petal width (cm) >  1.75
+    |   |   |--- class: virginica
+    <BLANKLINE>
     """
     decision_tree = _exportable(decision_tree)
     if table_encoder(decision_tree) is not None:
         return text_of_table_tree(
-            decision_tree, feature_names, class_names, max_depth, spacing, decimals, show_weights
+            decision_tree,
+            feature_names,
+            class_names,
+            max_depth,
+            spacing,
+            decimals,
+            show_weights,
+            max_labels,
         )
     return sklearn.tree.export_text(
         decision_tree,
@@ -103,6 +150,7 @@ def export_graphviz(
     special_characters: bool = False,
     precision: int = 3,
     fontname: str = "helvetica",
+    max_labels: int = 10,
 ) -> str | None:
     """Write a tree in Graphviz's DOT language.
 
@@ -117,7 +165,7 @@ def export_graphviz(
     feature_names : array-like of shape (n_features,), default=None
         Names of the features.
     class_names : array-like of shape (n_classes,) or bool, default=None
-        Names of the classes in ascending order; True shows their symbols.
+        Names of the classes in ascending order; True takes `classes_`.
     label : {"all", "root", "none"}, default="all"
         Which nodes say what their numbers mean.
     filled : bool, default=False
@@ -140,16 +188,35 @@ def export_graphviz(
         Digits after the point.
     fontname : str, default="helvetica"
         Font of the text.
+    max_labels : int, default=10
+        Categories that a question names; of more, the rest are counted.
 
     Returns
     -------
     str or None
         The text, if `out_file` is None.
+
+    See Also
+    --------
+    plot_tree : The same drawing without Graphviz.
+
+    Notes
+    -----
+    ``dot -Tsvg tree.dot -o tree.svg`` draws it, where Graphviz is installed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.tree import DecisionTreeClassifier, export_graphviz
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    >>> export_graphviz(tree, filled=True).splitlines()[0]
+    'digraph Tree {'
     """
     decision_tree = _exportable(decision_tree)
     options = dict(
         max_depth=max_depth,
-        class_names=class_names,
+        class_names=_names_of_classes(decision_tree, class_names),
         label=label,
         filled=filled,
         leaves_parallel=leaves_parallel,
@@ -163,7 +230,7 @@ def export_graphviz(
         fontname=fontname,
     )
     if table_encoder(decision_tree) is not None:
-        return dot_of_table_tree(decision_tree, out_file, feature_names, **options)
+        return dot_of_table_tree(decision_tree, out_file, feature_names, max_labels, **options)
     return sklearn.tree.export_graphviz(
         decision_tree, out_file, feature_names=feature_names, **options
     )
@@ -184,6 +251,7 @@ def plot_tree(
     precision: int = 3,
     ax: Axes | None = None,
     fontsize: int | None = None,
+    max_labels: int = 10,
 ) -> list[Annotation]:
     """Draw a tree with matplotlib.
 
@@ -196,7 +264,7 @@ def plot_tree(
     feature_names : array-like of shape (n_features,), default=None
         Names of the features.
     class_names : array-like of shape (n_classes,) or bool, default=None
-        Names of the classes in ascending order; True shows their symbols.
+        Names of the classes in ascending order; True takes `classes_`.
     label : {"all", "root", "none"}, default="all"
         Which nodes say what their numbers mean.
     filled : bool, default=False
@@ -215,16 +283,31 @@ def plot_tree(
         Where to draw; None takes the current axis and clears it.
     fontsize : int, default=None
         Size of the text; None fits it to the figure.
+    max_labels : int, default=10
+        Categories that a question names; of more, the rest are counted.
 
     Returns
     -------
     list of matplotlib.text.Annotation
         The boxes of the nodes.
+
+    See Also
+    --------
+    fasttree.export.TreeDisplay : A drawing with the distributions of the rows.
+    fasttree.export.export_html : A page to open and search.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.tree import DecisionTreeClassifier, plot_tree
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    >>> boxes = plot_tree(tree, class_names=True, filled=True)
     """
     decision_tree = _exportable(decision_tree)
     options = dict(
         max_depth=max_depth,
-        class_names=class_names,
+        class_names=_names_of_classes(decision_tree, class_names),
         label=label,
         filled=filled,
         impurity=impurity,
@@ -235,5 +318,5 @@ def plot_tree(
         fontsize=fontsize,
     )
     if table_encoder(decision_tree) is not None:
-        return draw_table_tree(decision_tree, feature_names, ax, **options)
+        return draw_table_tree(decision_tree, feature_names, ax, max_labels, **options)
     return sklearn.tree.plot_tree(decision_tree, feature_names=feature_names, ax=ax, **options)

@@ -16,6 +16,7 @@ from fasttree.tree._base import CRITERIA_CLF, CRITERIA_REG, BaseDecisionTree
 from fasttree.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
 from fasttree.tree._task import infer_task
 from fasttree.tree.pruning._tunable import TunableMixin
+from fasttree.utils._docs import document
 
 if TYPE_CHECKING:
     from typing import Literal, Self
@@ -57,6 +58,7 @@ def _is_classification(self):
     return self._known_task() == "classification"
 
 
+@document("auto")
 class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
     """A decision tree for whatever the target calls for.
 
@@ -66,45 +68,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
 
     Parameters
     ----------
-    task : {"auto", "classification", "regression"}, default="auto"
-        What to fit; "auto" goes by the criterion, if one is given, else by the target.
-    criterion : str or None, default=None
-        Impurity that splits decrease, by the names of :class:`DecisionTreeClassifier` and
-        :class:`DecisionTreeRegressor`. None takes their defaults, "gini" and "squared_error".
-    splitter : {"best", "random"}, default="best"
-        How a node's split is chosen.
-    max_depth : int or None, default=None
-        Largest depth of a leaf.
-    min_samples_split : int or float, default=2
-        Smallest number, or fraction, of rows of a node that is split.
-    min_samples_leaf : int or float, default=1
-        Smallest number, or fraction, of rows of a leaf.
-    min_weight_fraction_leaf : float, default=0.0
-        Smallest weight of a leaf, as a fraction of the weight of all rows.
-    max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features looked at per node.
-    random_state : int, RandomState instance or None, default=None
-        Source of the draws of features and random thresholds.
-    max_leaf_nodes : int or None, default=None
-        Largest number of leaves; the tree is then grown best-first.
-    min_impurity_decrease : float, default=0.0
-        Smallest weighted decrease of impurity of a split.
-    class_weight : dict, list of dict, "balanced" or None, default=None
-        Weights of the classes; classification only.
-    ccp_alpha : float, default=0.0
-        Complexity parameter of minimal cost-complexity pruning.
-    monotonic_cst : array-like of int of shape (n_features,), dict of str to int, or None, \
-            default=None
-        Monotonicity constraints, by position or by name of the column.
-    n_jobs : int or None, default=None
-        Number of threads in fit and predict.
-    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
-            default="from_dtype"
-        Columns that hold categories only.
-    categorical_split : {"equality", "subset"}, default="equality"
-        How categories are split: one from the rest, or the best set of them.
-    missing_values : float, str, array-like of these, or None, default=None
-        Values that are missing besides None, NaN, NA, NaT and the empty string.
+    {parameters}
 
     Attributes
     ----------

@@ -368,6 +368,16 @@ class ExtraTreeClassifier(DecisionTreeClassifier, sklearn.tree.ExtraTreeClassifi
     See Also
     --------
     DecisionTreeClassifier : The same with other defaults.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import BaggingClassifier
+    >>> from fasttree.tree import ExtraTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> trees = BaggingClassifier(ExtraTreeClassifier(), random_state=0).fit(X[::2], y[::2])
+    >>> round(trees.score(X[1::2], y[1::2]), 2)
+    0.97
     """
 
     def __init__(
@@ -429,6 +439,16 @@ class ExtraTreeRegressor(DecisionTreeRegressor, sklearn.tree.ExtraTreeRegressor)
     See Also
     --------
     DecisionTreeRegressor : The same with other defaults.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import BaggingRegressor
+    >>> from fasttree.tree import ExtraTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> trees = BaggingRegressor(ExtraTreeRegressor(), 50, random_state=0).fit(X[::2], y[::2])
+    >>> round(trees.score(X[1::2], y[1::2]), 1)
+    0.4
     """
 
     def __init__(

@@ -5,83 +5,107 @@ signature and with its defaults.
 """
 
 import inspect
+from textwrap import wrap
 
 _SIZES = {
     "splitter": (
         '{"best", "random"}',
-        """How a node's split is chosen: the best split of each feature, or the best of one random
-        threshold per feature.""",
+        """How a node's split is chosen. "best" looks at every threshold of every feature, "random"
+        draws one threshold per feature between the least and the greatest value in the node and
+        takes the best of these, which is faster, and makes the trees of an ensemble differ.""",
     ),
     "max_depth": (
         "int or None",
-        """Largest depth of a leaf; the root has depth 0. None sets no limit.""",
+        """Largest depth of a leaf, that is, number of questions asked of a row; the root has
+        depth 0. None sets no limit: nodes are split until they are pure or another limit holds.
+        The tree under a limit is the top of the tree without, so the best depth can be found
+        after the fit with `tune`.""",
     ),
     "min_samples_split": (
         "int or float",
-        """Smallest number of rows of a node that is split; a float is a fraction of the rows,
-        rounded up.""",
+        """Smallest number of rows of a node that is split. An int is that number, a float a
+        fraction of the rows of the fit, rounded up. Rows count as one each, whatever their
+        weight.""",
     ),
     "min_samples_leaf": (
         "int or float",
-        """Smallest number of rows of a leaf; a float is a fraction of the rows, rounded up.""",
+        """Smallest number of rows of a leaf. An int is that number, a float a fraction of the rows
+        of the fit, rounded up. Splits that would leave fewer on a side are not candidates, so
+        this one changes which split is best, where the other limits only cut. It smooths
+        probabilities and means: leaves of few rows predict badly.""",
     ),
     "min_weight_fraction_leaf": (
         "float",
-        """Smallest weight of a leaf, as a fraction of the weight of all rows.""",
+        """Smallest weight of a leaf, as a fraction of the weight of all rows; without
+        `sample_weight` every row weighs 1. Like `min_samples_leaf` it decides which splits are
+        candidates.""",
     ),
     "max_features": (
         'int, float, {"sqrt", "log2"} or None',
-        """Number of features looked at per node: that many, that fraction of them, or the root or
-        logarithm of their number. None looks at all. At least one feature that is not constant in
-        the node is looked at if there is one.""",
+        """Number of features looked at per node, drawn anew for each: that many if it is an int,
+        that fraction of them if a float, the square root or the logarithm to base 2 of their
+        number. None looks at all. Features that are constant in the node do not end the draw:
+        at least one that is not constant is looked at if there is one.""",
     ),
     "random_state": (
         "int, RandomState instance or None",
-        """Source of the draws of features and random thresholds. With `splitter="best"` and all
-        features it has no effect.""",
+        """Source of the draws of features and random thresholds. An int gives the same tree in
+        every fit, None another one each time. With `splitter="best"` and all features nothing is
+        drawn and it has no effect: ties are settled by a rule. A node's draws depend on this and on
+        the path to the node alone.""",
     ),
     "max_leaf_nodes": (
         "int or None",
-        """Largest number of leaves. The tree is then grown best-first, by decrease of impurity.""",
+        """Largest number of leaves. The tree is then grown best-first: of all leaves the one whose
+        split decreases the weighted impurity most is split next. None sets no limit.""",
     ),
     "min_impurity_decrease": (
         "float",
-        """Smallest decrease of impurity of a split, weighted by the node's share of all rows.""",
+        """Smallest decrease of impurity of a split that is made. It is weighted by the node's share
+        of all rows: ``N_t / N * (impurity - N_l / N_t * left - N_r / N_t * right)``, where N, N_t,
+        N_l and N_r are the weights of all rows, of the node and of its children.""",
     ),
     "class_weight": (
         'dict, list of dict, "balanced" or None',
-        """Weight of each class, multiplied into `sample_weight`; a list has one dict per output.
-        "balanced" weighs classes by the inverse of their frequency.""",
+        """Weight of each class as ``{class: weight}``, multiplied into `sample_weight`; classes
+        that are not named weigh 1, and a list has one dict per output. "balanced" weighs classes by
+        the inverse of their frequency, ``n_samples / (n_classes * count)``. None weighs all
+        alike.""",
     ),
     "ccp_alpha": (
         "float",
         """Complexity parameter of minimal cost-complexity pruning: after growth, branches that
         decrease the impurity by no more than this per leaf are cut, weakest first. 0 cuts
-        nothing.""",
+        nothing. `cost_complexity_pruning_path` lists the values at which the tree changes, and
+        `prune` and `tune` apply them to a fitted tree.""",
     ),
     "monotonic_cst": (
         "array-like of int of shape (n_features,), dict of str to int, or None",
         """1 where predictions must not fall with the feature, -1 where they must not rise, 0
-        where they are free; a dict names columns, the others are free. One output only; a
-        classifier needs two classes, and the constraint is on the probability of the second.""",
+          where they are free; a dict names columns, the others are free. None frees all. One output
+          only; a classifier needs two classes, and the constraint is on the probability of the
+          second. Columns with categories cannot be constrained.""",
     ),
     "n_jobs": (
         "int or None",
-        """Number of threads in fit and predict. None means 1 unless in a joblib context, -1 all.
-        The tree does not depend on it.""",
+        """Number of threads in fit and predict. None means 1 unless in a joblib context, -1 all
+        that OpenMP, threadpoolctl and joblib allow. Small data are done on one thread in any
+        case. The tree does not depend on it.""",
     ),
     "categorical_features": (
         '"from_dtype", array-like of bool, int or str of shape (n_features,) or '
         "(n_categorical_features,), or None",
         """Columns that hold categories only: a mask, column numbers or names. "from_dtype" takes
-        the columns of categories, enums and booleans of a frame. Other columns of text or objects
-        are hybrid: what parses as a number is a number, the rest are categories.""",
+        the columns of categories, enums and booleans of a frame, None takes none. Other columns of
+        text or objects are hybrid: what parses as a number is a number, the rest are categories.
+        Name numbers that are codes, such as postal codes, here.""",
     ),
     "categorical_split": (
         '{"equality", "subset"}',
         """How categories are split: one from the rest, or the best set of them from the rest. Sets
-        need one output, and two classes or regression other than by absolute error; with
-        `splitter="random"` they are random and need neither.""",
+        make shallower trees where columns have many categories. They need one output, and two
+        classes or regression other than by absolute error; with `splitter="random"` they are
+        random and need neither.""",
     ),
     "missing_values": (
         "float, str, array-like of these, or None",
@@ -93,8 +117,10 @@ _SIZES = {
 _CLASSIFICATION = {
     "criterion": (
         '{"gini", "entropy", "log_loss", "chi2"}',
-        """Impurity that splits decrease: Gini's, or Shannon's entropy under two names. "chi2"
-        ranks splits by Pearson's chi-square of side and class; its impurity is Gini's.""",
+        """Impurity that splits decrease: Gini's, 1 less the sum of the squared shares of the
+        classes, or Shannon's entropy in bits under two names. They choose different splits
+        rarely; entropy costs more time. "chi2" ranks splits by Pearson's chi-square of side and
+        class; its impurity is Gini's.""",
     ),
 }
 
@@ -102,14 +128,32 @@ _REGRESSION = {
     "criterion": (
         '{"squared_error", "absolute_error", "poisson", "label_split"}',
         """Loss that splits decrease: squared error and Poisson deviance about the mean, absolute
-        error about the median. "label_split" first separates a node's targets into two classes by
+        error about the median. Leaves predict the mean or the median accordingly. Absolute error
+        minds outliers less and takes longer; Poisson is for counts, which must not be negative.
+        "label_split" first separates a node's targets into two classes by
         squared error and ranks splits by information gain about them; its impurity is the squared
         error.""",
     ),
 }
 
+_AUTO = {
+    "task": (
+        '{"auto", "classification", "regression"}',
+        """What to fit; "auto" looks at the target.""",
+    ),
+    "criterion": (
+        "str or None",
+        """Impurity that splits decrease, by the names of :class:`DecisionTreeClassifier` and
+        :class:`DecisionTreeRegressor`. None takes their defaults, "gini" and "squared_error".""",
+    ),
+    "class_weight": (
+        _SIZES["class_weight"][0],
+        _SIZES["class_weight"][1] + " Classification only.",
+    ),
+}
+
 _FITTED = {
-    "max_features_": ("int", "Number of features looked at per node."),
+    "max_features_": ("int", "Number of features looked at per node, from `max_features`."),
     "n_features_in_": ("int", "Number of features seen during fit."),
     "feature_names_in_": (
         "ndarray of shape (n_features,)",
@@ -118,9 +162,10 @@ _FITTED = {
     "n_outputs_": ("int", "Number of outputs."),
     "feature_importances_": (
         "ndarray of shape (n_features,)",
-        "Share of each feature in the total decrease of impurity.",
+        """Share of each feature in the total decrease of impurity. Features with many values are
+        favoured; :class:`fasttree.export.ImportancesDisplay` measures on held-out rows.""",
     ),
-    "tree_": ("Tree", "The fitted tree as arrays."),
+    "tree_": ("Tree", "The fitted tree as arrays, with an entry per node."),
     "categories_": (
         "list of list",
         "Categories of each column in code order, if fitted on a table with categories or objects.",
@@ -141,12 +186,12 @@ def document(task):
 
     Parameters
     ----------
-    task : {"classification", "regression"}
+    task : {"auto", "classification", "regression"}
         Which criteria and fitted attributes apply.
     """
-    is_classification = task == "classification"
-    parameters = _SIZES | (_CLASSIFICATION if is_classification else _REGRESSION)
-    attributes = (_FITTED_CLASSES if is_classification else {}) | _FITTED
+    own = {"auto": _AUTO, "classification": _CLASSIFICATION, "regression": _REGRESSION}
+    parameters = _SIZES | own[task]
+    attributes = (_FITTED_CLASSES if task == "classification" else {}) | _FITTED
 
     def fill(cls):
         if cls.__doc__ is None:  # python -OO
@@ -169,6 +214,6 @@ def _entries(entries):
     """Numpydoc entries at the indentation of a class docstring, without the first indent."""
     blocks = []
     for name, kind, text in entries:
-        lines = [" " * 8 + line.strip() for line in text.splitlines()]
+        lines = wrap(" ".join(text.split()), 92, initial_indent=" " * 8, subsequent_indent=" " * 8)
         blocks.append("\n".join([f"    {name} : {kind.replace(chr(39), chr(34))}", *lines]))
     return "\n".join(blocks).lstrip()

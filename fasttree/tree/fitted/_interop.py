@@ -168,13 +168,13 @@ def to_sklearn(estimator):
     parameters = estimator.get_params(deep=False)
     for name in ("n_jobs", "categorical_features", "categorical_split", "missing_values"):
         del parameters[name]
-@@    if isinstance(parameters["monotonic_cst"], dict):
+    if isinstance(parameters["monotonic_cst"], dict):
         parameters["monotonic_cst"] = constraint_per_column(estimator)
-##    # The impurities of these criteria are those of scikit-learn's, which knows no other names.
+    # The impurities of these criteria are those of scikit-learn's, which knows no other names.
     replaced = {"chi2": "gini", "label_split": "squared_error"}
     if isinstance(parameters["criterion"], str):
         parameters["criterion"] = replaced.get(parameters["criterion"], parameters["criterion"])
-@@    result = cls(**parameters)
+    result = cls(**parameters)
     fitted = {
         name: value
         for name, value in vars(estimator).items()

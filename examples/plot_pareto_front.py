@@ -1,0 +1,28 @@
+"""
+The best tree of every size
+===========================
+
+One search with ``pareto_front=True`` proves the best tree of every number of leaves.
+What a leaf more is worth can then be read from a curve, and the choice left to
+held-out rows.
+"""
+
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+
+from fasttree.export import ParetoFrontDisplay, TreeDisplay
+from fasttree.optimal import OptimalDecisionTreeClassifier
+
+cancer = load_breast_cancer(as_frame=True)
+names = cancer.target.map(dict(enumerate(cancer.target_names)))
+X, X_test, y, y_test = train_test_split(cancer.data, names, random_state=0)
+tree = OptimalDecisionTreeClassifier(max_depth=3, pareto_front=True).fit(X, y)
+ParetoFrontDisplay.from_estimator(tree, X_test, y_test)
+
+# %%
+# The curves part where the tree begins to learn its rows by heart. ``from_front``
+# takes a tree of the front without another search.
+
+small = tree.from_front(max_leaf_nodes=4)
+print(f"{small.get_n_leaves()} leaves, accuracy {small.score(X_test, y_test):.3f}")
+TreeDisplay.from_estimator(small, X, y)

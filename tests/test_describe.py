@@ -1,0 +1,155 @@
+"""Reports on fitted trees, and the parts that reports are made of."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from browser import Browser, find_chromium
+from scipy.sparse import csr_array
+from sklearn import metrics
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.model_selection import train_test_split
+
+from fasttree.export import Bars, Curves, Frame, Report, Table, Text, describe
+from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
+
+
+def column(table, name):
+    return [row[list(table.header).index(name)] for row in table.rows]
+
+
+def test_scores_of_a_classifier():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+    tree = DecisionTreeClassifier(max_depth=3).fit(X, y)
+    report = describe(tree, X, y, X_test, y_test)
+    shares = tree.predict_proba(X_test)
+    expected = [
+        tree.score(X_test, y_test),
+        metrics.balanced_accuracy_score(y_test, tree.predict(X_test)),
+        metrics.log_loss(y_test, shares),
+    ]
+    np.testing.assert_allclose(column(report["Scores"], "held-out rows"), expected)
+    prior = DummyClassifier(strategy="prior").fit(X, y)
+    expected = [
+        prior.score(X_test, y_test),
+        0.5,
+        metrics.log_loss(y_test, prior.predict_proba(X_test)),
+    ]
+    np.testing.assert_allclose(column(report["Scores"], "baseline"), expected)
+    matrix = np.array([row[1:] for row in report["Confusion matrix"].rows])
+    np.testing.assert_array_equal(matrix, metrics.confusion_matrix(y_test, tree.predict(X_test)))
+    ((name, area, precision),) = report["Ranking"].rows
+    assert name == "1"
+    assert area == pytest.approx(metrics.roc_auc_score(y_test, shares[:, 1]))
+    assert precision == pytest.approx(metrics.average_precision_score(y_test, shares[:, 1]))
+    assert sum(column(report["Calibration"], "rows")) == len(y_test)
+
+
+def test_scores_of_a_regressor():
+    X, y = load_diabetes(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+    tree = DecisionTreeRegressor(max_depth=3).fit(X, y)
+    report = describe(tree, X, y, X_test, y_test)
+    mean = DummyRegressor().fit(X, y)
+    for who, estimator in (("held-out rows", tree), ("baseline", mean)):
+        predicted = estimator.predict(X_test)
+        expected = [
+            metrics.r2_score(y_test, predicted),
+            metrics.mean_absolute_error(y_test, predicted),
+            metrics.root_mean_squared_error(y_test, predicted),
+        ]
+        np.testing.assert_allclose(column(report["Scores"], who), expected, atol=1e-12)
+    residuals = y_test - tree.predict(X_test)
+    assert [row[1] for row in report["Residuals"].rows][::6] == [residuals.min(), residuals.max()]
+    assert sum(column(report["Residuals by prediction"], "rows")) == len(y_test)
+
+
+def test_rows_of_the_fit_alone():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    report = describe(DecisionTree(max_depth=2).fit(X, y), X, y)
+    assert report["Scores"].header == ["", "training rows", "baseline"]
+    assert "Training rows." in report["Confusion matrix"].note
+    assert report["Importances"].names[0] == "petal length (cm)"
+    assert "petal length" in report["Top of the tree"].text
+    assert ["max_depth", "2"] in [list(row) for row in report["Tree"].rows]
+
+
+def test_missing_cells():
+    frame = pd.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": ["x", None, "", "y"]})
+    y = [0, 1, 1, 0]
+    floats_with_nan = pl.DataFrame({"a": [1.0, float("nan"), None, 4.0], "b": ["x", "", "z", "y"]})
+    arrays = frame.astype(object).where(frame.notna(), None).to_numpy()
+    for X in (frame, floats_with_nan, arrays):
+        assert list(describe(DecisionTree().fit(X, y), X, y)["Data"].rows[2]) == [
+            "missing cells",
+            "25.00%",
+        ]
+    sparse = csr_array(np.array([[1.0, 0], [0, np.nan], [2, 0], [0, 0]]))
+    tree = DecisionTree().fit(sparse, y)
+    assert describe(tree, sparse, y)["Data"].rows[2][1] == "12.50%"
+
+
+def test_classes_that_one_side_lacks():
+    X, y = load_iris(return_X_y=True)
+    tree = DecisionTree().fit(X[:100], y[:100])
+    report = describe(tree, X[:100], y[:100], X[60:], y[60:])
+    assert np.isfinite(column(report["Scores"], "held-out rows")).all()
+    one_class = describe(tree, X[:100], y[:100], X[:20], y[:20])
+    assert [part.title for part in one_class.parts].count("Ranking") == 0
+
+
+def test_errors():
+    X, y = load_iris(return_X_y=True)
+    tree = DecisionTree().fit(X, y)
+    with pytest.raises(ValueError, match="both X_test and y_test"):
+        describe(tree, X, y, X)
+    both = np.column_stack([y, y])
+    with pytest.raises(ValueError, match="one output"):
+        describe(DecisionTree().fit(X, both), X, both)
+    with pytest.raises(KeyError):
+        describe(tree, X, y)["no such part"]
+
+
+NASTY = "<script>alert('x')</script>{{style}}"
+
+
+def test_parts_are_escaped(tmp_path):
+    report = Report(
+        NASTY,
+        [
+            Table(NASTY, [NASTY], [[NASTY]], NASTY),
+            Text(NASTY, NASTY),
+            Bars(NASTY, [NASTY], [1.0], NASTY),
+            Curves(NASTY, (NASTY, NASTY), {NASTY: ([0, 1], [0, 1])}),
+            Frame(NASTY, NASTY),
+        ],
+    )
+    page = report.to_html()
+    assert "<script" not in page
+    assert page.count("{{style}}") == page.count("&lt;/script&gt;") > 10
+    assert NASTY in str(report)
+    report.save(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    report.save(tmp_path / "report.txt")
+    assert (tmp_path / "report.txt").read_text(encoding="utf-8") == f"{report}\n"
+    assert report._repr_html_().count("<") == 2
+
+
+@pytest.mark.parametrize("size", [(1280, 900), (390, 800)])
+def test_pages_in_a_browser(tmp_path, size):
+    path = find_chromium()
+    if path is None:
+        pytest.skip("no Chromium is installed: set FASTTREE_CHROMIUM, or install chromium")
+    X, y = load_iris(return_X_y=True)
+    page = tmp_path / "report.html"
+    describe(DecisionTree().fit(X, y), X, y, title=NASTY).save(page)
+    browser = Browser(path, tmp_path / "profile")
+    try:
+        browser.open(page, size)
+        assert browser.run("document.querySelectorAll('section').length") == 12
+        assert browser.run("document.documentElement.scrollWidth") <= size[0]
+        assert browser.requests == browser.complaints == []
+    finally:
+        browser.close()
