@@ -229,7 +229,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             n_threads=effective_n_threads(self.n_jobs, data.n_samples * encoding.n_features),
             strategy=config["strategy"],
             simd=config["simd"],
-            sklearn_stream=config["sklearn_random_stream"],
+            replay=config["sklearn_random_stream"],
         )
         return tree
 

@@ -15,7 +15,7 @@ from fasttree.engine.core cimport (
     Grid, TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, excess_exponent, largest_magnitude,
     target_grid, weight_grid,
 )
-from fasttree.engine.scan cimport (
+from fasttree.engine.criteria cimport (
     make_absolute_error, make_chi_square, make_entropy, make_gini, make_poisson,
     make_squared_error, make_target_split,
 )
@@ -51,7 +51,7 @@ cdef class Criterion:
         self.targets.n_outputs = <int> self.n_outputs
         self.targets.max_n_classes = 1
         self.targets.weight_unit = 1.0
-        self.targets.sklearn_formulas = options.sklearn_rules
+        self.targets.replay = options.replay
         self.targets.simd = options.simd
         if sample_weight is not None:
             sample_weight = self.init_weights(sample_weight)
@@ -61,7 +61,7 @@ cdef class Criterion:
         self.init_targets(y, sample_weight)
         if rows is not None:
             self.place(np.asarray(rows), n_rows)
-        self.make_scanner()
+        self.make_searcher()
         return 0
 
     cdef int place(self, rows, uint32_t n_rows) except -1:
@@ -137,7 +137,7 @@ cdef class Criterion:
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
-    cdef void make_scanner(self) except *:
+    cdef void make_searcher(self) except *:
         raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef Criterion clone(self):
@@ -145,7 +145,7 @@ cdef class Criterion:
         cdef Criterion other = self.__copy__()
         other.targets = self.targets
         other.arrays = self.arrays
-        other.make_scanner()
+        other.make_searcher()
         return other
 
     def __copy__(self):
@@ -230,22 +230,22 @@ cdef class Gini(ClassificationCriterion):
     cdef bint takes_negative_weights(self):
         return True
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_gini(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_gini(self.targets))
 
 
 cdef class Entropy(ClassificationCriterion):
     """Shannon entropy in bits: -sum over classes of p_c log2 p_c, mean over outputs."""
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_entropy(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_entropy(self.targets))
 
 
 cdef class ChiSquare(ClassificationCriterion):
     """Splits ranked by Pearson's chi-square of side and class; impurity is Gini's."""
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_chi_square(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_chi_square(self.targets))
 
 
 cdef class RegressionCriterion(Criterion):
@@ -286,7 +286,7 @@ cdef class RegressionCriterion(Criterion):
         exponent = excess_exponent(largest, TARGET_EXPONENT)
         if exponent == 0:
             return y
-        if self.targets.sklearn_formulas:
+        if self.targets.replay:
             # Scikit-learn's formulas compare with constants, so the unit matters.
             if exponent < 0:
                 return y
@@ -312,7 +312,7 @@ cdef class RegressionCriterion(Criterion):
         for k in range(self.n_outputs):
             grid = target_grid(&y[0, k], n, self.n_outputs, weights,
                                self.targets.weights, self.targets.weight_unit, centred,
-                               not self.targets.sklearn_formulas, &sums[0, k])
+                               not self.targets.replay, &sums[0, k])
             grids[0, k] = grid.centre
             grids[1, k] = grid.unit
         self.targets.sums = &sums[0, 0]
@@ -345,8 +345,8 @@ cdef class MSE(RegressionCriterion):
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         return self.init_sums(y, w, True)
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_squared_error(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_squared_error(self.targets))
 
 
 cdef enum:
@@ -366,8 +366,8 @@ cdef class Poisson(RegressionCriterion):
             self.arrays["log_counts"] = log_counts
         return 0
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_poisson(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_poisson(self.targets))
 
 
 cdef class MAE(RegressionCriterion):
@@ -384,8 +384,8 @@ cdef class MAE(RegressionCriterion):
         self.arrays["levels"] = levels
         return self.init_ranks(y)
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_absolute_error(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_absolute_error(self.targets))
 
 
 cdef class TargetSplit(RegressionCriterion):
@@ -403,5 +403,5 @@ cdef class TargetSplit(RegressionCriterion):
         self.init_sums(y, w, True)
         return self.init_ranks(y)
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_target_split(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_target_split(self.targets))

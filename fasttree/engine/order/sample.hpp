@@ -14,7 +14,7 @@
 #include "engine/columns/dense.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/split.hpp"
-#include "engine/grow/block.hpp"
+#include "engine/order/block.hpp"
 #include "engine/order/partition.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"

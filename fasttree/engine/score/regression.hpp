@@ -139,7 +139,7 @@ struct SquaredError : TargetSums<Weights, single_output> {
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) {
         out.weight = to_double(w_total) * t.weight_unit;
         out.pure = this->begin_stats(rows, n);
-        out.impurity = t.sklearn_formulas ? sklearn_impurity(rows, n, out.weight)
+        out.impurity = t.replay ? sklearn_impurity(rows, n, out.weight)
                                           : variance(rows, n, out.weight);
     }
     // Mean square about the mean, corrected for the rounding of the mean.
@@ -235,7 +235,7 @@ struct Poisson : TargetSums<Weights, single_output> {
         for (int k = 0; k < this->outputs(); ++k) {
             if (is_zero(this->total(k), k)) {
                 // Without a count there is no deviance; scikit-learn calls it infinite.
-                if (!t.sklearn_formulas) continue;
+                if (!t.replay) continue;
                 out.impurity = std::numeric_limits<double>::infinity();
                 return;
             }
@@ -249,7 +249,7 @@ struct Poisson : TargetSums<Weights, single_output> {
         out.impurity /= out.weight * this->outputs();
     }
     bool is_zero(int64_t sum, int k) const {
-        return t.sklearn_formulas ? to_double(sum) * t.sum_unit[k] <= EPSILON : sum <= 0;
+        return t.replay ? to_double(sum) * t.sum_unit[k] <= EPSILON : sum <= 0;
     }
 
     double score() const {
