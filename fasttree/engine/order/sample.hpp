@@ -113,10 +113,6 @@ public:
         partition(simd, sample.lists[feature].get() + start, end - start, sides,
                   scratch.get(), with_left, with_right);
     }
-    // Restores go_left of a node whose rows have been partitioned at `middle`.
-    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept {
-        for (uint32_t i = start; i < end; ++i) put_bit(go_left.data(), sample.rows[i], i < middle);
-    }
 
     Runs values_of(uint32_t feature) const override {
         return {nullptr, 0, 0, data.column(feature), data.row_stride,

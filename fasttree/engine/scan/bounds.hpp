@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/score/absolute_error.hpp"
+#include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/simd/bits.hpp"

@@ -1,6 +1,6 @@
 // The scan: one pass over a feature's runs finds its best split in a node.
 //
-// `ScannerOf` makes a Scanner of any accumulator. Adding a criterion is writing an accumulator.
+// `ScannerOf` makes a Scanner of any accumulator. See accumulator.hpp.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "engine/scan/cells.hpp"
 #include "engine/scan/scanner.hpp"
 #include "engine/scan/skip.hpp"
+#include "engine/score/accumulator.hpp"
 #include "engine/score/advance.hpp"
 
 namespace fasttree {
@@ -25,6 +26,7 @@ struct NoCells {
 
 template <class Acc>
 class ScannerOf final : public Scanner {
+    static_assert(is_accumulator<Acc>());
     using Cell = typename Acc::Cell;
     Acc acc_;
     std::conditional_t<Acc::has_cells, CellsOf<Acc>, NoCells> cells_;
