@@ -2,7 +2,7 @@
 //
 // Nodes own slices [start, end) of the rows. Of every column that is listed the sample holds a
 // list of its own, partitioned stably at each split; the codes of the other columns are read
-// where all samples share them (`_dense.hpp`).
+// where all samples share them (`columns/dense.hpp`).
 // Invariant: rows[start:end] are the node's rows in ascending order, and the same slice of each
 // list holds the same rows in ascending order of the column: numbers, categories, missing values.
 #pragma once

@@ -2,7 +2,7 @@
 //
 // A column is sorted when it is first scanned; a split divides the lists stably between the
 // children, so what is below need not sort it again. Most columns of a node cannot beat the best
-// split found so far whatever their order (_bounds.hpp) and are not sorted there.
+// split found so far whatever their order (scan/bounds.hpp) and are not sorted there.
 // Columns without a nonzero in a node are not among its lists: a node costs O(its nonzeros), with
 // no term in the number of columns. Lists come in parts, ranges of columns, which threads share.
 //

@@ -39,7 +39,8 @@ class ScannerOf final : public Scanner {
     std::vector<uint8_t> is_listed_;     // by row, all 0 between scans
 
 public:
-    explicit ScannerOf(const Targets& targets) : acc_(targets), cells_(acc_), separation_bound_(targets) {}
+    explicit ScannerOf(const Targets& targets)
+        : acc_(targets), cells_(acc_), separation_bound_(targets) {}
 
     void watch(Poll* poll) noexcept override { acc_.poll = poll; }
     uint64_t work(uint32_t n) const noexcept override { return acc_.work(n); }
@@ -117,7 +118,7 @@ public:
     Acc& accumulator() { return acc_; }
 
 private:
-    // Both sides for the missing rows. The pass with missing left may win a tie by a lower threshold.
+    // Both sides for the missing rows. With missing left a lower threshold may win a tie.
     template <bool checked, class Shape>
     bool both_passes(const Shape& shape, const Limits& limits, Candidate& best) {
         bool found = pass<checked>(shape, false, limits, best);

@@ -129,7 +129,8 @@ constexpr bool is_accumulator() {
     static_assert(std::is_same_v<decltype(std::declval<Const>().score()), double>);
     static_assert(std::is_same_v<decltype(std::declval<Const>().may_beat(0.0)), bool>);
     static_assert(std::is_same_v<decltype(std::declval<Const>().sklearn_score()), double>);
-    static_assert(std::is_same_v<decltype(std::declval<Acc&>().perfect_score(nullptr, 0u)), double>);
+    using Perfect = decltype(std::declval<Acc&>().perfect_score(nullptr, 0u));
+    static_assert(std::is_same_v<Perfect, double>);
     // Of the children: sums of weights, and what monotonic constraints compare.
     static_assert(std::is_same_v<decltype(std::declval<Const>().weight_left()), double>);
     static_assert(std::is_same_v<decltype(std::declval<Const>().weight_right()), double>);

@@ -1,7 +1,7 @@
 // Accumulators of regression: weights and sums of targets left and right of a position.
 //
 // Squared error is the O(n) prefix-sum search of "Fast CART regression": a candidate costs a
-// multiplication or two per output. 
+// multiplication or two per output. See score/accumulator.hpp for the contract.
 #pragma once
 #include <vector>
 
