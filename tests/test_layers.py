@@ -12,7 +12,19 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "fasttree"
 
 # From the top to the bottom.
-STAGES = ("prune", "predict", "grow", "scan", "score", "order", "columns", "core", "simd")
+STAGES = (
+    "criteria",
+    "prune",
+    "predict",
+    "grow",
+    "search",
+    "scan",
+    "score",
+    "order",
+    "columns",
+    "core",
+    "simd",
+)
 LAYERS = (
     "export",
     "tree",

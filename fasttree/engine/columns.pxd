@@ -2,7 +2,6 @@
 from libc.stddef cimport ptrdiff_t, size_t
 from libcpp cimport bool as cbool
 
-from fasttree.engine.core cimport Nonzeros
 from fasttree.engine.simd cimport SortBuffers
 from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t, uint8_t
@@ -53,10 +52,6 @@ cdef extern from "engine/columns/sparse.hpp" namespace "fasttree" nogil:
         vector[uint32_t] rows
         void take_rows(vector[uint32_t] sample) except +
         float value(uint32_t row, uint32_t feature) noexcept
-
-    Nonzeros list_side "fasttree::listed_side"(const Nonzeros& nonzeros, uint32_t n_values_left,
-                                               cbool missing_left,
-                                               vector[uint32_t]& listed) except +
 
 
 cdef extern from "engine/columns/distinct_texts.hpp" namespace "fasttree" nogil:

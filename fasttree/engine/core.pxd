@@ -33,7 +33,7 @@ cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
         const uint32_t* order_rank
         const int64_t* levels
         Simd simd
-        cbool sklearn_formulas
+        cbool replay
 
 
 cdef extern from "engine/core/runs.hpp" namespace "fasttree" nogil:
@@ -45,7 +45,7 @@ cdef extern from "engine/core/runs.hpp" namespace "fasttree" nogil:
         uint32_t n
         uint32_t n_missing
         float value(uint32_t p) noexcept
-        cbool is_constant(cbool sklearn_rules) noexcept
+        cbool is_constant(cbool replay) noexcept
 
     cdef cppclass Counts:
         const void* cells
@@ -80,11 +80,9 @@ cdef extern from "engine/core/runs.hpp" namespace "fasttree" nogil:
         int monotonic
         double lower
         double upper
-        cbool sklearn_rules
-        cbool near_rule
+        cbool replay
+        cbool is_drawn
         cbool category_sets
-
-    const float FEATURE_THRESHOLD
 
 
 cdef extern from "engine/core/nonzeros.hpp" namespace "fasttree" nogil:
@@ -97,7 +95,7 @@ cdef extern from "engine/core/nonzeros.hpp" namespace "fasttree" nogil:
         uint32_t n_values() noexcept
         float value(uint32_t p) noexcept
         uint32_t n_at_most(double threshold) noexcept
-        cbool is_constant(cbool sklearn_rules) noexcept
+        cbool is_constant(cbool replay) noexcept
 
     cdef cppclass FeatureBound:
         pass
@@ -113,9 +111,19 @@ cdef extern from "utils/_aligned_buffer.hpp" namespace "fasttree" nogil:
         T* get() noexcept
 
 
+cdef extern from "engine/core/ties.hpp" namespace "fasttree" nogil:
+    const uint32_t NO_FEATURE
+    cbool are_near(float below, float above) noexcept
+    cbool is_better(double score, uint32_t feature, double best_score,
+                    uint32_t best_feature) noexcept
+
+    cdef cppclass Ties:
+        cbool replay
+        double to_beat(double best_score, uint32_t best_feature, uint32_t feature) noexcept
+
+
 cdef extern from "engine/core/split.hpp" namespace "fasttree" nogil:
     const int NO_TABLE
-    const uint32_t NO_FEATURE
     const uint32_t NO_ROW
 
     cdef cppclass Node:
@@ -126,6 +134,7 @@ cdef extern from "engine/core/split.hpp" namespace "fasttree" nogil:
         uint64_t key
         uint32_t n_known
         int table
+        uint64_t members
         double lower
         double upper
         NodeStats stats
@@ -151,17 +160,11 @@ cdef extern from "engine/core/split.hpp" namespace "fasttree" nogil:
         cbool goes_left(float cell) noexcept
 
     double midpoint(float below, float above) noexcept
-    double score_to_beat(const Split& best, uint32_t feature, cbool sklearn_rules) noexcept
-    void take_counted(const Counts& counts, const Candidate& candidate,
-                      const Groups& groups, uint32_t feature, Split& best) except +
-    void take_candidate(const Runs& runs, const Candidate& candidate,
-                        const Groups& groups, uint32_t feature, Split& best) except +
-    void take_nonzeros "take_candidate"(const Nonzeros& nonzeros, const Candidate& candidate,
-                                        uint32_t feature, Split& best) noexcept
-
 
 cdef extern from "engine/core/sampler.hpp" namespace "fasttree" nogil:
     cdef cppclass FeatureSampler:
+        FeatureSampler(uint32_t n_features, uint32_t max_features, cbool replay,
+                       uint32_t seed) except +
         unique_ptr[FeatureSampler] clone() except +
         cbool is_ascending() noexcept
         void begin(uint64_t key, uint32_t n_known) noexcept
@@ -173,12 +176,6 @@ cdef extern from "engine/core/sampler.hpp" namespace "fasttree" nogil:
         void assume_known(const vector[uint32_t]& constants) except +
         double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept
         cbool missing_left(uint64_t key, uint32_t feature) noexcept
-
-    cdef cppclass KeyedSampler(FeatureSampler):
-        KeyedSampler(uint32_t n_features, uint32_t max_features) except +
-
-    cdef cppclass SklearnSampler(FeatureSampler):
-        SklearnSampler(uint32_t n_features, uint32_t max_features, uint32_t seed) except +
 
 
 cdef extern from "engine/core/cost_model.hpp" namespace "fasttree" nogil:

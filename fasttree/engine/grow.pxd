@@ -2,8 +2,8 @@
 from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
 
-from fasttree.engine.core cimport Limits, Node, NodeRecord, Split
-from fasttree.engine.simd cimport Simd
+from fasttree.engine.core cimport FeatureSampler, Limits, Node, NodeRecord, Split, Ties
+from fasttree.engine.order cimport Block, TableCells
 from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport int64_t, int8_t, uint32_t, uint8_t
 
@@ -18,7 +18,7 @@ cdef extern from "engine/grow/rules.hpp" namespace "fasttree" nogil:
         double epsilon
         double root_weight
         const int8_t* monotonic_cst
-        cbool sklearn_rules
+        Ties ties
         cbool category_sets
         cbool is_terminal(const Node& node) noexcept
         double improvement(const Node& node, const Node& left, const Node& right) noexcept
@@ -27,17 +27,6 @@ cdef extern from "engine/grow/rules.hpp" namespace "fasttree" nogil:
                            Node& right) noexcept
         Limits limits_of(const Node& node, uint32_t feature) noexcept
         void clip(const Node& node, vector[double]& value) noexcept
-
-
-cdef extern from "engine/grow/block.hpp" namespace "fasttree" nogil:
-    const uint32_t BLOCK_ROWS
-
-    cdef cppclass BlockSource:
-        pass
-
-    cdef cppclass Block:
-        Block(BlockSource& source, Simd simd, uint32_t n_rows, uint32_t n_features) except +
-        void open(uint32_t start, uint32_t end, const uint32_t* rows) noexcept
 
 
 cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
@@ -49,23 +38,6 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         void begin_subtree(const NodeStore& main, uint32_t record) except +
         void set_missing_side(uint32_t record, cbool left) noexcept
         void set_subtree(uint32_t record, int subtree) noexcept
-
-    cdef cppclass Open:            # a node of the frontier of best-first growth
-        Node node
-        Split split
-        Node left
-        Node right
-        vector[double] left_value
-        vector[double] right_value
-        double improvement
-        cbool is_leaf
-        void take_values(const vector[double]& left, const vector[double]& right) except +
-
-    cdef cppclass Frontier:
-        Frontier(const NodeStore& store, cbool sklearn_rules) except +
-        void push(Open& node) except +
-        Open pop() noexcept
-        cbool empty() noexcept
 
     size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees) noexcept
 
@@ -82,3 +54,41 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         void write_subtree(int i) except +
         int max_depth() noexcept
         CategoryLists category_lists() except +
+
+
+cdef extern from "engine/grow/frontier.hpp" namespace "fasttree" nogil:
+    cdef cppclass Open:
+        Node node
+        Node left
+        Node right
+        Split split
+        vector[double] left_value
+        vector[double] right_value
+        double improvement
+        cbool is_leaf
+
+    cdef cppclass Frontier:
+        cbool is_ranked() noexcept
+        void put(Open& open) except +
+        cbool take(Open& open) noexcept
+
+    cdef cppclass Stack(Frontier):
+        Stack() noexcept
+
+    cdef cppclass Heap(Frontier):
+        Heap(NodeStore& store, Ties ties, int64_t n_splits) except +
+
+
+cdef extern from "engine/grow/block_splitter.hpp" namespace "fasttree" nogil:
+    cdef cppclass BlockSplitter:
+        void open(Block& block) except +
+        cbool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) except +
+
+
+cdef extern from "engine/grow/deferred.hpp" namespace "fasttree" nogil:
+    cdef cppclass Deferred:
+        Node node
+        vector[uint32_t] known
+        TableCells table
+
+    vector[int] largest_first(const vector[Deferred]& deferred) except +

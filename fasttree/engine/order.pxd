@@ -2,11 +2,7 @@
 from libcpp cimport bool as cbool
 
 from fasttree.engine.columns cimport DenseColumns, SparseData
-from fasttree.engine.core cimport (
-    AlignedBuffer, Counts, FeatureBound, FeatureSampler, Node, Nonzeros, Runs, Split,
-)
-from fasttree.engine.grow cimport BlockSource
-from fasttree.engine.scan cimport Scanner
+from fasttree.engine.core cimport FeatureSampler, Node, Nonzeros, Split
 from fasttree.engine.simd cimport Simd, SortBuffers
 from fasttree.utils._interrupt cimport Poll
 from fasttree.utils._std cimport vector
@@ -24,43 +20,31 @@ cdef extern from "engine/order/sample.hpp" namespace "fasttree" nogil:
         void filter_list(uint32_t feature, const uint32_t* is_in) except +
         void sort_list(uint32_t feature, SortBuffers& buffers) except +
 
-    cdef cppclass DenseWorkspace(BlockSource):
-        vector[uint32_t] go_left
-        AlignedBuffer[uint32_t] scratch
-        DenseWorkspace(DenseSample& sample, Simd simd) except +
-        Runs runs(uint32_t feature, uint32_t start, uint32_t end) except +
-        uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) except +
-        void split_list(uint32_t feature, uint32_t start, uint32_t end, cbool with_left,
-                        cbool with_right, const uint32_t* sides) noexcept
-        void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept
+
+cdef extern from "engine/order/block.hpp" namespace "fasttree" nogil:
+    cdef cppclass Block:
+        pass
 
 
 cdef extern from "engine/order/count_tables.hpp" namespace "fasttree" nogil:
     cdef cppclass TableCells:
         pass
 
-    cdef cppclass Deferred:
-        Node node
-        vector[uint32_t] known
-        TableCells table
-
-    vector[int] largest_first(const vector[Deferred]& deferred) except +
+    cdef cppclass TableHeirs:
+        const Node* larger
 
     cdef cppclass CountTables:
-        CountTables(const DenseSample& sample, const Scanner& scanner, cbool forced) except +
-        cbool counts(uint32_t feature, uint32_t n) noexcept
-        cbool any(uint32_t n) noexcept
-        int acquire() except +
+        cbool begin_node(Node& node) except +
         void release(int table) noexcept
         TableCells give(int table) noexcept
         int take(TableCells& cells) except +
         void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
                   uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) except +
-        void fill_one(int table, uint32_t feature, uint32_t start, uint32_t end) except +
-        cbool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, cbool both) noexcept
-        void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler,
-                      uint32_t share, uint32_t n_shares) except +
-        Counts view(int table, uint32_t feature, uint32_t n) except +
+        TableHeirs hand_down(const Node& node, Node& left, Node& right, cbool with_left,
+                             cbool with_right) except +
+        void derive(const TableHeirs& heirs, const FeatureSampler& sampler, uint32_t share,
+                    uint32_t n_shares, Poll& poll) except +
+        void end_handing_down(const TableHeirs& heirs) noexcept
 
 
 cdef extern from "engine/order/sparse_lists.hpp" namespace "fasttree" nogil:
@@ -76,24 +60,6 @@ cdef extern from "engine/order/sparse_lists.hpp" namespace "fasttree" nogil:
     cdef cppclass ListWorkspace:
         ListWorkspace(ListData& data, Simd simd) except +
         void list_part(uint32_t part) except +
-        void begin_part(const Node& node, uint32_t part) noexcept
-        cbool next_column(const FeatureBound& bound) noexcept
-        uint32_t feature() noexcept
-        const uint32_t* unsorted(uint32_t& n) noexcept
-        void set_max_class_count(uint32_t max_class_count) noexcept
-        uint32_t promising(const Node& node, uint32_t part) noexcept
-        void set_promising(const Node& node, uint32_t part, uint32_t feature) noexcept
-        void drop_column() noexcept
-        const uint32_t* sides() noexcept
-        void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept
-        Nonzeros nonzeros(uint32_t feature, const Node& node) except +
-        uint32_t split_rows(const Split& split, const Node& node) except +
-        uint32_t begin_split(const Node& left, const Node& right, cbool with_left,
-                             cbool with_right) except +
-        void split_part(uint32_t part, const Node& left, const Node& right, cbool with_left,
-                        cbool with_right, const uint32_t* sides) except +
-        void end_split(const Node& left, const Node& right, cbool with_left,
-                       cbool with_right) noexcept
 
 
 cdef extern from "engine/order/extraction.hpp" namespace "fasttree" nogil:
@@ -105,6 +71,5 @@ cdef extern from "engine/order/extraction.hpp" namespace "fasttree" nogil:
 
     cdef cppclass Extraction:
         Extraction(ExtractionData& data, Simd simd) except +
-        const uint32_t* node_rows(uint32_t start, uint32_t end) except +
         Nonzeros nonzeros(uint32_t feature, uint32_t start, uint32_t end) except +
         uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) except +

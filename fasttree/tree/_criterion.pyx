@@ -14,12 +14,14 @@ from fasttree.engine.core cimport (
     Grid, TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, excess_exponent, largest_magnitude,
     target_grid, weight_grid,
 )
-from fasttree.engine.scan cimport (
+from fasttree.engine.criteria cimport (
     make_absolute_error, make_chi_square, make_entropy, make_gini, make_poisson,
     make_squared_error, make_target_split,
 )
 from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t
 
+
+from fasttree.tree import _split_scores as split_scores
 
 cdef extern from "<cfloat>" nogil:
     const double DBL_TRUE_MIN
@@ -38,7 +40,29 @@ cdef class Criterion:
     After `init`, `scanner` finds best splits for any node of the rows given. Its sums of weights
     are in units of 2**weight_exponent, targets in units of 2**target_exponent, impurities in units
     of 2**impurity_exponent; the exponents are 0 unless weights or targets are far from 1.
+
+    Estimators ask the class what it can do.
+
+    Attributes
+    ----------
+    orders_categories : bool
+        Whether the best set of categories is a prefix of them in the order of their means, with one
+        output and, in classification, two classes.
+    takes_monotonic_cst : bool
+        Whether children can be kept in the order of monotonic constraints.
+    squares_errors : bool
+        Whether the error of a prediction is squared, or absolute.
+    split_score : callable
+        ``split_score(tree, x, y, sample_weight)``: what the split of a tree of one split is worth.
     """
+    orders_categories = True
+    takes_monotonic_cst = True
+    squares_errors = True
+    split_score = staticmethod(split_scores.improvement)
+
+    @staticmethod
+    def check_target(y):
+        """Raise ValueError if the targets, finite numbers, are not of the criterion's kind."""
 
     cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
                   const uint32_t[::1] rows, uint32_t n_rows, FitOptions options) except -1:
@@ -50,7 +74,7 @@ cdef class Criterion:
         self.targets.n_outputs = <int> self.n_outputs
         self.targets.max_n_classes = 1
         self.targets.weight_unit = 1.0
-        self.targets.sklearn_formulas = options.sklearn_rules
+        self.targets.replay = options.replay
         self.targets.simd = options.simd
         if sample_weight is not None:
             sample_weight = self.init_weights(sample_weight)
@@ -60,7 +84,7 @@ cdef class Criterion:
         self.init_targets(y, sample_weight)
         if rows is not None:
             self.place(np.asarray(rows), n_rows)
-        self.make_scanner()
+        self.make_searcher()
         return 0
 
     cdef int place(self, rows, uint32_t n_rows) except -1:
@@ -136,7 +160,7 @@ cdef class Criterion:
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
-    cdef void make_scanner(self) except *:
+    cdef void make_searcher(self) except *:
         raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef Criterion clone(self):
@@ -144,7 +168,7 @@ cdef class Criterion:
         cdef Criterion other = self.__copy__()
         other.targets = self.targets
         other.arrays = self.arrays
-        other.make_scanner()
+        other.make_searcher()
         return other
 
     def __copy__(self):
@@ -229,22 +253,23 @@ cdef class Gini(ClassificationCriterion):
     cdef bint takes_negative_weights(self):
         return True
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_gini(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_gini(self.targets))
 
 
 cdef class Entropy(ClassificationCriterion):
     """Shannon entropy in bits: -sum over classes of p_c log2 p_c, mean over outputs."""
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_entropy(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_entropy(self.targets))
 
 
 cdef class ChiSquare(ClassificationCriterion):
     """Splits ranked by Pearson's chi-square of side and class; impurity is Gini's."""
+    split_score = staticmethod(split_scores.chi_square)
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_chi_square(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_chi_square(self.targets))
 
 
 cdef class RegressionCriterion(Criterion):
@@ -285,7 +310,7 @@ cdef class RegressionCriterion(Criterion):
         exponent = excess_exponent(largest, TARGET_EXPONENT)
         if exponent == 0:
             return y
-        if self.targets.sklearn_formulas:
+        if self.targets.replay:
             # Scikit-learn's formulas compare with constants, so the unit matters.
             if exponent < 0:
                 return y
@@ -311,7 +336,7 @@ cdef class RegressionCriterion(Criterion):
         for k in range(self.n_outputs):
             grid = target_grid(&y[0, k], n, self.n_outputs, weights,
                                self.targets.weights, self.targets.weight_unit, centred,
-                               not self.targets.sklearn_formulas, &sums[0, k])
+                               not self.targets.replay, &sums[0, k])
             grids[0, k] = grid.centre
             grids[1, k] = grid.unit
         self.targets.sums = &sums[0, 0]
@@ -344,8 +369,8 @@ cdef class MSE(RegressionCriterion):
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         return self.init_sums(y, w, True)
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_squared_error(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_squared_error(self.targets))
 
 
 cdef enum:
@@ -354,6 +379,15 @@ cdef enum:
 
 cdef class Poisson(RegressionCriterion):
     """Half Poisson deviance from the node's mean, mean over outputs. Targets are >= 0."""
+
+    @staticmethod
+    def check_target(y):
+        if np.any(y < 0):
+            raise ValueError(
+                "Some value(s) of y are negative which is not allowed for Poisson regression."
+            )
+        if not np.any(y):
+            raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         cdef float64_t[::1] log_counts
@@ -365,12 +399,14 @@ cdef class Poisson(RegressionCriterion):
             self.arrays["log_counts"] = log_counts
         return 0
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_poisson(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_poisson(self.targets))
 
 
 cdef class MAE(RegressionCriterion):
     """Mean absolute error about the node's median, mean over outputs."""
+    orders_categories = False
+    squares_errors = False
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         cdef int64_t[:, ::1] levels
@@ -383,8 +419,8 @@ cdef class MAE(RegressionCriterion):
         self.arrays["levels"] = levels
         return self.init_ranks(y)
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_absolute_error(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_absolute_error(self.targets))
 
 
 cdef class TargetSplit(RegressionCriterion):
@@ -392,6 +428,8 @@ cdef class TargetSplit(RegressionCriterion):
 
     One output. Impurity is the squared error.
     """
+    takes_monotonic_cst = False
+    split_score = staticmethod(split_scores.gain_about_halves)
 
     cdef int impurity_degree(self):
         return 2
@@ -402,5 +440,5 @@ cdef class TargetSplit(RegressionCriterion):
         self.init_sums(y, w, True)
         return self.init_ranks(y)
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_target_split(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_target_split(self.targets))

@@ -66,8 +66,8 @@ def monotonic_constraints(estimator):
         return None
     if estimator.n_outputs_ > 1:
         raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
-    if estimator.criterion == "label_split":
-        raise ValueError("Monotonicity constraints are not supported by 'label_split'.")
+    if not estimator._criterion_type().takes_monotonic_cst:
+        raise ValueError(f"Monotonicity constraints are not supported by {estimator.criterion!r}.")
     constraints = constraint_per_column(estimator)
     if is_classifier(estimator):
         if estimator.n_classes_[0] > 2:

@@ -1,23 +1,16 @@
 """Partitioners of a sparse matrix: nonzeros listed per node, or extracted column by column."""
-from libcpp cimport bool as cbool
-
-from fasttree.engine.columns cimport DenseColumns, SparseData
-from fasttree.engine.order cimport DenseSample, Extraction, ExtractionData, ListData, ListWorkspace
+from fasttree.engine.order cimport Extraction, ExtractionData, ListData, ListWorkspace
 from fasttree.engine.simd cimport Simd
 from fasttree.tree._encoding cimport Encoding, SparseEncoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._partitioner cimport Partitioner
 from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
-from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t
+from fasttree.utils._typedefs cimport uint32_t
 
 
 # What both strategies share.
 cdef class SparsePartitioner(Partitioner):
     cdef SparseEncoding encoding
-    cdef SparseData* matrix                   # owned by the derived class
-    cdef shared_ptr[DenseColumns] no_columns
-    cdef shared_ptr[DenseSample] no_sample
-    cdef vector[uint32_t] listed
     cdef Simd simd
 
     cdef int take(self, Encoding encoding, const vector[uint32_t]& rows,

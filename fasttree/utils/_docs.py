@@ -139,7 +139,7 @@ _REGRESSION = {
 _AUTO = {
     "task": (
         '{"auto", "classification", "regression"}',
-        """What to fit; "auto" looks at the target.""",
+        """What to fit; "auto" goes by the criterion, if one is given, else by the target.""",
     ),
     "criterion": (
         "str or None",

@@ -41,6 +41,18 @@ cdef class Interrupt:
     cdef int give_up(self) except -1 nogil
 
 
+# A thread's count of its steps.
+cdef class Steps:
+    cdef Interrupt interrupt
+    cdef Poll poll
+
+    # Raises if the call is to be given up.
+    cdef int count(self, uint64_t steps) except -1 nogil
+
+
+cdef Steps steps_of(Interrupt interrupt)
+
+
 cdef inline int look_now_and_then(Py_ssize_t i) except -1:
     """Let a signal interrupt a loop over cells, i being the loop's counter."""
     if i & 0xffff == 0:

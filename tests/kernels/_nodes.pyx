@@ -32,7 +32,7 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
         const uint32_t* order_rank
         const int64_t* levels
         Simd simd
-        cbool sklearn_formulas
+        cbool replay
     cdef cppclass FeatureBound:
         uint32_t least
         cbool holds(uint32_t n, uint32_t max_class_count)

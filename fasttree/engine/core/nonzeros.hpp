@@ -84,11 +84,11 @@ struct Nonzeros {
         }
         return low;
     }
-    // All values equal, or all missing (scikit-learn's rule: or values too close).
-    bool is_constant(bool sklearn_rules) const noexcept {
+    // All values equal, or all missing (replay: or values too close).
+    bool is_constant(bool replay) const noexcept {
         const uint32_t n_listed_ = n_listed();
         if (n_listed_ == 0) return true;
-        if (sklearn_rules && n_missing == 0) return value(n - 1) <= value(0) + FEATURE_THRESHOLD;
+        if (replay && n_missing == 0) return are_near(value(0), value(n - 1));
         if (n_listed_ < n || (n_negative > 0 && n_positive > 0)) return false;
         for (uint32_t i = 1; i < n; ++i) {
             if (entries[i] & BOUNDARY) return false;
@@ -97,7 +97,7 @@ struct Nonzeros {
     }
     // True if scikit-learn would not put a threshold between positions p - 1 and p.
     bool is_near(uint32_t p) const {
-        return p < n_values() && value(p) <= value(p - 1) + FEATURE_THRESHOLD;
+        return p < n_values() && are_near(value(p - 1), value(p));
     }
 };
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/core/ties.hpp"
 #include "utils/_cell.hpp"
 
 namespace fasttree {
@@ -17,9 +18,6 @@ namespace fasttree {
 // An entry is a row number; its top bit says that the value differs from the entry before.
 constexpr uint32_t BOUNDARY = 0x80000000u;
 constexpr uint32_t ROW = 0x7fffffffu;
-
-// scikit-learn's rule for values too close to be told apart (replay only).
-constexpr float FEATURE_THRESHOLD = 1e-7f;
 
 struct Runs {
     const uint32_t* entries;  // [n], the last n_missing of them not numbers
@@ -29,9 +27,9 @@ struct Runs {
     ptrdiff_t stride;         // in elements
     bool has_categories = false; // the column may hold categories
 
-    // All values equal, or all missing (scikit-learn's rule: or values too close).
-    bool is_constant(bool sklearn_rules) const noexcept {
-        if (sklearn_rules && n_missing == 0) return value(n - 1) <= value(0) + FEATURE_THRESHOLD;
+    // All values equal, or all missing (replay: or values too close).
+    bool is_constant(bool replay) const noexcept {
+        if (replay && n_missing == 0) return are_near(value(0), value(n - 1));
         for (uint32_t p = 1; p < n; ++p) {
             if (entries[p] & BOUNDARY) return false;
         }
@@ -52,7 +50,7 @@ struct Runs {
     }
     // True if scikit-learn would not put a threshold between entries p - 1 and p.
     bool is_near(uint32_t p) const {
-        return p < n - n_missing && value(p) <= value(p - 1) + FEATURE_THRESHOLD;
+        return p < n - n_missing && are_near(value(p - 1), value(p));
     }
 };
 
@@ -106,10 +104,11 @@ struct Limits {
     double min_weight_leaf;
     int monotonic;            // -1, 0, 1 for the feature being scanned
     double lower, upper;      // bounds on the children's values
-    bool sklearn_rules;       // scikit-learn's score and candidate order
-    bool near_rule;           // scikit-learn's: no threshold between values too close
+    bool replay;              // scikit-learn's score and candidate order, see ties.hpp
+    bool is_drawn;            // not searched for: values next to it may be close
     bool category_sets;          // the best set of categories instead of the best single category
-    bool checked() const { return min_weight_leaf > 0.0 || sklearn_rules || monotonic != 0; }
+    bool skips_near() const { return replay && !is_drawn; }
+    bool checked() const { return min_weight_leaf > 0.0 || replay || monotonic != 0; }
 };
 
 }  // namespace fasttree

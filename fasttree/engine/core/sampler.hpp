@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine/core/split.hpp"
@@ -16,30 +17,9 @@
 
 namespace fasttree {
 
-class FeatureSampler {
-public:
-    virtual ~FeatureSampler() = default;
-    virtual std::unique_ptr<FeatureSampler> clone() const = 0;
-    // Whether all features are visited, in ascending order.
-    virtual bool is_ascending() const noexcept = 0;
-    virtual void begin(uint64_t key, uint32_t n_known) noexcept = 0;
-    // Next feature to evaluate, or NO_FEATURE. Known constant ones are passed over.
-    virtual uint32_t next() = 0;
-    // Says that the feature returned last is constant in the node.
-    virtual void found_constant() = 0;
-    virtual uint32_t end() noexcept = 0;
-    virtual bool is_known_constant(uint32_t feature) const noexcept = 0;
-    // Features known to be constant where a subtree begins, to hand it to another thread.
-    virtual std::vector<uint32_t> known(uint32_t n_known) const = 0;
-    virtual void assume_known(const std::vector<uint32_t>& constants) = 0;
-    // Draws of the random splitter.
-    virtual double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept = 0;
-    virtual bool missing_left(uint64_t key, uint32_t feature) noexcept = 0;
-};
-
 // fasttree's draws: keyed by random_state and the node's path, so that they do not depend on
 // traversal. All features in ascending order if max_features does not limit them.
-class KeyedSampler final : public FeatureSampler {
+class KeyedSampler {
     const uint32_t max_features_;
     std::vector<uint32_t> features_;      // identity outside begin .. end
     std::vector<uint32_t> swaps_;         // to undo
@@ -53,13 +33,11 @@ public:
         : max_features_(max_features), features_(n_features), is_constant_(n_features) {
         for (uint32_t f = 0; f < n_features; ++f) features_[f] = f;
     }
-    std::unique_ptr<FeatureSampler> clone() const override {
-        return std::make_unique<KeyedSampler>(*this);
-    }
+    // Whether not all features are visited.
     bool draws() const { return max_features_ < features_.size(); }
-    bool is_ascending() const noexcept override { return !draws(); }
+    bool is_ascending() const noexcept { return !draws(); }
 
-    void begin(uint64_t key, uint32_t n_known) noexcept override {
+    void begin(uint64_t key, uint32_t n_known) noexcept {
         while (constants_.size() > n_known) {
             is_constant_[constants_.back()] = 0;
             constants_.pop_back();
@@ -67,7 +45,7 @@ public:
         key_ = key;
         position_ = n_found_ = 0;
     }
-    uint32_t next() override {
+    uint32_t next() {
         const uint32_t n = static_cast<uint32_t>(features_.size());
         while (position_ < n && !(draws() && position_ >= max_features_ && n_found_ > 0)) {
             const uint32_t i = position_++;
@@ -83,41 +61,41 @@ public:
         }
         return NO_FEATURE;
     }
-    void found_constant() override {
+    void found_constant() {
         is_constant_[current_] = 1;
         constants_.push_back(current_);
         --n_found_;
     }
-    uint32_t end() noexcept override {
+    uint32_t end() noexcept {
         for (uint32_t i = static_cast<uint32_t>(swaps_.size()); i-- > 0;) {
             std::swap(features_[i], features_[swaps_[i]]);
         }
         swaps_.clear();
         return static_cast<uint32_t>(constants_.size());
     }
-    bool is_known_constant(uint32_t feature) const noexcept override {
+    bool is_known_constant(uint32_t feature) const noexcept {
         return is_constant_[feature];
     }
-    std::vector<uint32_t> known(uint32_t n_known) const override {
+    std::vector<uint32_t> known(uint32_t n_known) const {
         return {constants_.begin(), constants_.begin() + n_known};
     }
-    void assume_known(const std::vector<uint32_t>& constants) override {
+    void assume_known(const std::vector<uint32_t>& constants) {
         begin(0, 0);
         constants_ = constants;
         for (uint32_t f : constants_) is_constant_[f] = 1;
     }
 
-    double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept override {
+    double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept {
         return low + (high - low) * unit_interval(mix(mix(key, ~uint64_t{feature}), 0));
     }
-    bool missing_left(uint64_t key, uint32_t feature) noexcept override {
+    bool missing_left(uint64_t key, uint32_t feature) noexcept {
         return mix(mix(key, ~uint64_t{feature}), 1) & 1;
     }
 };
 
 // scikit-learn's draws, in its order and from its stream: one permutation of the features that
 // persists from node to node, known constant features at its front.
-class SklearnSampler final : public FeatureSampler {
+class SklearnSampler {
     const uint32_t max_features_;
     std::vector<uint32_t> features_, constants_;
     XorShift random_;
@@ -130,11 +108,8 @@ public:
           random_(seed) {
         for (uint32_t f = 0; f < n_features; ++f) features_[f] = f;
     }
-    std::unique_ptr<FeatureSampler> clone() const override {
-        return std::make_unique<SklearnSampler>(*this);
-    }
-    bool is_ascending() const noexcept override { return false; }
-    void begin(uint64_t, uint32_t n_known) noexcept override {
+    bool is_ascending() const noexcept { return false; }
+    void begin(uint64_t, uint32_t n_known) noexcept {
         n_known_ = n_known;
         n_drawn_ = n_found_ = n_visited_ = 0;
         last_ = static_cast<uint32_t>(features_.size());
@@ -142,7 +117,7 @@ public:
     }
     // Loop invariant: features_[0:n_drawn_] are known constants drawn, [n_drawn_:n_known_] not
     // drawn yet, then n_found_ new constants, candidates up to last_, evaluated ones behind.
-    uint32_t next() override {
+    uint32_t next() {
         settle();
         while (last_ > n_known_ + n_found_
                && (n_visited_ < max_features_ || n_visited_ <= n_found_ + n_drawn_)) {
@@ -158,35 +133,96 @@ public:
         }
         return NO_FEATURE;
     }
-    void found_constant() override {
+    void found_constant() {
         std::swap(features_[drawn_at_], features_[n_known_ + n_found_]);
         ++n_found_;
         evaluated_ = false;
     }
-    uint32_t end() noexcept override {
+    uint32_t end() noexcept {
         settle();
         std::copy(constants_.begin(), constants_.begin() + n_known_, features_.begin());
         std::copy(features_.begin() + n_known_, features_.begin() + n_known_ + n_found_,
                   constants_.begin() + n_known_);
         return n_known_ + n_found_;
     }
-    std::vector<uint32_t> known(uint32_t n_known) const override {
+    std::vector<uint32_t> known(uint32_t n_known) const {
         return {constants_.begin(), constants_.begin() + n_known};
     }
-    void assume_known(const std::vector<uint32_t>& constants) override {
+    void assume_known(const std::vector<uint32_t>& constants) {
         std::copy(constants.begin(), constants.end(), constants_.begin());
     }
     // Features that were not drawn may be constant too; nobody knows.
-    bool is_known_constant(uint32_t) const noexcept override { return false; }
-    double threshold(uint64_t, uint32_t, double low, double high) noexcept override {
+    bool is_known_constant(uint32_t) const noexcept { return false; }
+    double threshold(uint64_t, uint32_t, double low, double high) noexcept {
         return random_.uniform(low, high);
     }
-    bool missing_left(uint64_t, uint32_t) noexcept override { return random_.integer(0, 2) == 1; }
+    bool missing_left(uint64_t, uint32_t) noexcept { return random_.integer(0, 2) == 1; }
 
 private:
     void settle() {
         if (evaluated_) std::swap(features_[--last_], features_[drawn_at_]);
         evaluated_ = false;
+    }
+};
+
+// Either of the two.
+class FeatureSampler {
+    using Kind = std::variant<KeyedSampler, SklearnSampler>;
+    Kind kind_;
+
+public:
+    FeatureSampler(uint32_t n_features, uint32_t max_features, bool replay, uint32_t seed)
+        : kind_(replay ? Kind(SklearnSampler(n_features, max_features, seed))
+                       : Kind(KeyedSampler(n_features, max_features))) {}
+    std::unique_ptr<FeatureSampler> clone() const {
+        return std::make_unique<FeatureSampler>(*this);
+    }
+    // Calls f(sampler) with the one that it is.
+    template <class F>
+    decltype(auto) visit(F f) {
+        auto* keyed = std::get_if<KeyedSampler>(&kind_);
+        return keyed ? f(*keyed) : f(*std::get_if<SklearnSampler>(&kind_));
+    }
+    template <class F>
+    decltype(auto) visit(F f) const {
+        const auto* keyed = std::get_if<KeyedSampler>(&kind_);
+        return keyed ? f(*keyed) : f(*std::get_if<SklearnSampler>(&kind_));
+    }
+
+    // Whether all features are visited, in ascending order.
+    bool is_ascending() const noexcept {
+        return visit([](const auto& s) { return s.is_ascending(); });
+    }
+    void begin(uint64_t key, uint32_t n_known) noexcept {
+        visit([=](auto& s) { s.begin(key, n_known); });
+    }
+    // Next feature to evaluate, or NO_FEATURE. Known constant ones are passed over.
+    uint32_t next() {
+        return visit([](auto& s) { return s.next(); });
+    }
+    // Says that the feature returned last is constant in the node.
+    void found_constant() {
+        visit([](auto& s) { s.found_constant(); });
+    }
+    uint32_t end() noexcept {
+        return visit([](auto& s) { return s.end(); });
+    }
+    bool is_known_constant(uint32_t feature) const noexcept {
+        return visit([=](const auto& s) { return s.is_known_constant(feature); });
+    }
+    // Features known to be constant where a subtree begins, to hand it to another thread.
+    std::vector<uint32_t> known(uint32_t n_known) const {
+        return visit([=](const auto& s) { return s.known(n_known); });
+    }
+    void assume_known(const std::vector<uint32_t>& constants) {
+        visit([&](auto& s) { s.assume_known(constants); });
+    }
+    // Draws of the random splitter.
+    double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept {
+        return visit([=](auto& s) { return s.threshold(key, feature, low, high); });
+    }
+    bool missing_left(uint64_t key, uint32_t feature) noexcept {
+        return visit([=](auto& s) { return s.missing_left(key, feature); });
     }
 };
 

@@ -9,13 +9,12 @@
 #include "engine/core/nonzeros.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/targets.hpp"
-#include "utils/_value.hpp"
+#include "engine/core/ties.hpp"
 
 namespace fasttree {
 
 constexpr int NO_TABLE = -1;
 constexpr uint32_t NO_ROW = 0xffffffffu;
-constexpr uint32_t NO_FEATURE = 0xffffffffu;
 
 struct Node {
     uint32_t start, end;       // its rows: positions in the partitioner
@@ -24,6 +23,7 @@ struct Node {
     uint64_t key;              // of its random draws: hash of random_state and path
     uint32_t n_known;          // features known to be constant
     int table;                 // count table, or NO_TABLE
+    uint64_t members;          // its rows as bits of its thread's block; 0: it is in none
     double lower, upper;       // bounds of its value under monotonic constraints
     NodeStats stats;
 
@@ -73,13 +73,6 @@ struct Split {
 static_assert(is_value<NodeStats> && is_value<Node> && is_value<Split>);
 static_assert(is_value<Runs> && is_value<Nonzeros> && is_value<Counts> && is_value<FeatureBound>);
 static_assert(is_value<Candidate> && is_value<Limits>);
-
-// Score that a candidate of the feature must exceed: ties go to the lower feature, or in
-// scikit-learn's stream to the one drawn first.
-inline double score_to_beat(const Split& best, uint32_t feature, bool sklearn_rules) noexcept {
-    if (best.feature == NO_FEATURE || feature > best.feature || sklearn_rules) return best.score;
-    return std::nextafter(best.score, -std::numeric_limits<double>::infinity());
-}
 
 // Halfway between two neighbouring values, as scikit-learn computes it.
 inline double midpoint(float below, float above) noexcept {
@@ -134,7 +127,7 @@ inline void take_categories(const Candidate& candidate, const Groups& groups, Sp
     std::sort(best.categories.codes.begin(), best.categories.codes.end());
     best.threshold = -std::numeric_limits<double>::infinity();  // numbers go right
 }
-inline void take_counted(const Counts& counts, const Candidate& candidate,
+inline void take_candidate(const Counts& counts, const Candidate& candidate,
                          const Groups& groups, uint32_t feature, Split& best) {
     take_any(candidate, feature, counts.n, counts.n_missing, best);
     if (candidate.question != THRESHOLD) {

@@ -41,7 +41,7 @@ struct Targets {
     const int64_t*
         levels;  // [n_outputs * n_rows] (y - centre) in units of sum_unit, absolute error
     Simd simd;
-    bool sklearn_formulas;       // scikit-learn's impurity formulas (replay)
+    bool replay;                 // scikit-learn's impurity formulas, see ties.hpp
 };
 static_assert(is_value<Targets>);
 

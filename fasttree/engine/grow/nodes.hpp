@@ -1,4 +1,4 @@
-// The nodes of a tree while it grows, and the frontier of best-first growth.
+// The nodes of a tree while it grows.
 //
 // Nodes are recorded in the order they are made; subtrees grown by other threads have stores of
 // their own. `NodeWriter` numbers them all in depth-first order, left first.
@@ -152,7 +152,6 @@ public:
         main.values.write(record, value.data());
         values.append(value.data());
     }
-    // scikit-learn leaves this mark on nodes that the budget of leaves kept from splitting.
     void set_missing_side(uint32_t record, bool left) noexcept {
         records[record].missing_left = left;
     }
@@ -170,50 +169,7 @@ public:
     }
 };
 
-// A node whose best split is known but not made.
-struct Open {
-    Node node, left, right;
-    Split split;
-    std::vector<double> left_value, right_value;
-    double improvement;
-    bool is_leaf;
-
-    void take_values(const std::vector<double>& left_, const std::vector<double>& right_) {
-        left_value = left_;
-        right_value = right_;
-    }
-};
-static_assert(is_value<NodeStore> && is_value<Open>);
-
-// Largest improvement first, then first in depth-first order. scikit-learn breaks ties as the
-// standard library's heap happens to.
-class Frontier {
-    const NodeStore& store_;
-    const bool sklearn_rules_;
-    std::vector<Open> heap_;
-
-    bool less(const Open& a, const Open& b) const {
-        if (a.improvement != b.improvement) return a.improvement < b.improvement;
-        return !sklearn_rules_ && store_.precedes(b.node.record, a.node.record);
-    }
-
-public:
-    Frontier(const NodeStore& store, bool sklearn_rules)
-        : store_(store), sklearn_rules_(sklearn_rules) {}
-    void push(Open& node) {
-        heap_.push_back(std::move(node));
-        std::push_heap(heap_.begin(), heap_.end(),
-                       [this](const Open& a, const Open& b) { return less(a, b); });
-    }
-    Open pop() noexcept {
-        std::pop_heap(heap_.begin(), heap_.end(),
-                      [this](const Open& a, const Open& b) { return less(a, b); });
-        Open top = std::move(heap_.back());
-        heap_.pop_back();
-        return top;
-    }
-    bool empty() const noexcept { return heap_.empty(); }
-};
+static_assert(is_value<NodeStore>);
 
 // A subtree's store begins with a copy of the node it hangs from.
 inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& subtrees) noexcept {

@@ -20,14 +20,14 @@ struct GrowthRules {
                                    // the least improvement
     double root_weight;
     const int8_t* monotonic_cst;   // [n_features] or null
-    bool sklearn_rules;
+    Ties ties;
     bool category_sets;               // categories are split into sets, not one against the rest
 
     // Whether the node's own statistics make it a leaf.
     bool is_terminal(const Node& node) const noexcept {
         return node.depth >= max_depth || node.size() < min_samples_split
                || node.size() < 2 * min_samples_leaf || node.stats.weight < 2 * min_weight_leaf
-               || (sklearn_rules ? node.stats.impurity <= epsilon : node.stats.pure);
+               || (ties.replay ? node.stats.impurity <= epsilon : node.stats.pure);
     }
 
     // Weighted decrease of impurity, as scikit-learn computes it.
@@ -39,7 +39,7 @@ struct GrowthRules {
     }
     // Without a limit every split counts, even if rounding made its improvement negative.
     bool accepts(double improvement) const noexcept {
-        if (min_impurity_decrease <= 0.0 && !sklearn_rules) return true;
+        if (min_impurity_decrease <= 0.0 && !ties.replay) return true;
         return !(improvement + epsilon < min_impurity_decrease);
     }
 
@@ -59,8 +59,8 @@ struct GrowthRules {
 
     Limits limits_of(const Node& node, uint32_t feature) const noexcept {
         return {static_cast<uint32_t>(min_samples_leaf), min_weight_leaf,
-                monotonic_cst ? monotonic_cst[feature] : 0, node.lower, node.upper, sklearn_rules,
-                sklearn_rules, category_sets};
+                monotonic_cst ? monotonic_cst[feature] : 0, node.lower, node.upper, ties.replay,
+                false, category_sets};
     }
 
     // Keeps the value of a node within its bounds.

@@ -12,41 +12,31 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/cells.hpp"
 #include "engine/core/cost_model.hpp"
 #include "engine/core/sampler.hpp"
 #include "engine/core/split.hpp"
 #include "engine/order/sample.hpp"
-#include "engine/scan/scanner.hpp"
 #include "utils/_interrupt.hpp"
 
 namespace fasttree {
 
 using TableCells = std::unique_ptr<char[]>;
 
-// A node below which another thread may grow the tree.
-struct Deferred {
-    Node node;
-    std::vector<uint32_t> known;  // constant features
-    TableCells table;
+// Children of a node that get its table: the larger one that of its parent less the smaller one's.
+struct TableHeirs {
+    Node* larger = nullptr;   // null: the table is of no use to them
+    Node* smaller = nullptr;
+    bool with_smaller = false;
 };
-static_assert(is_value<Deferred> && is_value<TableCells>);
 
-// Places of the subtrees to be grown, those of most rows first.
-inline std::vector<int> largest_first(const std::vector<Deferred>& deferred) {
-    std::vector<int> order(deferred.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](int a, int b) {
-        const uint32_t n_a = deferred[a].node.size(), n_b = deferred[b].node.size();
-        return n_a != n_b ? n_a > n_b : a < b;
-    });
-    return order;
-}
+static_assert(is_value<TableCells> && is_value<TableHeirs>);
 
 class CountTables {
-    const DenseSample& sample_;
-    const DenseColumns& data_;
-    const Scanner& scanner_;
-    const bool forced_;
+    const DenseSample* sample_ = nullptr;
+    const DenseColumns* data_ = nullptr;
+    const Cells* cells_ = nullptr;
+    bool forced_ = false;
     std::vector<size_t> offsets_;                 // of a feature's cells in a table
     size_t bytes_ = 0, cell_ = 0;
     std::vector<TableCells> pool_;
@@ -54,11 +44,12 @@ class CountTables {
     std::vector<uint32_t> narrow_, wide_;         // counted features
 
 public:
-    CountTables(const DenseSample& sample, const Scanner& scanner, bool forced)
-        : sample_(sample), data_(sample.data), scanner_(scanner), forced_(forced),
-          offsets_(data_.columns.size()), cell_(scanner.cell_bytes()) {
-        for (uint32_t f = 0; f < data_.columns.size() && cell_ > 0; ++f) {
-            const Storage storage = data_.columns[f].storage;
+    CountTables() = default;  // nothing is counted
+    CountTables(const DenseSample& sample, const Cells& cells, bool forced)
+        : sample_(&sample), data_(&sample.data), cells_(&cells), forced_(forced),
+          offsets_(data_->columns.size()), cell_(cells.bytes()) {
+        for (uint32_t f = 0; f < data_->columns.size(); ++f) {
+            const Storage storage = data_->columns[f].storage;
             if (storage != COUNTED && storage != WIDE) continue;
             // Room in every table only for what pays somewhere.
             if (!pays(f, static_cast<uint32_t>(sample.rows.size()))) continue;
@@ -68,12 +59,12 @@ public:
         }
     }
 
-    size_t feature_bytes(uint32_t f) const { return (data_.columns[f].values.size() + 1) * cell_; }
+    size_t feature_bytes(uint32_t f) const { return (data_->columns[f].values.size() + 1) * cell_; }
 
     // Whether a node of n rows searches the feature by counts.
     bool counts(uint32_t f, uint32_t n) const noexcept {
         if (bytes_ == 0) return false;
-        const Column& col = data_.columns[f];
+        const Column& col = data_->columns[f];
         if (col.storage != COUNTED && col.storage != WIDE) return false;
         return pays(f, n);
     }
@@ -102,22 +93,61 @@ public:
     // size, or its larger sibling's. Threads take shares of the features.
     void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
               uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) {
-        fill_kind(narrow_, data_.codes.get(), data_.n_counted, table, start, end, sampler,
+        fill_kind(narrow_, data_->codes.get(), data_->n_counted, table, start, end, sampler,
                   n_chosen, share, n_shares, poll);
-        fill_kind(wide_, data_.wide_codes.get(), data_.n_wide, table, start, end, sampler,
+        fill_kind(wide_, data_->wide_codes.get(), data_->n_wide, table, start, end, sampler,
                   n_chosen, share, n_shares, poll);
+    }
+    // Gets a table for a node that has none, if counting pays for any feature; to be filled.
+    bool begin_node(Node& node) {
+        if (node.table != NO_TABLE || !any(node.size())) return false;
+        node.table = acquire();
+        return true;
+    }
+    // Hands a node's table down, where that is cheaper than counting, or releases it; `with_left`,
+    // `with_right`: children that will read theirs. What there is to fill follows by `derive`,
+    // whose shares threads may take, and `end_handing_down`.
+    TableHeirs hand_down(const Node& node, Node& left, Node& right, bool with_left,
+                         bool with_right) {
+        if (node.table == NO_TABLE) return {};
+        TableHeirs heirs{&left, &right, with_right};
+        bool with_larger = with_left;
+        if (left.size() < right.size()) {
+            heirs = {&right, &left, with_left};
+            with_larger = with_right;
+        }
+        if (!with_larger || !subtraction_pays(heirs.larger->size(), heirs.smaller->size(),
+                                              heirs.with_smaller)) {
+            release(node.table);
+            return {};
+        }
+        heirs.smaller->table = acquire();
+        heirs.larger->table = node.table;
+        return heirs;
+    }
+    void derive(const TableHeirs& heirs, const FeatureSampler& sampler, uint32_t share,
+                uint32_t n_shares, Poll& poll) {
+        const Node &larger = *heirs.larger, &smaller = *heirs.smaller;
+        fill(smaller.table, smaller.start, smaller.end, sampler, larger.size(), share, n_shares,
+             poll);
+        subtract(larger.table, smaller.table, larger.size(), sampler, share, n_shares);
+    }
+    void end_handing_down(const TableHeirs& heirs) noexcept {
+        if (heirs.with_smaller) return;
+        release(heirs.smaller->table);
+        heirs.smaller->table = NO_TABLE;
     }
     // One feature only, for nodes that look at few.
     void fill_one(int table, uint32_t f, uint32_t start, uint32_t end) {
         char* cells = pool_[table].get();
-        const Column& col = data_.columns[f];
+        const Column& col = data_->columns[f];
         std::memset(cells + offsets_[f], 0, feature_bytes(f));
-        const uint32_t* rows = sample_.rows.data() + start;
+        const uint32_t* rows = sample_->rows.data() + start;
         if (col.storage == WIDE) {
-            scanner_.fill(rows, end - start, data_.wide_codes.get(), data_.n_wide, &col.slot,
+            cells_->fill(rows, end - start, data_->wide_codes.get(), data_->n_wide, &col.slot,
                           &offsets_[f], 1, cells);
         } else {
-            scanner_.fill(rows, end - start, data_.codes.get(), data_.n_counted, &col.slot,
+            cells_->fill(rows, end - start, data_->codes.get(), data_->n_counted, &col.slot,
                           &offsets_[f], 1, cells);
         }
     }
@@ -143,7 +173,7 @@ public:
                  i < share_begin(*kind, share + 1, n_shares); ++i) {
                 const uint32_t f = (*kind)[i];
                 if (!counts(f, n) || sampler.is_known_constant(f)) continue;
-                scanner_.subtract(pool_[table].get() + offsets_[f],
+                cells_->subtract(pool_[table].get() + offsets_[f],
                                   pool_[sibling].get() + offsets_[f], feature_bytes(f));
             }
         }
@@ -151,12 +181,12 @@ public:
 
     // A feature of a node as the scan reads it.
     Counts view(int table, uint32_t f, uint32_t n) const {
-        const Column& col = data_.columns[f];
+        const Column& col = data_->columns[f];
         const char* cells = pool_[table].get() + offsets_[f];
         const uint32_t n_values = static_cast<uint32_t>(col.values.size());
-        uint32_t n_missing = col.has_missing ? scanner_.cell_rows(cells + n_values * cell_) : 0;
+        uint32_t n_missing = col.has_missing ? cells_->n_rows(cells + n_values * cell_) : 0;
         for (uint32_t c = col.n_numbers(); c < n_values; ++c) {
-            n_missing += scanner_.cell_rows(cells + c * cell_);
+            n_missing += cells_->n_rows(cells + c * cell_);
         }
         return {cells, col.values.data(), col.n_numbers(), n, n_missing, col.n_category_values};
     }
@@ -164,7 +194,7 @@ public:
 private:
     // Of a column of codes; if not in all rows of the fit, then in no node.
     bool pays(uint32_t f, uint32_t n) const {
-        const size_t n_values = data_.columns[f].values.size();
+        const size_t n_values = data_->columns[f].values.size();
         return forced_ || counts_pay(n, static_cast<uint32_t>(n_values), cell_);
     }
 
@@ -191,7 +221,7 @@ private:
             const uint32_t f = features[i];
             if (!counts(f, n_chosen) || sampler.is_known_constant(f)) continue;
             std::memset(cells + offsets_[f], 0, feature_bytes(f));
-            slots.push_back(data_.columns[f].slot);
+            slots.push_back(data_->columns[f].slot);
             offsets.push_back(offsets_[f]);
         }
         const uint32_t n_tables = static_cast<uint32_t>(slots.size());
@@ -200,7 +230,7 @@ private:
         for (uint32_t n; start < end; start += n) {
             n = std::min(stretch, end - start);
             if (!poll.go_on(static_cast<uint64_t>(n) * n_tables)) return;
-            scanner_.fill(sample_.rows.data() + start, n, codes, stride, slots.data(),
+            cells_->fill(sample_->rows.data() + start, n, codes, stride, slots.data(),
                           offsets.data(), n_tables, cells);
         }
     }

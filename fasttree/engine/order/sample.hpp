@@ -14,7 +14,7 @@
 #include "engine/columns/dense.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/split.hpp"
-#include "engine/grow/block.hpp"
+#include "engine/order/block.hpp"
 #include "engine/order/partition.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
@@ -112,10 +112,6 @@ public:
                     bool with_right, const uint32_t* sides) noexcept {
         partition(simd, sample.lists[feature].get() + start, end - start, sides,
                   scratch.get(), with_left, with_right);
-    }
-    // Restores go_left of a node whose rows have been partitioned at `middle`.
-    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept {
-        for (uint32_t i = start; i < end; ++i) put_bit(go_left.data(), sample.rows[i], i < middle);
     }
 
     Runs values_of(uint32_t feature) const override {

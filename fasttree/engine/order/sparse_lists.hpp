@@ -149,10 +149,6 @@ public:
 
     // Sides of the rows of the node split last.
     const uint32_t* sides() const noexcept { return go_left_.data(); }
-    // Restores the sides of a node whose rows have been split at `middle`.
-    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept {
-        for (uint32_t p = start; p < end; ++p) put_bit(go_left_.data(), data.rows[p], p < middle);
-    }
 
     Nonzeros nonzeros(uint32_t feature, const Node& node) {
         Nonzeros out;

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/runs.hpp"
-#include "engine/grow/block.hpp"
+#include "engine/order/block.hpp"
+#include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/score/screens.hpp"

@@ -3,13 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/core/cells.hpp"
 #include "engine/core/nonzeros.hpp"
 #include "engine/core/runs.hpp"
-#include "engine/core/sampler.hpp"
 #include "engine/core/targets.hpp"
-#include "engine/grow/block.hpp"
-#include "engine/grow/nodes.hpp"
-#include "engine/grow/rules.hpp"
 #include "utils/_interrupt.hpp"
 
 namespace fasttree {
@@ -50,26 +47,10 @@ public:
     // Groups of the feature scanned last, for CATEGORY_SET in ascending order of their means.
     virtual const Groups& groups() const noexcept = 0;
 
-    // Grows what is below `root`, all of it in the block.
-    virtual void grow_block(Block&, const GrowthRules&, FeatureSampler&, NodeStore&,
-                            const Node& root) = 0;
-
-    // Superfast selection's tables. Bytes of a distinct value's cell; 0: runs only.
-    virtual size_t cell_bytes() const = 0;
-    // Adds rows to tables: table f starts at cells + offsets[f], and row r falls in its cell
-    // number codes[r * stride + slots[f]].
-    virtual void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
-                      const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
-                      char* cells) const = 0;
-    virtual void fill(const uint32_t* rows, uint32_t n, const uint32_t* codes, size_t stride,
-                      const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
-                      char* cells) const = 0;
-    virtual uint32_t cell_rows(const char* cell) const = 0;
-    // True if the rows of the node all have one value, or none (scikit-learn's rule: or values
-    // too close to be told apart).
-    virtual bool is_constant(const Counts&, bool sklearn_rules) const = 0;
-    // table -= other, both of n_bytes.
-    virtual void subtract(char* table, const char* other, size_t n_bytes) const = 0;
+    // What count tables hold; null: the criterion reads runs only.
+    virtual const Cells* cells() const noexcept = 0;
+    // True if the rows of the node all have one value, or none (replay: or values too close).
+    virtual bool is_constant(const Counts&, bool replay) const = 0;
 };
 
 }  // namespace fasttree

@@ -182,7 +182,7 @@ def node_losses(estimator, X, y, sample_weight=None):
         y = y.astype(np.float64)
         if not np.isfinite(y).all():
             raise ValueError("The validation targets must be finite numbers.")
-        loss = "absolute" if inner.criterion == "absolute_error" else "squared"
+        loss = "squared" if inner._criterion_type().squares_errors else "absolute"
         weights = [
             path_losses(tree, leaves, column, k, loss, sample_weight)[:, None]
             for k, column in enumerate(np.ascontiguousarray(y.T))

@@ -154,11 +154,12 @@ public:
     uint32_t size() const { return end - start; }
     uint64_t all() const { return low_bits(size()); }
 
-    void open(uint32_t first, uint32_t last, const uint32_t* all_rows) noexcept {
+    // The rows of positions [first, last), ascending.
+    void open(uint32_t first, uint32_t last, const uint32_t* their_rows) noexcept {
         start = first;
         end = last;
         for (uint32_t i = 0; i < size(); ++i) {
-            rows[i] = all_rows[start + i];
+            rows[i] = their_rows[i];
             place_[rows[i]] = static_cast<uint8_t>(i);
         }
         std::fill(is_made_.begin(), is_made_.end(), 0);

@@ -1,8 +1,0 @@
-#include "engine/scan/scanners/classification.hpp"
-#include "engine/score/chi_square.hpp"
-
-namespace fasttree {
-
-ScannerPtr make_chi_square(const Targets& t) { return make_classification<ChiSquare>(t); }
-
-}  // namespace fasttree
