@@ -24,7 +24,8 @@ from sklearn.model_selection import GridSearchCV
 from test_tuning_engine import as_settings, integer_tree
 
 from fasttree.model_selection import TrainOnceSearchCV
-from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor, _cut_scores
+from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from fasttree.tree.pruning import _cut_scores
 from fasttree.tree.pruning._tuning import Cuts
 from reference.problems import random_weights
 from reference.tuning import leaves_below, naive_cut, random_limits

@@ -25,8 +25,8 @@ from fasttree.tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
-    _cut_scores,
 )
+from fasttree.tree.pruning import _cut_scores
 from reference.problems import CLASSIFICATION, random_problem
 from reference.trees import assert_same
 from reference.tuning import random_limits

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import delayed
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection import BaseSearchCV, GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
 
 from fasttree._config import get_config
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["TrainOnceMixin", "TrainOnceSearchCV"]
 
 
-class TrainOnceMixin:
+class TrainOnceMixin(BaseSearchCV):
     """The fit of a search that trains once per fold; the search itself says which settings."""
 
     @fit_context(prefer_skip_nested_validation=False)  # the estimator is checked when it fits

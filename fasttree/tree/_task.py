@@ -62,6 +62,7 @@ def infer_task(y: TargetLike) -> Task:
     columns = y.reshape(len(y), -1).T if y.ndim else y.reshape(1, 1)
     outputs = [np.unique(column, return_counts=True) for column in columns]
     n_distinct = max((len(values) for values, _ in outputs), default=0)
+    task: Task
     if n_distinct <= MAX_INTEGER_CLASSES:
         task, why = "classification", "whole numbers that look like counts"
         is_open = any(_look_like_counts(*output) for output in outputs)
