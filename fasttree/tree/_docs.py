@@ -136,17 +136,22 @@ _FITTED_CLASSES = {
 }
 
 
-def document(task):
+def document(task, more_parameters=None, fitted=_FITTED):
     """Return a class decorator that fills in the docstring.
 
     Parameters
     ----------
     task : {"classification", "regression"}
         Which criteria and fitted attributes apply.
+    more_parameters : dict of str to (str, str), default=None
+        Type and text of parameters that trees do not have, or that mean something else.
+    fitted : dict of str to (str, str)
+        Type and text of the fitted attributes, but for those of classes.
     """
     is_classification = task == "classification"
     parameters = _SIZES | (_CLASSIFICATION if is_classification else _REGRESSION)
-    attributes = (_FITTED_CLASSES if is_classification else {}) | _FITTED
+    parameters |= more_parameters or {}
+    attributes = (_FITTED_CLASSES if is_classification else {}) | fitted
 
     def fill(cls):
         if cls.__doc__ is None:  # python -OO
