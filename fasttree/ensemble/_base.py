@@ -153,7 +153,7 @@ class Forest(CallbackSupportMixin):
         self._table_encoder = data.table_encoder
         self._memory = FitMemory(data if bootstrap is not None else None)
         if self.oob_score and (n_more > 0 or not hasattr(self, "oob_score_")):
-            self._set_oob_attributes(data, bootstrap)
+            self._set_oob_score_and_attributes(data, bootstrap)
         if isinstance(self, ClassifierMixin) and self.n_outputs_ == 1:
             self.classes_, self.n_classes_ = self.classes_[0], self.n_classes_[0]
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
@@ -437,7 +437,7 @@ class Forest(CallbackSupportMixin):
             raise ValueError("The forest was loaded or copied: pass X and y of its fit.")
         return _cells_of(data), data.y
 
-    def _set_oob_attributes(self, data, bootstrap):
+    def _set_oob_score_and_attributes(self, data, bootstrap):
         """Predict every row by the trees that did not draw it, and score the predictions."""
         y_type = type_of_target(data.y)
         if y_type == "unknown" or (

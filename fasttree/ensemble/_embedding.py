@@ -106,6 +106,11 @@ class RandomTreesEmbedding(RegressorForest, sklearn.ensemble.RandomTreesEmbeddin
             missing_values=missing_values,
         )
 
+    # There is no target to score.
+    _set_oob_score_and_attributes = (
+        sklearn.ensemble.RandomTreesEmbedding._set_oob_score_and_attributes
+    )
+
     def fit(
         self, X: MatrixLike, y: object = None, sample_weight: ColumnLike | None = None
     ) -> Self:
