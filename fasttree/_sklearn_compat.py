@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sklearn.ensemble._bootstrap import _get_n_samples_bootstrap as n_samples_of_bootstrap
 from sklearn.ensemble._forest import ForestClassifier
+from sklearn.ensemble._iforest import _average_path_length as average_path_length
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
 from sklearn.metrics._scorer import _PassthroughScorer as PassthroughScorer
@@ -85,6 +86,7 @@ __all__ = [
     "StrOptions",
     "align_sparse_interface",
     "assert_all_finite_element_wise",
+    "average_path_length",
     "check_feature_names",
     "check_method_params",
     "check_n_features",

@@ -7,11 +7,15 @@ from fasttree.ensemble._forests import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from fasttree.ensemble._isolation import IsolationForest
+from fasttree.ensemble._quantile import RandomForestQuantileRegressor
 
 __all__ = [
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "IsolationForest",
     "RandomForestClassifier",
+    "RandomForestQuantileRegressor",
     "RandomForestRegressor",
     "RandomTreesEmbedding",
 ]

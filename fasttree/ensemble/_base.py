@@ -58,11 +58,13 @@ if TYPE_CHECKING:
         TargetLike,
     )
 
-__all__ = ["TREE_PARAMETERS", "ClassifierForest", "Forest", "RegressorForest"]
+__all__ = ["CONSTRAINTS", "ClassifierForest", "FitMemory", "Forest", "RegressorForest", "cells_of"]
 
-# Parameters of fasttree's trees that scikit-learn's forests do not know.
-TREE_PARAMETERS = ("categorical_features", "categorical_split", "missing_values")
-CONSTRAINTS = {name: BaseDecisionTree._parameter_constraints[name] for name in TREE_PARAMETERS}
+# Of parameters of fasttree's trees that scikit-learn's forests do not know.
+CONSTRAINTS = {
+    name: BaseDecisionTree._parameter_constraints[name]
+    for name in ("categorical_features", "categorical_split", "missing_values")
+}
 
 MAX_SEED = np.iinfo(np.int32).max
 
@@ -76,10 +78,14 @@ class FitMemory:
         self._trees = []
         self._store = None
 
-    def store(self, trees):
-        """The packed copy of these trees; they may have been exchanged since the last call."""
+    def store(self, trees, table_of=None):
+        """The packed copy of these trees, whose nodes predict their values or what `table_of` says
+        by a tree's number; they may have been exchanged since the last call."""
         if len(trees) != len(self._trees) or any(a is not b for a, b in zip(trees, self._trees)):
-            tables = (tree.value.reshape(tree.node_count, -1) for tree in trees)
+            tables = (
+                table_of(number) if table_of else tree.value.reshape(tree.node_count, -1)
+                for number, tree in enumerate(trees)
+            )
             self._store, self._trees = ForestStore.of(trees, tables), trees
         return self._store
 
@@ -119,9 +125,11 @@ class Forest(CallbackSupportMixin):
         self
             The fitted forest.
         """
-        return self._fit(X, y, sample_weight)
+        self._fit(X, y, sample_weight)
+        return self
 
     def _fit(self, X, y, sample_weight):
+        """Grow the trees; return the data they grew on."""
         if issparse(y):
             raise ValueError("sparse multilabel-indicator for y is not supported.")
         earlier_encoder = table_encoder(self)
@@ -157,7 +165,7 @@ class Forest(CallbackSupportMixin):
         if isinstance(self, ClassifierMixin) and self.n_outputs_ == 1:
             self.classes_, self.n_classes_ = self.classes_[0], self.n_classes_[0]
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        return self
+        return data
 
     def _continues(self):
         """Whether the fit adds to the trees that there are."""
@@ -435,7 +443,7 @@ class Forest(CallbackSupportMixin):
             return X, y
         if data is None:
             raise ValueError("The forest was loaded or copied: pass X and y of its fit.")
-        return _cells_of(data), data.y
+        return cells_of(data), data.y
 
     def _set_oob_score_and_attributes(self, data, bootstrap):
         """Predict every row by the trees that did not draw it, and score the predictions."""
@@ -450,7 +458,7 @@ class Forest(CallbackSupportMixin):
             )
         takes = bootstrap.out_of_bag([tree.random_state for tree in self.estimators_])
         n_trees = np.zeros(data.n_samples, dtype=np.int64)
-        sums = self._sums(_cells_of(data), takes=takes, n_taken=n_trees)
+        sums = self._sums(cells_of(data), takes=takes, n_taken=n_trees)
         self._score_oob(data.y, oob_means(sums, n_trees))
 
 
@@ -542,7 +550,7 @@ class RegressorForest(Forest):
         self.oob_score_ = score(y, self.oob_prediction_)
 
 
-def _cells_of(data: Any):
+def cells_of(data: Any):
     """The rows of a fit as the engine reads them, sparse ones by row."""
     X = data.encoding.X
     if issparse(X):

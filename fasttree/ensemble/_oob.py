@@ -12,7 +12,17 @@ from sklearn.utils import Bunch
 from fasttree.utils._parallel import Parallel
 from fasttree.utils._threads import effective_n_threads
 
-__all__ = ["oob_means", "permutation_importances"]
+__all__ = ["oob_means", "permutation_importances", "warn_of_rows_without_trees"]
+
+
+def warn_of_rows_without_trees():
+    """Say that every tree drew some of the rows."""
+    warnings.warn(
+        "Some inputs do not have OOB scores. This probably means too few trees were used to compute "
+        "any reliable OOB estimates.",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def oob_means(sums, n_trees):
@@ -26,12 +36,7 @@ def oob_means(sums, n_trees):
         Number of trees.
     """
     if (n_trees == 0).any():
-        warnings.warn(
-            "Some inputs do not have OOB scores. This probably means too few trees were used to "
-            "compute any reliable OOB estimates.",
-            UserWarning,
-            stacklevel=4,
-        )
+        warn_of_rows_without_trees()
         n_trees = np.maximum(n_trees, 1)
     sums /= n_trees.reshape(-1, *[1] * (sums.ndim - 1))
     return sums
