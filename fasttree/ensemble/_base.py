@@ -27,6 +27,7 @@ from fasttree._sklearn_compat import (
     n_samples_of_bootstrap,
 )
 from fasttree.ensemble._bootstrap import Bootstrap
+from fasttree.ensemble._compact import CompactForest
 from fasttree.ensemble._growth import Plan, bare_copy, grow_trees
 from fasttree.ensemble._oob import oob_means, permutation_importances
 from fasttree.ensemble._store import ForestStore
@@ -73,10 +74,22 @@ class FitMemory:
     """What a fitted forest holds besides its attributes, and never pickles: its packed trees, made
     by the first prediction, and the data that it was fitted on."""
 
-    def __init__(self, data=None):
+    def __init__(self, data=None, compact=None):
         self.data = data
+        self.compact = compact  # what a pickle held, until somebody asks for the trees
         self._trees = []
-        self._store = None
+        self._store = None if compact is None else compact.forest_store()
+
+    def restore(self):
+        """The estimators of a forest that was loaded."""
+        estimators, self.compact = self.compact.estimators(), None
+        if self._store is not None:
+            self._trees = [estimator.tree_ for estimator in estimators]
+        return estimators
+
+    def loaded_store(self):
+        """The packed trees that were loaded, if nobody has asked for more yet."""
+        return None if self.compact is None else self._store
 
     def store(self, trees, table_of=None):
         """The packed copy of these trees, whose nodes predict their values or what `table_of` says
@@ -267,8 +280,40 @@ class Forest(CallbackSupportMixin):
         template.max_features_ = template._n_features_per_node()
         return template
 
+    # ---- pickles, and the trees of one that was loaded
+
     def __sklearn_is_fitted__(self):
-        return "estimators_" in vars(self)
+        return "_memory" in vars(self)
+
+    def __getattr__(self, name):
+        memory = vars(self).get("_memory")
+        if name != "estimators_" or memory is None or memory.compact is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.estimators_ = memory.restore()
+        return self.estimators_
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        if "_memory" in state and self._memory.compact is not None:
+            return state | {"_memory": self._memory.compact}
+        if "_memory" in state:
+            state["_memory"] = None
+            compact = CompactForest.of(
+                self.estimators_, lambda: self._memory.store(self._trees())
+            )
+            if compact is not None:
+                del state["estimators_"]
+                state["_memory"] = compact
+        return state
+
+    def __setstate__(self, state):
+        state = dict(state)
+        compact = state.get("_memory")
+        if "_memory" in state:
+            state["_memory"] = FitMemory(compact=compact)
+        super().__setstate__(state)
+        if compact is not None:
+            compact.check(self)
 
     # ---- prediction
 
@@ -283,24 +328,31 @@ class Forest(CallbackSupportMixin):
     def _sums(self, X, accepted=SOME_INFINITE, takes=None, n_taken=None):
         """Return the sum over the trees of the values (n_outputs, max_n_classes) of rows' leaves;
         with `takes`, over those trees that take a row, whose number is added to `n_taken`."""
-        trees = self._trees()
-        shape = trees[0].value.shape[1:]
+        shape = (self.n_outputs_, int(np.max(getattr(self, "n_classes_", 1))))
         sums = np.zeros((X.shape[0], shape[0] * shape[1]))
         n_threads = self._n_walking(X)
         if issparse(X):
-            for number, tree in enumerate(trees):
+            for number, tree in enumerate(self._trees()):
                 if takes is None:
                     sums += tree.lookup(X, tree.value.reshape(-1, sums.shape[1]), n_threads)
                     continue
                 rows = _rows_of_bits(takes[number], X.shape[0])
                 sums[rows] += tree.lookup(X[rows], tree.value.reshape(-1, sums.shape[1]))
                 n_taken[rows] += 1
-        elif not self._memory.store(trees).add(X, sums, n_threads, accepted, takes, n_taken):
+            return sums.reshape(-1, *shape)
+        store = self._memory.loaded_store()
+        if store is None:
+            store = self._memory.store(self._trees())
+        if not store.add(X, sums, n_threads, accepted, takes, n_taken):
             check_predict_values(self, X, accepted)
         return sums.reshape(-1, *shape)
 
+    def __len__(self):
+        compact = self._memory.compact
+        return len(self.estimators_ if compact is None else compact.seeds)
+
     def _n_walking(self, X):
-        return effective_n_threads(self.n_jobs, X.shape[0] * len(self.estimators_))
+        return effective_n_threads(self.n_jobs, X.shape[0] * len(self))
 
     def apply(self, X: MatrixLike) -> IntArray:
         """Return the leaf of each row in each tree.
@@ -479,7 +531,7 @@ class ClassifierForest(Forest):
             Probabilities in the order of `classes_`.
         """
         sums = self._sums(*self._read_rows(X))
-        sums /= len(self.estimators_)
+        sums /= len(self)
         if self.n_outputs_ == 1:
             return sums[:, 0]
         return [np.ascontiguousarray(sums[:, k, :n]) for k, n in enumerate(self.n_classes_)]
@@ -534,7 +586,7 @@ class RegressorForest(Forest):
             Predicted targets.
         """
         sums = self._sums(*self._read_rows(X))[:, :, 0]
-        sums /= len(self.estimators_)
+        sums /= len(self)
         return sums[:, 0] if self.n_outputs_ == 1 else sums
 
     def _target_numbers(self, y):

@@ -169,6 +169,46 @@ cdef class ForestStore:
         cdef size_t i
         return any([self.forest.sides[i] != NULL for i in range(self.forest.sides.size())])
 
+    def arrays(self):
+        """Return the arguments that make the store again, if it asks about numbers only."""
+        return self.nodes, self.roots, self.records, self.n_features, self.max_depth
+
+    def leaf_values(self, Py_ssize_t tree, const intp_t[:] left, const intp_t[:] right):
+        """Return the records of a tree's leaves in the order of their ids.
+
+        Parameters
+        ----------
+        tree : int
+            Number of the tree.
+        left, right : ndarray of shape (node_count,), dtype=intp
+            Children of its nodes by id, larger than the node's; -1 at leaves.
+
+        Returns
+        -------
+        ndarray of shape (n_leaves, width), dtype=float64
+        """
+        cdef const WalkNode* nodes = self.forest.nodes + self.root_buffer[tree]
+        cdef intp_t i, n = left.shape[0], n_packed = (
+            self.root_buffer[tree + 1] - self.root_buffer[tree])
+        cdef uint32_t first, is_flipped
+        cdef vector[uint32_t] place = vector[uint32_t](n)  # of a node in the packed tree
+        numbers = []
+        if n != n_packed:
+            raise ValueError("The packed tree does not have the tree's nodes.")
+        for i in range(n):
+            if left[i] < 0:
+                if nodes[place[i]].feature != -1:
+                    raise ValueError("The packed tree does not have the tree's leaves.")
+                numbers.append(nodes[place[i]].child)
+                continue
+            if not (i < left[i] < n and i < right[i] < n) or nodes[place[i]].feature == -1:
+                raise ValueError("The packed tree does not have the tree's splits.")
+            is_flipped = nodes[place[i]].child >> 31
+            first = nodes[place[i]].child & 0x7fffffff
+            place[left[i]] = first + is_flipped
+            place[right[i]] = first + 1 - is_flipped
+        return self.records[numbers]
+
     def add(self, X, double[:, ::1] out, int n_threads, int accepted,
             const uint32_t[:, ::1] takes=None, int64_t[::1] n_taken=None):
         """Add the records of every row's leaves, in the order of the trees.
@@ -230,6 +270,36 @@ cdef class ForestStore:
                 return False
             PyErr_CheckSignals()
         return True
+
+
+def subtree_sums(const intp_t[:] left, const intp_t[:] right, const double[::1] of_leaves):
+    """Return for every node of a tree the sum over its leaves, the children's added up.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (node_count,), dtype=intp
+        Children, whose ids are larger than the node's; -1 at leaves.
+    of_leaves : ndarray of shape (n_leaves,), dtype=float64
+        The leaves' numbers, by id.
+
+    Returns
+    -------
+    ndarray of shape (node_count,), dtype=float64
+    """
+    cdef intp_t i, n = left.shape[0], n_leaves = of_leaves.shape[0]
+    sums = np.empty(n)
+    cdef double[::1] total = sums
+    for i in range(n - 1, -1, -1):
+        if left[i] >= 0:
+            if not (i < left[i] < n and i < right[i] < n):
+                raise ValueError("The nodes do not form a tree: a child's id is out of range.")
+            total[i] = total[left[i]] + total[right[i]]
+        else:
+            n_leaves -= 1
+            if n_leaves < 0:
+                raise ValueError("There are more leaves than numbers.")
+            total[i] = of_leaves[n_leaves]
+    return sums
 
 
 def _checked(array, ndim, dtype):
