@@ -264,6 +264,7 @@ class Forest(CallbackSupportMixin):
             tree = bare_copy(template, random_state=seed, tree_=next(trees), **fitted)
             estimators.append(tree)
             own.call_on_fit_task_end(estimator=self)
+        next(trees, None)  # lets the back-end end
         return estimators
 
     def _make_template(self, data):
@@ -399,7 +400,9 @@ class Forest(CallbackSupportMixin):
         return self.__sklearn_tags__().input_tags.allow_nan
 
     def _compute_missing_values_in_feature_mask(self, X, estimator_name=None):
-        return BaseDecisionTree._compute_missing_values_in_feature_mask(self, X, estimator_name)
+        tree = type(self.estimator)(criterion=self.criterion)
+        name = estimator_name or type(self).__name__
+        return tree._compute_missing_values_in_feature_mask(X, estimator_name=name)
 
     def _validate_X_predict(self, X):
         X, accepted = self._read_rows(X)

@@ -116,7 +116,7 @@ def grow_trees(plan, seeds, n_jobs, verbose=0):
         yield from parallel(delayed(plan.grow)(seed, per_tree) for seed in seeds)
         return
     n_shares = min(effective_n_jobs(n_jobs), len(seeds))
-    parallel = Parallel(n_jobs, verbose=verbose, return_as="generator", batch_size=1)
+    parallel = Parallel(n_jobs, verbose=verbose, batch_size=1)
     shares = parallel(
         delayed(grow_share)(plan, share.tolist()) for share in np.array_split(seeds, n_shares)
     )

@@ -19,6 +19,7 @@ cdef extern from "leaf_quantiles.hpp" namespace "fasttree" nogil:
         const uint32_t* rows
         const uint32_t* counts
         const double* row_weights
+        bint is_counted
         const uint32_t* ranks
         const double* targets
         size_t n_training_rows
@@ -170,6 +171,7 @@ class LeafRows:
         data.ranks, data.targets = &ranks[0, 0], &targets[0, 0]
         data.n_outputs, data.n_training_rows = ranks.shape[0], ranks.shape[1]
         data.row_weights = NULL
+        data.is_counted = True
         if takes is not None:
             if takes.shape[0] != len(trees) or takes.shape[1] * 32 < n_rows:
                 raise ValueError("The bits must name the rows of every tree.")
@@ -177,6 +179,7 @@ class LeafRows:
         if self.row_weights is not None:
             row_weights = self.row_weights
             data.row_weights = &row_weights[0]
+            data.is_counted = (self.row_weights == np.rint(self.row_weights)).all()
         for start in range(0, n_rows if result.size else 0, ROWS_AT_A_TIME):
             part = X[start:start + ROWS_AT_A_TIME]
             leaves = np.array([tree.apply(part, n_threads) for tree in trees], dtype=np.int64)

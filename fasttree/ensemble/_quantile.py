@@ -43,8 +43,9 @@ class RandomForestQuantileRegressor(RandomForestRegressor):
     -----
     The quantile q of the n targets pooled from a row's leaves is the one q (n - 1) places above
     the least, or lies on the line between its neighbours, as in :func:`numpy.quantile`. A row that
-    a tree drew k times counts k times. Without `bootstrap`, a row's weight counts as so many equal
-    targets, in a unit in which all add up to their number.
+    a tree drew k times counts k times, and so does one of weight k without `bootstrap`. With
+    weights that are no whole numbers, the quantile is the least target at which it and those below
+    have the share q of the weight, as in the paper.
 
     A fitted forest is larger than one for means by the numbers of the training rows of each tree.
 
@@ -99,8 +100,7 @@ class RandomForestQuantileRegressor(RandomForestRegressor):
             Whether a row is predicted by those trees only that did not draw it; X must be the rows
             of the fit.
         weighted_leaves : bool, default=False
-            Whether all leaves weigh the same, instead of all rows in them. This is the weighing
-            of the paper.
+            Whether all leaves weigh the same, instead of all rows in them: the paper's quantiles.
 
         Returns
         -------

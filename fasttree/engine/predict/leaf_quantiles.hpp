@@ -29,6 +29,7 @@ struct LeafRows {
     const uint32_t* rows;       // training rows
     const uint32_t* counts;     // how often the tree drew them
     const double* row_weights;  // [n_training_rows], or null: all weigh the same
+    bool is_counted;            // whether the weights are whole numbers
     const uint32_t* ranks;      // [n_outputs][n_training_rows], of a row's target
     const double* targets;      // [n_outputs][n_training_rows], by rank
     size_t n_training_rows;
@@ -43,7 +44,7 @@ class LeafPool {
         double weight;
     };
     std::vector<Item> items_;
-    double total_ = 0.0, n_drawn_ = 0.0;
+    double total_ = 0.0;
 
 public:
     // leaves: [n_trees], at the distance `stride`; takes: a bit per tree at `is_taken`, or all.
@@ -52,7 +53,7 @@ public:
     void gather(const LeafRows& data, const int64_t* leaves, size_t stride, bool weighs_leaves,
                 const Taken& is_taken) {
         items_.clear();
-        total_ = n_drawn_ = 0.0;
+        total_ = 0.0;
         for (size_t tree = 0; tree < data.n_trees; ++tree) {
             if (!is_taken(tree)) continue;
             const int64_t node = data.first_node[tree] + leaves[tree * stride];
@@ -60,11 +61,10 @@ public:
             double leaf_weight = 0.0;
             for (int64_t i = data.starts[node]; i < data.starts[node + 1]; ++i) {
                 const uint32_t row = data.rows[i];
-                const uint32_t n_draws = data.counts[i];
-                const double weight = data.row_weights != nullptr ? data.row_weights[row] : 1.0;
-                items_.push_back({0, row, n_draws * weight});
-                leaf_weight += n_draws * weight;
-                n_drawn_ += n_draws;
+                const double weight =
+                    data.counts[i] * (data.row_weights != nullptr ? data.row_weights[row] : 1.0);
+                items_.push_back({0, row, weight});
+                leaf_weight += weight;
             }
             if (weighs_leaves)
                 for (size_t i = first; i < items_.size(); ++i) items_[i].weight /= leaf_weight;
@@ -83,28 +83,35 @@ public:
         }
         items_.resize(n);
     }
-    // quantiles: ascending. The quantile q of n numbers lies q (n - 1) places above the least, and
-    // between two places on the line through both; a weight counts as so many equal numbers, in
-    // a unit in which they add up to the number of draws.
-    void read(const double* targets, const double* quantiles, size_t n_quantiles,
+    // quantiles: ascending.
+    void read(const double* targets, const double* quantiles, size_t n_quantiles, bool is_counted,
               double* out) const {
-        const double unit = total_ / n_drawn_;
         double below = 0.0;  // weight of items before `at`
         size_t at = 0;
         for (size_t k = 0; k < n_quantiles; ++k) {
             if (items_.empty()) {
                 out[k] = std::numeric_limits<double>::quiet_NaN();
-                continue;
+            } else if (is_counted) {
+                // q (n - 1) places above the least of n, or on the line between two places.
+                const double place = quantiles[k] * (total_ - 1.0) + 1.0;
+                while (at < items_.size() && below + items_[at].weight <= place)
+                    below += items_[at++].weight;
+                const double high = target(targets, at);
+                const double low = at > 0 ? target(targets, at - 1) : high;
+                out[k] = low + std::min(1.0, place - below) * (high - low);
+            } else {
+                // The least target at which the share of the weight is q, but for rounding.
+                const double wanted = quantiles[k] * total_ * (1.0 - 1e-12);
+                while (at < items_.size() && below + items_[at].weight < wanted)
+                    below += items_[at++].weight;
+                out[k] = target(targets, at);
             }
-            const double place = (quantiles[k] * (n_drawn_ - 1.0) + 1.0) * unit;
-            const double reached = place * (1.0 + 1e-12);  // whatever the sums were rounded to
-            while (at < items_.size() && below + items_[at].weight <= reached)
-                below += items_[at++].weight;
-            const size_t next = std::min(at, items_.size() - 1);
-            const double high = targets[items_[next].rank];
-            const double low = at > 0 ? targets[items_[at - 1].rank] : high;
-            out[k] = low + std::min(1.0, std::max(0.0, (place - below) / unit)) * (high - low);
         }
+    }
+
+private:
+    double target(const double* targets, size_t at) const {
+        return targets[items_[std::min(at, items_.size() - 1)].rank];
     }
 };
 
@@ -133,7 +140,7 @@ inline void leaf_quantiles(const LeafRows& data, const int64_t* leaves, const ui
         for (size_t k = 0; k < data.n_outputs; ++k) {
             pool.sort(data.ranks + k * data.n_training_rows);
             pool.read(data.targets + k * data.n_training_rows, quantiles, n_quantiles,
-                      out + (i * data.n_outputs + k) * n_quantiles);
+                      data.is_counted && !weighs_leaves, out + (i * data.n_outputs + k) * n_quantiles);
         }
     }
     if (has_failed.load()) throw std::bad_alloc();
