@@ -54,7 +54,6 @@ else:
     from sklearn.base import _fit_context as fit_context
 
 
-
 def expanded_class_weights(forest, y, sample_weight):
     """Return the weight of each row's class as scikit-learn's forests weigh it, or None where
     classes are balanced within each bootstrap sample.

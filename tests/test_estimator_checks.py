@@ -52,7 +52,9 @@ DRAWN = dict.fromkeys(
 
 def expected_failures(estimator):
     is_drawn = getattr(estimator, "bootstrap", False)
-    return DRAWN if is_drawn or isinstance(estimator, IsolationForest | RandomTreesEmbedding) else {}
+    return (
+        DRAWN if is_drawn or isinstance(estimator, IsolationForest | RandomTreesEmbedding) else {}
+    )
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)

@@ -5,8 +5,6 @@ See ``sklearn_suite.py``. Each exception has its reason; an entry that is no lon
 
 import re
 
-import sklearn_suite
-
 IGNORED_WARNINGS = ["RuntimeWarning", "UserWarning"]
 MODES = {"stream": {"sklearn_random_stream": True}, "default": {}}
 FORESTS = ["ensemble/tests/test_forest.py", "ensemble/tests/test_iforest.py"]

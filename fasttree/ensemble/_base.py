@@ -203,7 +203,8 @@ class Forest(CallbackSupportMixin):
         y = y.reshape(len(y), -1)
         if len(y) != X.shape[0]:
             raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(y)]}"
+                "Found input variables with inconsistent numbers of samples: "
+                f"{[X.shape[0], len(y)]}"
             )
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, X)
@@ -299,9 +300,7 @@ class Forest(CallbackSupportMixin):
             return state | {"_memory": self._memory.compact}
         if "_memory" in state:
             state["_memory"] = None
-            compact = CompactForest.of(
-                self.estimators_, lambda: self._memory.store(self._trees())
-            )
+            compact = CompactForest.of(self.estimators_, lambda: self._memory.store(self._trees()))
             if compact is not None:
                 del state["estimators_"]
                 state["_memory"] = compact

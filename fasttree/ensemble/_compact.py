@@ -170,7 +170,10 @@ class CompactForest:
             if splits is not None:
                 splits = LabelSplits.from_state(splits, n_features)
             tree.set_nodes(
-                nodes, values.reshape(-1, n_outputs, tree.max_n_classes), self.depths[number], splits
+                nodes,
+                values.reshape(-1, n_outputs, tree.max_n_classes),
+                self.depths[number],
+                splits,
             )
             seed = self.seeds[number]
             estimators.append(bare_copy(self.template, tree_=tree, random_state=seed))
@@ -219,7 +222,12 @@ def _restored_nodes(leaf, take):
     n_leaves = int(leaf.sum())
     ids = np.flatnonzero(~leaf)
     nodes = np.zeros(n, dtype=NODE_DTYPE)
-    for name, empty in (("left_child", -1), ("right_child", -1), ("feature", -2), ("threshold", -2)):
+    for name, empty in (
+        ("left_child", -1),
+        ("right_child", -1),
+        ("feature", -2),
+        ("threshold", -2),
+    ):
         nodes[name] = empty
     nodes["left_child"][ids] = ids + 1 + take("left", len(ids))
     nodes["right_child"][ids] = ids + take("right", len(ids))

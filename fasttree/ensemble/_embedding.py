@@ -111,9 +111,7 @@ class RandomTreesEmbedding(RegressorForest, sklearn.ensemble.RandomTreesEmbeddin
         sklearn.ensemble.RandomTreesEmbedding._set_oob_score_and_attributes
     )
 
-    def fit(
-        self, X: MatrixLike, y: object = None, sample_weight: ColumnLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: object = None, sample_weight: ColumnLike | None = None) -> Self:
         """Grow the trees.
 
         Parameters

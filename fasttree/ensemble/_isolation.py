@@ -44,9 +44,7 @@ class IsolationForest(sklearn.ensemble.IsolationForest):
     array([ 1,  1, -1])
     """
 
-    def fit(
-        self, X: MatrixLike, y: object = None, sample_weight: ColumnLike | None = None
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: object = None, sample_weight: ColumnLike | None = None) -> Self:
         """Grow the trees.
 
         Parameters
@@ -69,9 +67,7 @@ class IsolationForest(sklearn.ensemble.IsolationForest):
     # What scikit-learn's `fit` and `score_samples` call.
 
     def _get_estimator(self):
-        return ExtraTreeRegressor(
-            max_features=1, splitter="random", random_state=self.random_state
-        )
+        return ExtraTreeRegressor(max_features=1, splitter="random", random_state=self.random_state)
 
     def _compute_chunked_score_samples(self, X):
         if issparse(X) or self._max_features != X.shape[1]:

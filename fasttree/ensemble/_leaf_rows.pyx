@@ -9,7 +9,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint32_t
 
-from fasttree.utils._typedefs cimport float64_t, intp_t
+from fasttree.utils._typedefs cimport intp_t
 
 cdef extern from "leaf_quantiles.hpp" namespace "fasttree" nogil:
     cdef cppclass _LeafRows "fasttree::LeafRows":

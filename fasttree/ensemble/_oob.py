@@ -18,8 +18,8 @@ __all__ = ["oob_means", "permutation_importances", "warn_of_rows_without_trees"]
 def warn_of_rows_without_trees():
     """Say that every tree drew some of the rows."""
     warnings.warn(
-        "Some inputs do not have OOB scores. This probably means too few trees were used to compute "
-        "any reliable OOB estimates.",
+        "Some inputs do not have OOB scores. This probably means too few trees were used to "
+        "compute any reliable OOB estimates.",
         UserWarning,
         stacklevel=5,
     )

@@ -115,8 +115,8 @@ private:
     }
 };
 
-// Quantiles of rows [0, n_rows). leaves: [n_trees][n_rows]; takes: [n_trees][n_words] bits, or null;
-// out: [n_rows][n_outputs][n_quantiles]. Throws std::bad_alloc.
+// Quantiles of rows [0, n_rows). leaves: [n_trees][n_rows]; takes: [n_trees][n_words] bits, or
+// null; out: [n_rows][n_outputs][n_quantiles]. Throws std::bad_alloc.
 inline void leaf_quantiles(const LeafRows& data, const int64_t* leaves, const uint32_t* takes,
                            size_t n_words, size_t first_bit, Py_ssize_t n_rows,
                            const double* quantiles, size_t n_quantiles, bool weighs_leaves,
@@ -140,7 +140,8 @@ inline void leaf_quantiles(const LeafRows& data, const int64_t* leaves, const ui
         for (size_t k = 0; k < data.n_outputs; ++k) {
             pool.sort(data.ranks + k * data.n_training_rows);
             pool.read(data.targets + k * data.n_training_rows, quantiles, n_quantiles,
-                      data.is_counted && !weighs_leaves, out + (i * data.n_outputs + k) * n_quantiles);
+                      data.is_counted && !weighs_leaves,
+                      out + (i * data.n_outputs + k) * n_quantiles);
         }
     }
     if (has_failed.load()) throw std::bad_alloc();
