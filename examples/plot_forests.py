@@ -20,7 +20,7 @@ from fasttree.ensemble import RandomForestClassifier, RandomForestQuantileRegres
 
 wine = load_wine_quality()
 forest = RandomForestClassifier(warm_start=True, oob_score=True, random_state=0)
-sizes = [10, 15, 25, 40, 60, 100, 150]
+sizes = [30, 40, 60, 100, 150]
 errors = []
 for size in sizes:
     forest.set_params(n_estimators=size).fit(wine.data, wine.target)
@@ -46,8 +46,8 @@ axes.set_xlabel("increase of the error rate")
 # %%
 # How sure
 # --------
-# Nine tenths of the targets are expected between the quantiles 0.05 and 0.95. Out-of-bag, so that no
-# row takes part in its own prediction.
+# Nine tenths of the targets are expected between the quantiles 0.05 and 0.95.
+# Out-of-bag, so that no row takes part in its own prediction.
 
 X, y = load_diabetes(return_X_y=True)
 forest = RandomForestQuantileRegressor(200, min_samples_leaf=5, random_state=0)
