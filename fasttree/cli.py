@@ -29,7 +29,7 @@ from fasttree._csv import is_missing, read_csv, to_numbers
 from fasttree.datasets import load_wine_quality
 from fasttree.model_selection import TrainOnceSearchCV
 from fasttree.tree import DecisionTree, export_text
-from fasttree.tree._tunable import default_grid
+from fasttree.tree.pruning._tunable import default_grid
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

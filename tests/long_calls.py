@@ -21,8 +21,8 @@ from fasttree.tree import (
     ExtraTreeRegressor,
     feature_scores,
 )
-from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
 from fasttree.tree._tree import NODE_DTYPE, Tree
+from fasttree.tree.pruning._pruning import ccp_pruning_path, prune_ccp
 
 
 class Pressed(KeyboardInterrupt):

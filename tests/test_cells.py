@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from fasttree.table._cells import are_texts, encode_texts, encode_utf8, parse_texts
+from fasttree.table._columns import open_table
+from fasttree.table._encoder import TableEncoder
 from fasttree.tree import DecisionTreeClassifier, best_split, feature_scores
-from fasttree.tree._cells import are_texts, encode_texts, encode_utf8, parse_texts
-from fasttree.tree._columns import open_table
-from fasttree.tree._table import TableEncoder
 from reference.trees import assert_same
 
 

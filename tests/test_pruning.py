@@ -9,8 +9,8 @@ import sklearn.tree
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.tree import _tree as sklearn_tree
 
-from fasttree.tree._pruning import ccp_pruning_path, prune_ccp, prune_tree
 from fasttree.tree._tree import NODE_DTYPE, Tree
+from fasttree.tree.pruning._pruning import ccp_pruning_path, prune_ccp, prune_tree
 
 
 def from_sklearn(tree):

@@ -16,6 +16,8 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
+from fasttree.table._columns import open_table
+from fasttree.table._encoder import TableEncoder
 from fasttree.tree import (
     DecisionTree,
     DecisionTreeClassifier,
@@ -28,8 +30,6 @@ from fasttree.tree import (
     feature_scores,
     plot_tree,
 )
-from fasttree.tree._columns import open_table
-from fasttree.tree._table import TableEncoder
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING
 from reference.trees import assert_same
 

@@ -9,9 +9,9 @@ from sklearn.model_selection import ParameterGrid
 
 import fasttree
 import fasttree.tree
-from fasttree.tree._pruning import prune_tree
-from fasttree.tree._settings import LIMITS, SettingTable, is_valid_limit
-from fasttree.tree._tuning import (
+from fasttree.tree.pruning._pruning import prune_tree
+from fasttree.tree.pruning._settings import LIMITS, SettingTable, is_valid_limit
+from fasttree.tree.pruning._tuning import (
     NO_BUDGET,
     SETTING_DTYPE,
     Cuts,

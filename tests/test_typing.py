@@ -10,7 +10,7 @@ import fasttree.datasets
 import fasttree.model_selection
 import fasttree.optimal
 import fasttree.tree
-from fasttree.tree._tunable import TuningResult
+from fasttree.tree.pruning._tunable import TuningResult
 
 MODULES = [
     fasttree,

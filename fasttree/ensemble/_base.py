@@ -33,7 +33,7 @@ from fasttree.ensemble._oob import oob_means, permutation_importances
 from fasttree.ensemble._store import ForestStore
 from fasttree.tree._base import BaseDecisionTree
 from fasttree.tree._data import EncodedData
-from fasttree.tree._table import table_encoder
+from fasttree.table._encoder import table_encoder
 from fasttree.tree._validation import (
     check_class_weight,
     check_predict_data,

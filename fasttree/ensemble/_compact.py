@@ -17,7 +17,7 @@ import numpy as np
 from fasttree.ensemble._growth import bare_copy
 from fasttree.ensemble._store import ForestStore, subtree_sums
 from fasttree.tree._base import BaseDecisionTree
-from fasttree.tree._label_splits import LabelSplits
+from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 from fasttree.tree._tree import NODE_DTYPE, Tree
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class CompactForest:
         self.n_nodes = np.array([tree.node_count for tree in trees])
         self.depths = [tree.max_depth for tree in trees]
         self.label_splits = [tree.label_splits and tree.label_splits.state() for tree in trees]
-        self.store = None if store.with_labels else store.arrays()
+        self.store = None if store.with_categories else store.arrays()
         parts = [self._parts(tree) for tree in trees]
         self.columns = {name: Column([part[name] for part in parts]) for name in parts[0]}
 
@@ -168,7 +168,7 @@ class CompactForest:
                 values[leaf] = store.leaf_values(number, left, right)
             splits = self.label_splits[number]
             if splits is not None:
-                splits = LabelSplits.from_state(splits, n_features)
+                splits = CategoricalSplits.from_state(splits, n_features)
             tree.set_nodes(
                 nodes,
                 values.reshape(-1, n_outputs, tree.max_n_classes),

@@ -1,6 +1,6 @@
-"""Prose shared by the docstrings of the forests; `fasttree.tree._docs` puts it in its place."""
+"""Prose shared by the docstrings of the forests; `fasttree.utils._docs` puts it in its place."""
 
-from fasttree.tree._docs import document
+from fasttree.utils._docs import document
 
 __all__ = ["document_forest"]
 

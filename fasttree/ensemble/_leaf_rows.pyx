@@ -9,27 +9,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint32_t
 
+from fasttree.engine.predict cimport ListedRows, leaf_quantiles
 from fasttree.utils._typedefs cimport intp_t
-
-cdef extern from "leaf_quantiles.hpp" namespace "fasttree" nogil:
-    cdef cppclass _LeafRows "fasttree::LeafRows":
-        size_t n_trees
-        const int64_t* first_node
-        const int64_t* starts
-        const uint32_t* rows
-        const uint32_t* counts
-        const double* row_weights
-        bint is_counted
-        const uint32_t* ranks
-        const double* targets
-        size_t n_training_rows
-        size_t n_outputs
-
-    void leaf_quantiles(
-        const _LeafRows&, const int64_t* leaves, const uint32_t* takes, size_t n_words,
-        size_t first_bit, intp_t n_rows, const double* quantiles, size_t n_quantiles,
-        bint weighs_leaves, int n_threads, double* out
-    ) except +
 
 cdef intp_t ROWS_AT_A_TIME = 4096
 
@@ -150,7 +131,7 @@ class LeafRows:
         ndarray of shape (n_samples, n_outputs, n_quantiles), dtype=float64
             NaN for a row that no tree takes.
         """
-        cdef _LeafRows data
+        cdef ListedRows data
         cdef const int64_t[::1] first_node = self.first_node, starts = self.starts
         cdef const uint32_t[::1] rows = self.rows, counts = self.counts
         cdef const uint32_t[:, ::1] ranks = self.ranks

@@ -10,45 +10,15 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint32_t
 
-from fasttree.tree._walk cimport LabelSides, NodeRecord, WalkNode, node_pointer
+from fasttree.engine.core cimport NodeRecord
+from fasttree.engine.predict cimport (
+    CategorySides, DenseRows, PackedForest, RecordTable, WalkNode, WalkStatus, add_forest,
+    pack_nodes
+)
+from fasttree.tree.fitted._walk cimport node_pointer
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
 from fasttree.utils._std cimport make_shared, shared_ptr, vector
 from fasttree.utils._typedefs cimport float32_t, float64_t, intp_t, uint8_t
-
-cdef extern from "_walk.hpp" namespace "fasttree" nogil:
-    vector[WalkNode] pack_nodes(const NodeRecord*, intp_t) except +
-
-    cdef enum class WalkStatus(int):
-        done
-        refused_values
-
-    cdef cppclass DenseRows:
-        const float32_t* x
-        intp_t n_cols
-        intp_t row_stride
-        intp_t col_stride
-        int accepted
-
-
-cdef extern from "forest_walk.hpp" namespace "fasttree" nogil:
-    cdef cppclass RecordTable:
-        RecordTable(size_t width) except +
-        size_t size() noexcept
-        const double* data() noexcept
-        void number_leaves(vector[WalkNode]& packed, const double* values) except +
-
-    cdef cppclass PackedForest:
-        const WalkNode* nodes
-        const int64_t* roots
-        vector[const LabelSides*] sides
-        const double* records
-        size_t width
-        bint is_sound(int64_t first, int64_t last, intp_t n_features, size_t n_records) noexcept
-
-    WalkStatus add_forest(
-        const PackedForest&, const DenseRows&, const uint32_t* takes, size_t n_words,
-        intp_t start, intp_t end, int n_threads, double* out, int64_t* n_taken
-    ) except +
 
 WALK_DTYPE = np.dtype([("threshold", np.float32), ("feature", np.int32), ("child", np.uint32)])
 
@@ -80,7 +50,7 @@ cdef class ForestStore:
     cdef readonly intp_t n_features
     cdef readonly intp_t max_depth
     cdef PackedForest forest
-    cdef vector[shared_ptr[LabelSides]] sides
+    cdef vector[shared_ptr[CategorySides]] sides
     cdef const uint8_t[::1] node_bytes   # keep the buffers alive
     cdef const int64_t[::1] root_buffer
     cdef const float64_t[:, ::1] record_buffer
@@ -136,7 +106,7 @@ cdef class ForestStore:
         """
         cdef ForestStore store = ForestStore.__new__(ForestStore)
         cdef shared_ptr[RecordTable] records
-        cdef shared_ptr[LabelSides] sides
+        cdef shared_ptr[CategorySides] sides
         cdef vector[WalkNode] packed
         cdef const double[:, ::1] table
         cdef const NodeRecord* source
@@ -148,9 +118,9 @@ cdef class ForestStore:
                 records = make_shared[RecordTable](<size_t> table.shape[1])
             source = node_pointer(tree.nodes)
             packed = pack_nodes(source, table.shape[0])
-            sides = shared_ptr[LabelSides]()
+            sides = shared_ptr[CategorySides]()
             if tree.label_splits is not None:
-                sides = mark_labels(source, table.shape[0], tree.label_splits, packed)
+                sides = mark_categories(source, table.shape[0], tree.label_splits, packed)
             records.get().number_leaves(packed, &table[0, 0])
             part = np.empty(packed.size(), dtype=WALK_DTYPE)
             target = part.view(np.uint8)
@@ -164,7 +134,7 @@ cdef class ForestStore:
         return store
 
     @property
-    def with_labels(self):
+    def with_categories(self):
         """bool: whether a tree splits on categories."""
         cdef size_t i
         return any([self.forest.sides[i] != NULL for i in range(self.forest.sides.size())])
@@ -310,14 +280,15 @@ def _checked(array, ndim, dtype):
     return array
 
 
-cdef shared_ptr[LabelSides] mark_labels(const NodeRecord* nodes, intp_t n_nodes, label_splits,
-                                        vector[WalkNode]& packed) except *:
+cdef shared_ptr[CategorySides] mark_categories(
+        const NodeRecord* nodes, intp_t n_nodes, label_splits,
+        vector[WalkNode]& packed) except *:
     """Mark the packed nodes that split on categories; return their tests."""
     cdef const int64_t[::1] ids = label_splits.nodes
     cdef const int64_t[::1] offsets = label_splits.offsets
     cdef const uint32_t[::1] codes = label_splits.codes
     cdef const uint8_t[::1] listed_left = label_splits.listed_left
-    cdef shared_ptr[LabelSides] sides = make_shared[LabelSides](
+    cdef shared_ptr[CategorySides] sides = make_shared[CategorySides](
         &offsets[0], <size_t> ids.shape[0], &codes[0] if codes.shape[0] else NULL,
         &listed_left[0])
     sides.get().mark(nodes, n_nodes, &ids[0], packed)

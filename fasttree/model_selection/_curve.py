@@ -12,8 +12,8 @@ from sklearn.utils import Bunch
 from fasttree._sklearn_compat import validate_score_name
 from fasttree.model_selection._folds import is_cuttable
 from fasttree.model_selection._search import TrainOnceSearchCV
-from fasttree.tree._pruning import ccp_pruning_path
-from fasttree.tree._settings import LIMITS, UNLIMITED
+from fasttree.tree.pruning._pruning import ccp_pruning_path
+from fasttree.tree.pruning._settings import LIMITS, UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

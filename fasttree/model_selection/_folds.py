@@ -22,9 +22,9 @@ from fasttree._sklearn_compat import (
     safe_split,
 )
 from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from fasttree.tree._cut_scores import ValidationRows, score_cuts
-from fasttree.tree._settings import LIMITS, UNLIMITED, SettingTable
-from fasttree.tree._tuning import NO_BUDGET
+from fasttree.tree.pruning._cut_scores import ValidationRows, score_cuts
+from fasttree.tree.pruning._settings import LIMITS, UNLIMITED, SettingTable
+from fasttree.tree.pruning._tuning import NO_BUDGET
 
 __all__ = ["Fold", "Task", "is_cuttable"]
 

@@ -27,8 +27,8 @@ from fasttree._sklearn_compat import (
 )
 from fasttree.model_selection._folds import Fold, Task, is_cuttable
 from fasttree.tree import EncodedData
-from fasttree.tree._cut_scores import check_scorer
-from fasttree.tree._settings import LIMITS, SettingTable
+from fasttree.tree.pruning._cut_scores import check_scorer
+from fasttree.tree.pruning._settings import LIMITS, SettingTable
 from fasttree.utils._parallel import Parallel
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 A 0/1 column tells which side a row goes to: 1 is right. A numeric column with few distinct values
 gives one 0/1 column per gap between neighbouring values, others one per quantile; a column with
 missing values gives each of them twice, missing left and missing right, and the split of missing
-against present. Labels are split one against the rest; at a threshold they go with the missing
+against present. Categories are split one against the rest; at a threshold they go with the missing
 values, as everywhere in fasttree.
 
 Complexity: one sort per column, O(n log n), and n bytes per split.
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fasttree.tree._table import label_codes
+from fasttree.table._encoder import category_codes
 
 __all__ = ["Splits", "binarize"]
 
-NO_LABEL = -1
+NO_CATEGORY = -1
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Splits:
     feature : ndarray of shape (n_splits,), dtype=intp
         Column of X that a split reads.
     threshold : ndarray of shape (n_splits,), dtype=float64
-        Largest value that goes left; -inf for a label.
-    label : ndarray of shape (n_splits,), dtype=intp
-        Code of the label that goes left, NO_LABEL for a threshold.
+        Largest value that goes left; -inf for a category.
+    category : ndarray of shape (n_splits,), dtype=intp
+        Code of the category that goes left, NO_CATEGORY for a threshold.
     missing_go_to_left : ndarray of shape (n_splits,), dtype=int8
         Whether missing values go left; -1 where the column has none.
     is_exhaustive : bool
@@ -44,7 +44,7 @@ class Splits:
     columns: np.ndarray
     feature: np.ndarray
     threshold: np.ndarray
-    label: np.ndarray
+    category: np.ndarray
     missing_go_to_left: np.ndarray
     is_exhaustive: bool
 
@@ -55,11 +55,11 @@ def binarize(X, n_thresholds, n_categories=None, rival=None):
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features), dtype=float32
-        The rows; NaN is missing, or a label.
+        The rows; NaN is missing, or a category.
     n_thresholds : int
-        Most thresholds per column, and most labels.
+        Most thresholds per column, and most categories.
     n_categories : ndarray of shape (n_features,), default=None
-        Numbers of labels of the columns, if some have any.
+        Numbers of categories of the columns, if some have any.
     rival : GreedyRival, default=None
         Gives splits of a column to add where not all are taken.
 
@@ -74,32 +74,32 @@ def binarize(X, n_thresholds, n_categories=None, rival=None):
             columns=np.ascontiguousarray(X.T, dtype=np.uint8),
             feature=np.arange(n_features),
             threshold=np.full(n_features, 0.5),
-            label=np.full(n_features, NO_LABEL),
+            category=np.full(n_features, NO_CATEGORY),
             missing_go_to_left=np.full(n_features, -1, dtype=np.int8),
             is_exhaustive=True,
         )
-    parts = []  # (feature, thresholds, labels, where missing values go, columns)
+    parts = []  # (feature, thresholds, categories, where missing values go, columns)
     is_exhaustive = True
     for feature in range(n_features):
         column = X[:, feature]
         if is_binary[feature]:
             goes_right = column.astype(np.uint8)[None]
-            parts.append((feature, np.array([0.5]), np.array([NO_LABEL]), -1, goes_right))
+            parts.append((feature, np.array([0.5]), np.array([NO_CATEGORY]), -1, goes_right))
             continue
         is_complete, chosen = _threshold_splits(feature, column, n_thresholds, rival)
         parts += chosen
         is_exhaustive &= is_complete
         if n_categories is not None and n_categories[feature]:
-            is_complete, chosen = _label_splits(feature, column, n_thresholds, rival)
+            is_complete, chosen = _category_splits(feature, column, n_thresholds, rival)
             parts += chosen
             is_exhaustive &= is_complete
     sizes = [len(thresholds) for _, thresholds, *_ in parts]
-    features, thresholds, labels, missing_left, columns = zip(*parts, strict=True)
+    features, thresholds, categories, missing_left, columns = zip(*parts, strict=True)
     return Splits(
         columns=np.concatenate(columns).view(np.uint8),
         feature=np.repeat(np.array(features, dtype=np.intp), sizes),
         threshold=np.concatenate(thresholds),
-        label=np.concatenate(labels),
+        category=np.concatenate(categories),
         missing_go_to_left=np.repeat(np.array(missing_left, dtype=np.int8), sizes),
         is_exhaustive=is_exhaustive,
     )
@@ -111,28 +111,30 @@ def _threshold_splits(feature, column, n_thresholds, rival):
     thresholds, is_complete = _thresholds(np.sort(column[~is_other]), n_thresholds)
     if not is_complete and rival is not None:
         thresholds = np.union1d(thresholds, rival.thresholds(feature))
-    no_labels = np.full(len(thresholds), NO_LABEL)
-    goes_right = column > thresholds[:, None]  # False for missing values and labels
+    no_categories = np.full(len(thresholds), NO_CATEGORY)
+    goes_right = column > thresholds[:, None]  # False for missing values and categories
     if not is_other.any():
-        return is_complete, [(feature, thresholds, no_labels, -1, goes_right)]
+        return is_complete, [(feature, thresholds, no_categories, -1, goes_right)]
     return is_complete, [
-        (feature, thresholds, no_labels, 1, goes_right),
-        (feature, thresholds, no_labels, 0, goes_right | is_other),
-        (feature, np.array([np.inf]), np.array([NO_LABEL]), 0, is_other[None]),
+        (feature, thresholds, no_categories, 1, goes_right),
+        (feature, thresholds, no_categories, 0, goes_right | is_other),
+        (feature, np.array([np.inf]), np.array([NO_CATEGORY]), 0, is_other[None]),
     ]
 
 
-def _label_splits(feature, column, n_labels, rival):
-    """Whether every label is split from the rest, and the splits, of the most frequent labels."""
-    codes, is_missing = label_codes(column)
-    labels, counts = np.unique(codes[codes >= 0], return_counts=True)
-    is_complete = len(labels) <= n_labels
+def _category_splits(feature, column, n_categories, rival):
+    """Whether all categories are split from the rest, and the splits of the most frequent ones."""
+    codes, is_missing = category_codes(column)
+    categories, counts = np.unique(codes[codes >= 0], return_counts=True)
+    is_complete = len(categories) <= n_categories
     if not is_complete:
-        frequent = labels[np.argsort(-counts, kind="stable")[:n_labels]]
-        labels = frequent if rival is None else np.union1d(frequent, rival.labels(feature))
+        frequent = categories[np.argsort(-counts, kind="stable")[:n_categories]]
+        categories = frequent if rival is None else np.union1d(frequent, rival.categories(feature))
     missing_left = 0 if is_missing.any() else -1
-    thresholds = np.full(len(labels), -np.inf)
-    return is_complete, [(feature, thresholds, labels, missing_left, codes != labels[:, None])]
+    thresholds = np.full(len(categories), -np.inf)
+    return is_complete, [
+        (feature, thresholds, categories, missing_left, codes != categories[:, None])
+    ]
 
 
 def _thresholds(values, n_thresholds):

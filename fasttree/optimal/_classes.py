@@ -24,13 +24,10 @@ from fasttree.optimal._growth import grow
 from fasttree.optimal._options import SearchOptions
 from fasttree.optimal._progress import Reporter
 from fasttree.optimal._weights import integer_weights
+from fasttree.table._encoder import table_encoder
+from fasttree.table._rows import within_doubles
 from fasttree.tree import DecisionTreeClassifier
 from fasttree.tree._data import EncodedData
-from fasttree.tree._fitted_state import check_tree_state
-from fasttree.tree._interop import to_sklearn_tree
-from fasttree.tree._rows import within_doubles
-from fasttree.tree._settings import as_double
-from fasttree.tree._table import table_encoder
 from fasttree.tree._validation import (
     check_class_weight,
     check_encoded,
@@ -42,6 +39,9 @@ from fasttree.tree._validation import (
     encode_classes,
     weigh_classes,
 )
+from fasttree.tree.fitted._fitted_state import check_tree_state
+from fasttree.tree.fitted._interop import to_sklearn_tree
+from fasttree.tree.pruning._settings import as_double
 from fasttree.utils._threads import effective_n_threads
 
 if TYPE_CHECKING:

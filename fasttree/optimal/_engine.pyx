@@ -1,4 +1,4 @@
-"""Cython door to the engine of optimal trees (``src/``).
+"""Cython binding of the engine of optimal trees (``src/``).
 
 The engine knows nothing of Python: 0/1 columns, integer classes and integer weights go in, bounds
 and trees come out. About every 50 ms it calls back on the calling thread, which takes the GIL to
@@ -15,7 +15,7 @@ import numpy as np
 from fasttree.utils._std cimport vector
 
 
-cdef extern from "src/solver.hpp" namespace "fasttree::optimal" nogil:
+cdef extern from "optimal/src/solver.hpp" namespace "fasttree::optimal" nogil:
     struct Kernels:
         pass
 

@@ -22,7 +22,7 @@ class GreedyRival:
     max_depth, max_leaf_nodes : int
         Limits of the tree.
     n_categories : ndarray of shape (n_features,) or None
-        Numbers of labels of the columns.
+        Numbers of categories of the columns.
     """
 
     def __init__(self, estimator, X, codes, weights, max_depth, max_leaf_nodes, n_categories):
@@ -59,8 +59,8 @@ class GreedyRival:
         thresholds = self.tree.threshold[self.tree.feature == feature]
         return thresholds[np.isfinite(thresholds)]
 
-    def labels(self, feature):
-        """Codes of the labels of a column that the greedy tree splits from the rest."""
+    def categories(self, feature):
+        """Codes of the categories of a column that the greedy tree splits from the rest."""
         self.grow()
         if self.tree is None or self.tree.label_splits is None:
             return np.empty(0, dtype=np.uint32)

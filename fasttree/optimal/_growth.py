@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from fasttree.optimal._binarize import NO_LABEL
-from fasttree.tree._label_splits import LabelSplits
+from fasttree.optimal._binarize import NO_CATEGORY
 from fasttree.tree._tree import NODE_DTYPE, TREE_LEAF, TREE_UNDEFINED, Tree
+from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 
 __all__ = ["grow"]
 
@@ -28,7 +28,7 @@ def grow(solution, splits, codes, weights, unit, n_categories, n_classes):
     unit : float
         Weight of a unit.
     n_categories : ndarray of shape (n_features,), dtype=uint32
-        Numbers of labels of the columns.
+        Numbers of categories of the columns.
     n_classes : int
         Number of classes.
 
@@ -69,15 +69,15 @@ def grow(solution, splits, codes, weights, unit, n_categories, n_classes):
 
 
 def _label_splits(columns, splits, n_categories):
-    """The splits on labels of the nodes, each of one label; None if there are none."""
-    labels = np.append(splits.label, NO_LABEL)[columns]  # a leaf's column is -1
-    nodes = np.flatnonzero(labels != NO_LABEL)
+    """The splits on categories of the nodes, each of one category; None if there are none."""
+    categories = np.append(splits.category, NO_CATEGORY)[columns]  # a leaf's column is -1
+    nodes = np.flatnonzero(categories != NO_CATEGORY)
     if not len(nodes):
         return None
-    return LabelSplits(
+    return CategoricalSplits(
         nodes,
         np.arange(len(nodes) + 1),
-        labels[nodes].astype(np.uint32),
+        categories[nodes].astype(np.uint32),
         np.ones(len(nodes), dtype=np.uint8),
         n_categories,
     )

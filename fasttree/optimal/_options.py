@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
-from fasttree.tree._settings import as_double
+from fasttree.tree.pruning._settings import as_double
 
 if TYPE_CHECKING:
     from typing import Any

@@ -1,5 +1,6 @@
 """Decision trees: a drop-in for :mod:`sklearn.tree` on an exact engine at histogram speed."""
 
+from fasttree.export._text import export_graphviz, export_text, plot_tree
 from fasttree.tree._auto import DecisionTree
 from fasttree.tree._base import BaseDecisionTree
 from fasttree.tree._classes import (
@@ -9,7 +10,6 @@ from fasttree.tree._classes import (
     ExtraTreeRegressor,
 )
 from fasttree.tree._data import EncodedData
-from fasttree.tree._export import export_graphviz, export_text, plot_tree
 from fasttree.tree._selection import ColumnSplit, best_split, feature_scores
 
 __all__ = [

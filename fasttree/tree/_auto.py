@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from fasttree._sklearn_compat import StrOptions, fit_context
 from fasttree.tree._base import CRITERIA_CLF, CRITERIA_REG, BaseDecisionTree
 from fasttree.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
-from fasttree.tree._tunable import TunableMixin
+from fasttree.tree.pruning._tunable import TunableMixin
 
 if TYPE_CHECKING:
     from typing import Literal, Self

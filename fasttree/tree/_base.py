@@ -21,6 +21,8 @@ from sklearn.utils import Bunch, assert_all_finite, compute_sample_weight
 
 from fasttree._config import get_config
 from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
+from fasttree.table._encoder import table_encoder
+from fasttree.table._rows import canonical_sparse, within_doubles
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
 from fasttree.tree._criterion import (
     MAE,
@@ -29,20 +31,13 @@ from fasttree.tree._criterion import (
     Criterion,
     Entropy,
     Gini,
-    LabelSplit,
     Poisson,
+    TargetSplit,
 )
 from fasttree.tree._data import EncodedData, TrainingData
 from fasttree.tree._encoding import encoding_of
-from fasttree.tree._fitted_state import check_fitted_state
-from fasttree.tree._interop import to_sklearn
-from fasttree.tree._pruning import ccp_pruning_path, prune_ccp
-from fasttree.tree._rows import canonical_sparse, within_doubles
-from fasttree.tree._settings import as_double, n_rows_of
 from fasttree.tree._splitter import BestSplitter, RandomSplitter
-from fasttree.tree._table import table_encoder
 from fasttree.tree._tree import Tree
-from fasttree.tree._tunable import TunableMixin
 from fasttree.tree._validation import (
     check_class_weight,
     check_encoded,
@@ -58,6 +53,11 @@ from fasttree.tree._validation import (
     random_source,
     weigh_classes,
 )
+from fasttree.tree.fitted._fitted_state import check_fitted_state
+from fasttree.tree.fitted._interop import to_sklearn
+from fasttree.tree.pruning._pruning import ccp_pruning_path, prune_ccp
+from fasttree.tree.pruning._settings import as_double, n_rows_of
+from fasttree.tree.pruning._tunable import TunableMixin
 from fasttree.utils._threads import effective_n_threads
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ CRITERIA_REG = {
     "squared_error": MSE,
     "absolute_error": MAE,
     "poisson": Poisson,
-    "label_split": LabelSplit,
+    "label_split": TargetSplit,
 }
 DENSE_SPLITTERS = {"best": BestSplitter, "random": RandomSplitter}
 SPARSE_SPLITTERS = DENSE_SPLITTERS  # they find out how X is stored
@@ -233,7 +233,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             n_threads=n_threads,
             strategy=config["strategy"],
             simd=config["simd"],
-            sklearn_stream=config["sklearn_random_stream"],
+            replay=config["sklearn_random_stream"],
         )
         return tree
 

@@ -1,10 +1,10 @@
 """TreeBuilder: the order in which nodes are grown, and on which threads."""
-from libcpp cimport bool as cbool
-
-from fasttree.tree._engine cimport Deferred, GrowthRules, Node, NodeStore, NodeWriter, Open, Split
+from fasttree.engine.core cimport Node, Split
+from fasttree.engine.grow cimport Deferred, Frontier, GrowthRules, NodeStore, NodeWriter, Open
+from fasttree.engine.search cimport Division
 from fasttree.tree._splitter cimport Splitter
 from fasttree.utils._interrupt cimport Turns
-from fasttree.utils._std cimport vector
+from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
 
 
@@ -22,33 +22,41 @@ cdef class TreeBuilder:
     cdef vector[void*] workers        # the same, for code without the GIL
     cdef NodeStore store
     cdef vector[NodeStore] subtrees
+    cdef vector[Deferred] deferred    # their roots
+
+    # All that subclasses differ in.
+    cdef unique_ptr[Frontier] make_frontier(self) except *
 
     cdef int write_subtree(self, NodeWriter& writer, int i) except -1 nogil
     cdef int make_root(self, Node& root) except -1 nogil
-    cdef int search(self, Splitter splitter, Node& node, Split& split, Node& left,
-                    Node& right, double* improvement) except -1 nogil
-    cdef int find_in_parallel(self, Node& node, Split& best) except -1 nogil
-    cdef int evaluate_share(self, int thread, Turns& turns, const Node& node, Split& best,
-                            char* is_constant) except -1 nogil
-    cdef int wait(self, int thread, Turns& turns) except -1 nogil
-    cdef int search_part(self, int thread, const Node& node, uint32_t part,
-                         Split& best) except -1 nogil
-    cdef int take_best(self, vector[Split]& best_of, Split& best) except -1 nogil
-    cdef int split_lists(self, Splitter splitter, const Node& left, const Node& right,
-                         int n_threads) except -1 nogil
     cdef int grow(self) except -1
-    cdef bint as_grown(self)
+
+    # Grows what is below `root`; nodes of up to `defer_below` rows are left to others.
+    cdef int grow_below(self, Splitter splitter, NodeStore& store, Frontier& frontier,
+                        const Node& root, uint32_t defer_below) except -1 nogil
+    cdef int put(self, Splitter splitter, Frontier& frontier, const Node& node,
+                 Open& open) except -1 nogil
+    cdef int expand(self, Splitter splitter, NodeStore& store, Open& open,
+                    int n_threads) except -1 nogil
+    cdef int find(self, Splitter splitter, Open& open) except -1 nogil
+    cdef int hand_down(self, Splitter splitter, Open& open, int n_threads) except -1 nogil
+    cdef int divide_share(self, int thread, uint32_t part, uint32_t n_steps,
+                          const Division& division) except -1 nogil
+
+    cdef int find_in_parallel(self, Node& node, Split& best) except -1 nogil
+    cdef int find_share(self, int thread, Turns& turns, const Node& node, Split& best,
+                        char* is_constant) except -1 nogil
+    cdef int wait(self, int thread, Turns& turns) except -1 nogil
+
+    cdef int defer(self, Splitter splitter, const Node& node, uint32_t largest) except -1 nogil
+    cdef int grow_deferred(self) except -1 nogil
+    cdef int grow_share(self, int thread, Turns& turns, const vector[int]& order) except -1 nogil
+    cdef int grow_subtree(self, int thread, int subtree) except -1 nogil
 
 
 cdef class DepthFirstTreeBuilder(TreeBuilder):
-    cdef int grow_subtree(self, Splitter splitter, NodeStore& store, Node root,
-                          uint32_t defer_below, vector[Deferred]& deferred) except -1 nogil
-    cdef int grow_share(self, int thread, Turns& turns, vector[Deferred]& deferred,
-                        const vector[int]& order) except -1 nogil
-    cdef int grow_deferred(self, int thread, Deferred& deferred, int subtree) except -1 nogil
+    pass
 
 
 cdef class BestFirstTreeBuilder(TreeBuilder):
     cdef readonly intp_t max_leaf_nodes
-
-    cdef int open_node(self, Node& node, Open& out) except -1 nogil

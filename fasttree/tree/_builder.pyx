@@ -12,18 +12,22 @@ from libc.float cimport DBL_EPSILON
 from libc.math cimport INFINITY, ldexp
 from libcpp.utility cimport move
 
-from fasttree.tree._engine cimport (
-    NO_FEATURE, NO_TABLE, Frontier, LabelLists, NodeRecord, NodeWriter, count_nodes,
-    handing_over_pays, largest_first, mix, subtree_size
+from fasttree.engine.core cimport (
+    NO_FEATURE, NO_TABLE, NodeRecord, handing_over_pays, is_better, mix, subtree_size
 )
+from fasttree.engine.grow cimport (
+    CategoryLists, Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, largest_first
+)
+from fasttree.engine.order cimport CountTables, TableHeirs
+from fasttree.engine.search cimport Division
+from fasttree.engine.simd cimport SIMD_PORTABLE, best_simd
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
-from fasttree.utils._interrupt cimport Turns
-from fasttree.utils._simd cimport SIMD_PORTABLE, best_simd
+from fasttree.utils._interrupt cimport Interrupt, Turns
 from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport int8_t
 
-from fasttree.tree._label_splits import LabelSplits
+from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 from fasttree.tree._tree import NODE_DTYPE
 
 # Columns of as many rows are worth a look for Ctrl-C each.
@@ -39,11 +43,11 @@ cdef object as_array(const void* items, size_t n_items, dtype):
     return np.frombuffer((<const char*> items)[:n_bytes], dtype=dtype).copy()
 
 
-cdef object side_arrays(const LabelLists& lists, const uint32_t[::1] n_categories):
-    """The splits on labels of a tree; None if there are none."""
+cdef object side_arrays(const CategoryLists& lists, const uint32_t[::1] n_categories):
+    """The splits on categories of a tree; None if there are none."""
     if lists.nodes.empty():
         return None
-    return LabelSplits(
+    return CategoricalSplits(
         as_array(lists.nodes.data(), lists.nodes.size(), np.int64),
         as_array(lists.offsets.data(), lists.offsets.size(), np.int64),
         as_array(lists.codes.data(), lists.codes.size(), np.uint32),
@@ -52,11 +56,11 @@ cdef object side_arrays(const LabelLists& lists, const uint32_t[::1] n_categorie
 
 
 cdef class TreeBuilder:
-    """Grows a tree (abstract)."""
+    """Grows a tree (abstract). Subclasses say where nodes wait to be expanded."""
 
     def build(self, tree, data, const float64_t[:, ::1] y,
               const float64_t[::1] sample_weight=None, const uint32_t[::1] rows=None, *,
-              int n_threads=1, str strategy="auto", bint sklearn_stream=False, str simd="auto"):
+              int n_threads=1, str strategy="auto", bint replay=False, str simd="auto"):
         """Grow `tree` on a sample of the data.
 
         Parameters
@@ -73,7 +77,7 @@ cdef class TreeBuilder:
         n_threads : int
             At most; fewer where more would not pay.
         strategy : {"auto", "presort", "count", "sort"}
-        sklearn_stream : bool
+        replay : bool
             Use scikit-learn's random draws, tie rules and scores.
         simd : {"auto", "portable"}
         """
@@ -90,18 +94,19 @@ cdef class TreeBuilder:
         if sample_weight is not None and not np.any(sample_weight):
             raise ValueError("All rows have zero weight.")
         options.strategy = STRATEGIES[strategy]
-        options.sklearn_rules = sklearn_stream
+        options.replay = replay
         options.depth_first = isinstance(self, DepthFirstTreeBuilder)
-        options.n_threads = 1 if sklearn_stream else n_threads
+        options.n_threads = 1 if replay else n_threads
         options.simd = SIMD_PORTABLE if simd == "portable" else best_simd()
         n_threads = self.n_threads = options.n_threads
-        splitter.init(encoding, y, sample_weight, rows, options)
+        splitter.init(encoding, y, sample_weight, rows, options, Interrupt())
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
         for worker in self.crew:
             self.workers.push_back(<void*> worker)
         self.store = NodeStore(splitter.criterion.value_size)
         self.subtrees.clear()
+        self.deferred.clear()
         self.grow()
 
         n_nodes = count_nodes(self.store, self.subtrees)
@@ -112,40 +117,40 @@ cdef class TreeBuilder:
         values = values_array.reshape(-1)
         writer.reset(new NodeWriter(self.store, self.subtrees, <NodeRecord*> &buffer[0],
                                     &values[0]))
-        writer.get().write_main(self.as_grown())
+        # Scikit-learn numbers nodes in the order in which they were grown.
+        writer.get().write_main(replay and not options.depth_first)
         for i in prange(<int> self.subtrees.size(), nogil=True, num_threads=n_threads,
                         schedule="dynamic"):
             self.write_subtree(deref(writer), i)
         splitter.criterion.restore_units(nodes, values_array)
         tree.set_nodes(nodes, values_array, writer.get().max_depth(),
-                       side_arrays(writer.get().label_lists(), encoding.n_categories))
+                       side_arrays(writer.get().category_lists(), encoding.n_categories))
         self.store = NodeStore()
         self.subtrees.clear()
+        self.deferred.clear()
         self.crew = []
+
+    cdef unique_ptr[Frontier] make_frontier(self) except *:
+        raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef int write_subtree(self, NodeWriter& writer, int i) except -1 nogil:
         writer.write_subtree(i)
         return 0
 
-    cdef int grow(self) except -1:
-        raise TypeError(f"{type(self).__name__} is abstract")
-
-    cdef bint as_grown(self):
-        """Whether nodes keep the numbers in which they were grown."""
-        return False
-
     cdef int make_root(self, Node& root) except -1 nogil:
         """Record the root, from whose weight the rules of growth follow."""
         cdef int t, exponent = self.splitter.criterion.impurity_exponent
+        cdef vector[double] value = vector[double](self.splitter.criterion.value_size)
         root.start = 0
         root.end = self.splitter.partitioner.n_rows
         root.depth = 0
         root.key = mix(self.splitter.seed, 0)
         root.n_known = 0
         root.table = NO_TABLE
+        root.members = 0
         root.lower = -INFINITY
         root.upper = INFINITY
-        self.splitter.node_stats(root, self.splitter.left_value)
+        self.splitter.node_stats(root, value)
         self.rules = self.splitter.rules
         self.rules.max_depth = self.max_depth
         self.rules.min_samples_split = self.min_samples_split
@@ -153,131 +158,234 @@ cdef class TreeBuilder:
         self.rules.epsilon = ldexp(DBL_EPSILON, -exponent)
         self.rules.root_weight = root.stats.weight
         for t in range(self.n_threads):
-            (<Splitter> self.workers[t]).take_rules(self.rules)
-        root.record = self.store.append(root, self.splitter.left_value)
+            (<Splitter> self.workers[t]).rules = self.rules
+        root.record = self.store.append(root, value)
         return 0
 
-    cdef int search(self, Splitter splitter, Node& node, Split& split, Node& left,
-                    Node& right, double* improvement) except -1 nogil:
-        """Find and make the node's best split; 0 if it stays a leaf."""
-        cdef bint found
-        if self.n_threads > 1 and node.size() > subtree_size(
-                self.splitter.partitioner.n_rows, self.n_threads) and not splitter.draws:
-            found = self.find_in_parallel(node, split)
-        else:
-            found = splitter.find_split(node, split)
-        if not found:
-            return 0
-        splitter.divide(node, split, left, right)
-        improvement[0] = self.rules.improvement(node, left, right)
-        return self.rules.accepts(improvement[0])
+    cdef int grow(self) except -1:
+        cdef unique_ptr[Frontier] frontier = self.make_frontier()
+        cdef uint32_t defer_below = 0
+        cdef Node root
+        with nogil:
+            self.make_root(root)
+            if self.n_threads > 1 and not frontier.get().is_ranked():
+                defer_below = subtree_size(root.size(), self.n_threads)
+            self.grow_below(self.splitter, self.store, deref(frontier), root, defer_below)
+            self.grow_deferred()
+        return 0
 
-    cdef int evaluate_share(self, int thread, Turns& turns, const Node& node, Split& best,
-                            char* is_constant) except -1 nogil:
-        """One thread's looks at single features of a large node."""
+    # ---- growth
+
+    cdef int grow_below(self, Splitter splitter, NodeStore& store, Frontier& frontier,
+                        const Node& root, uint32_t defer_below) except -1 nogil:
+        cdef Open open, child
+        cdef bint is_ranked = frontier.is_ranked()
+        cdef int n_threads = self.n_threads if is_ranked or defer_below else 1
+        self.put(splitter, frontier, root, child)
+        while frontier.take(open):
+            if open.node.size() <= defer_below and open.node.members == 0:
+                self.defer(splitter, open.node, defer_below)
+            elif ((is_ranked or self.find(splitter, open))
+                  and self.expand(splitter, store, open, n_threads)):
+                # Left first; a stack takes what was put there last.
+                self.put(splitter, frontier, open.left if is_ranked else open.right, child)
+                self.put(splitter, frontier, open.right if is_ranked else open.left, child)
+        return 0
+
+    cdef int put(self, Splitter splitter, Frontier& frontier, const Node& node,
+                 Open& open) except -1 nogil:
+        """Put a node on the frontier; not on a stack if it cannot be split."""
+        open.node = node
+        if frontier.is_ranked():
+            # Nothing is handed down: other nodes are searched before its children.
+            open.node.n_known = 0
+            open.improvement = 0.0
+            open.is_leaf = self.rules.is_terminal(node) or not self.find(splitter, open)
+            splitter.forget(open.node)
+        elif self.rules.is_terminal(node):
+            return 0
+        frontier.put(open)
+        return 0
+
+    cdef int find(self, Splitter splitter, Open& open) except -1 nogil:
+        """Find the node's best split and divide its rows; 0 if it stays a leaf."""
+        cdef bint found
+        if open.node.members != 0 or splitter.columns.fits_block(open.node):
+            found = splitter.split_in_block(open)
+        elif self.n_threads > 1 and open.node.size() > subtree_size(
+                self.splitter.partitioner.n_rows, self.n_threads) and not splitter.draws:
+            found = self.find_in_parallel(open.node, open.split) and splitter.divide(open)
+        else:
+            found = splitter.find_split(open.node, open.split) and splitter.divide(open)
+        if found:
+            open.improvement = self.rules.improvement(open.node, open.left, open.right)
+            found = self.rules.accepts(open.improvement)
+        if not found:
+            open.improvement = 0.0
+            splitter.columns.tables.release(open.node.table)
+            open.node.table = NO_TABLE
+        return found
+
+    cdef int expand(self, Splitter splitter, NodeStore& store, Open& open,
+                    int n_threads) except -1 nogil:
+        """Record the children of a node whose split was found, and hand down what is kept of it."""
+        open.left.record = store.append(open.left, open.left_value)
+        open.right.record = store.append(open.right, open.right_value)
+        store.set_split(open.node.record, open.split, open.left.record)
+        if open.node.members == 0:
+            self.hand_down(splitter, open, n_threads)
+        return 1
+
+    cdef int hand_down(self, Splitter splitter, Open& open, int n_threads) except -1 nogil:
+        """Divide what is kept per node besides the rows, for the children to be searched."""
+        cdef Division division
+        cdef TableHeirs heirs
+        cdef uint32_t n_rows = open.node.size()
+        cdef uint32_t n_steps = n_rows if n_rows > LARGE else 0
+        cdef int i, n_parts
+        cdef bint with_left = not self.rules.is_terminal(open.left)
+        cdef bint with_right = not self.rules.is_terminal(open.right)
+        division.left = open.left
+        division.right = open.right
+        division.with_left = with_left
+        division.with_right = with_right
+        division.sides = splitter.columns.sides()
+        n_parts = splitter.columns.begin_division(division)
+        if n_threads == 1:
+            for i in range(n_parts):
+                splitter.divide_part(i, n_steps, division, deref(splitter.sampler))
+        else:
+            for i in prange(n_parts, num_threads=n_threads, schedule="dynamic"):
+                self.divide_share(threadid(), i, n_steps, division)
+        splitter.columns.end_division(division)
+
+        heirs = splitter.columns.tables.hand_down(
+            open.node, open.left, open.right,
+            with_left and not splitter.columns.fits_block(open.left),
+            with_right and not splitter.columns.fits_block(open.right))
+        if heirs.larger == NULL:
+            return 0
+        if n_threads == 1:
+            splitter.derive_tables(splitter, heirs, 0, 1)
+        else:
+            for i in prange(n_threads, num_threads=n_threads, schedule="static"):
+                (<Splitter> self.workers[i]).derive_tables(splitter, heirs, i, n_threads)
+        splitter.columns.tables.end_handing_down(heirs)
+        return 0
+
+    cdef int divide_share(self, int thread, uint32_t part, uint32_t n_steps,
+                          const Division& division) except -1 nogil:
+        return (<Splitter> self.workers[thread]).divide_part(part, n_steps, division,
+                                                             deref(self.splitter.sampler))
+
+    # ---- the search of a large node, on all threads
+
+    cdef int find_in_parallel(self, Node& node, Split& best) except -1 nogil:
+        """`Splitter.find_split` on all threads: shares of the count tables, then of the walk."""
+        cdef int t, n_threads = self.n_threads
+        cdef vector[Split] best_of = vector[Split](n_threads)
+        cdef vector[char] is_constant = vector[char](self.splitter.partitioner.n_features)
+        cdef unique_ptr[Turns] turns
+        for t in range(n_threads):
+            best_of[t].score = -INFINITY
+            best_of[t].feature = NO_FEATURE
+        self.splitter.sampler.get().begin(node.key, node.n_known)
+        if self.splitter.columns.tables.begin_node(node):
+            for t in prange(n_threads, num_threads=n_threads, schedule="static"):
+                (<Splitter> self.workers[t]).fill_tables(self.splitter, node, t, n_threads)
+        turns.reset(new Turns(<int> self.splitter.walk.get().n_shares()))
+        with parallel(num_threads=n_threads):
+            self.find_share(threadid(), deref(turns), node, best_of[threadid()],
+                            is_constant.data())
+        best = move(best_of[0])
+        for t in range(1, n_threads):
+            if is_better(best_of[t].score, best_of[t].feature, best.score, best.feature):
+                best = move(best_of[t])
+        self.splitter.settle_threshold(best)
+        node.n_known = self.splitter.walk.get().end_shares(node, is_constant)
+        return best.feature != NO_FEATURE
+
+    cdef int find_share(self, int thread, Turns& turns, const Node& node, Split& best,
+                        char* is_constant) except -1 nogil:
+        """One thread's shares of the walk through the features of a large node."""
         cdef void* worker = self.workers[thread]
-        cdef int feature = turns.take()
+        cdef int share = turns.take()
         cdef bint has_failed
-        (<Splitter> worker).share_tables(self.splitter.tables.get())
-        while feature >= 0:
+        (<Splitter> worker).columns.node_tables = &self.splitter.columns.tables
+        while share >= 0:
             has_failed = True
             try:
-                if not self.splitter.sampler.get().is_known_constant(feature):
+                if not self.splitter.walk.get().is_settled(share):
                     (<Splitter> worker).begin_node(node)
-                    (<Splitter> worker).poll((<Splitter> worker).scanner.work(node.size()))
-                    is_constant[feature] = (<Splitter> worker).evaluate(node, feature, best)
+                    (<Splitter> worker).walk.get().begin_share(node, share)
+                    (<Splitter> worker).look(node, best, is_constant)
                 has_failed = False
             finally:
                 turns.finish(has_failed)
-            feature = turns.take()
+            share = turns.take()
+        (<Splitter> worker).columns.node_tables = &(<Splitter> worker).columns.tables
         return self.wait(thread, turns)
 
     cdef int wait(self, int thread, Turns& turns) except -1 nogil:
         """The thread that called looks for signals until the others are done."""
-        if thread == 0:
-            turns.wait(self.splitter.steps)
-        return (<Splitter> self.workers[thread]).poll(0)
-
-    cdef int find_in_parallel(self, Node& node, Split& best) except -1 nogil:
-        """`find_split` on all threads: shares of the count tables, then single features."""
-        cdef int t, f, n_features = <int> self.splitter.partitioner.n_features
-        cdef uint32_t feature
-        cdef vector[Split] best_of = vector[Split](self.n_threads)
-        cdef vector[char] is_constant = vector[char](n_features)
-        cdef unique_ptr[Turns] turns
-        self.splitter.sampler.get().begin(node.key, node.n_known)
-        for t in range(self.n_threads):
-            best_of[t].score = -INFINITY
-            best_of[t].feature = NO_FEATURE
-        if self.splitter.partitioner.has_lists:
-            for f in prange(<int> self.splitter.partitioner.n_parts(),
-                            num_threads=self.n_threads, schedule="dynamic"):
-                self.search_part(threadid(), node, f, best_of[threadid()])
-            self.take_best(best_of, best)
-            return best.feature != NO_FEATURE
-        if node.table == NO_TABLE and self.splitter.tables.get().any(node.size()):
-            node.table = self.splitter.tables.get().acquire()
-            for t in prange(self.n_threads, num_threads=self.n_threads, schedule="static"):
-                self.splitter.fill_table(node, t, self.n_threads)
-        turns.reset(new Turns(n_features))
-        with parallel(num_threads=self.n_threads):
-            self.evaluate_share(threadid(), deref(turns), node, best_of[threadid()],
-                                is_constant.data())
-        self.take_best(best_of, best)
-        while True:
-            feature = self.splitter.sampler.get().next()
-            if feature == NO_FEATURE:
-                break
-            if is_constant[feature]:
-                self.splitter.sampler.get().found_constant()
-        node.n_known = self.splitter.sampler.get().end()
-        return best.feature != NO_FEATURE
-
-    cdef int search_part(self, int thread, const Node& node, uint32_t part,
-                         Split& best) except -1 nogil:
-        """One thread's look at the features listed in a part of a large node."""
         cdef void* worker = self.workers[thread]
-        (<Splitter> worker).begin_node(node)
-        (<Splitter> worker).search_part(node, part, best)
-        return 0
+        if thread == 0:
+            turns.wait((<Splitter> worker).steps.poll)
+        return (<Splitter> worker).steps.count(0)
 
-    cdef int take_best(self, vector[Split]& best_of, Split& best) except -1 nogil:
-        """The best of the threads' splits."""
-        cdef int t
-        best = move(best_of[0])
-        for t in range(1, self.n_threads):
-            if best_of[t].score > best.score or (
-                    best_of[t].score == best.score and best_of[t].feature < best.feature):
-                best = move(best_of[t])
-        self.splitter.settle_threshold(best)
-        return 0
+    # ---- subtrees, each on a thread of its own
 
-    cdef int split_lists(self, Splitter splitter, const Node& left, const Node& right,
-                         int n_threads) except -1 nogil:
-        """Split what is kept per node besides the rows, for the children that will be searched."""
-        cdef bint with_left = not self.rules.is_terminal(left)
-        cdef bint with_right = not self.rules.is_terminal(right)
-        cdef const uint32_t* sides = splitter.partitioner.sides()
-        cdef bint is_sparse = splitter.partitioner.is_sparse
-        cdef uint32_t n_rows = right.end - left.start
-        cdef uint32_t n_steps = n_rows if n_rows > LARGE else 0
-        cdef int part, n_parts
-        n_parts = splitter.partitioner.begin_split(left, right, with_left, with_right)
-        if n_threads == 1:
-            for part in range(n_parts):
-                if n_steps > 0:
-                    splitter.poll(n_steps)
-                if is_sparse or not splitter.sampler.get().is_known_constant(part):
-                    splitter.partitioner.split_part(part, left, right, with_left, with_right,
-                                                    sides)
+    cdef int defer(self, Splitter splitter, const Node& node, uint32_t largest) except -1 nogil:
+        """Leave what is below a node to whichever thread is free."""
+        cdef CountTables* tables = &splitter.columns.tables
+        self.deferred.emplace_back()
+        self.deferred.back().node = node
+        self.deferred.back().node.table = NO_TABLE
+        self.deferred.back().known = splitter.sampler.get().known(node.n_known)
+        if handing_over_pays(node.size(), largest):
+            self.deferred.back().table = tables.give(node.table)
         else:
-            for part in prange(n_parts, num_threads=n_threads, schedule="dynamic"):
-                (<Splitter> self.workers[threadid()]).poll(n_steps)
-                if is_sparse or not splitter.sampler.get().is_known_constant(part):
-                    (<Splitter> self.workers[threadid()]).partitioner.split_part(
-                        part, left, right, with_left, with_right, sides)
-        splitter.partitioner.end_split(left, right, with_left, with_right)
+            tables.release(node.table)
         return 0
+
+    cdef int grow_deferred(self) except -1 nogil:
+        cdef vector[int] order = largest_first(self.deferred)
+        cdef unique_ptr[Turns] turns
+        cdef int i, n_subtrees = <int> self.deferred.size()
+        if n_subtrees == 0:
+            return 0
+        self.subtrees.resize(n_subtrees)
+        for i in range(n_subtrees):
+            self.store.set_subtree(self.deferred[i].node.record, i)
+        turns.reset(new Turns(n_subtrees))
+        with parallel(num_threads=self.n_threads):
+            self.grow_share(threadid(), deref(turns), order)
+        return 0
+
+    cdef int grow_share(self, int thread, Turns& turns, const vector[int]& order) except -1 nogil:
+        """One thread's subtrees, the largest first."""
+        cdef int i = turns.take()
+        cdef bint has_failed
+        while i >= 0:
+            has_failed = True
+            try:
+                self.grow_subtree(thread, order[i])
+                has_failed = False
+            finally:
+                turns.finish(has_failed)
+            i = turns.take()
+        return self.wait(thread, turns)
+
+    cdef int grow_subtree(self, int thread, int subtree) except -1 nogil:
+        cdef void* worker = self.workers[thread]
+        cdef Deferred* deferred = &self.deferred[subtree]
+        cdef Node root = deferred.node
+        cdef Stack stack
+        (<Splitter> worker).sampler.get().assume_known(deferred.known)
+        self.subtrees[subtree].begin_subtree(self.store, root.record)
+        root.record = 0
+        root.table = (<Splitter> worker).columns.tables.take(deferred.table)
+        return self.grow_below(<Splitter> worker, self.subtrees[subtree], stack, root, 0)
 
 
 cdef class DepthFirstTreeBuilder(TreeBuilder):
@@ -303,97 +411,10 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
         self.max_depth = max_depth
         self.min_impurity_decrease = min_impurity_decrease
 
-    cdef int grow(self) except -1:
-        cdef Node root
-        cdef vector[Deferred] deferred
-        cdef vector[int] order
-        cdef unique_ptr[Turns] turns
-        cdef uint32_t defer_below = 0
-        cdef int i, n_subtrees
-        with nogil:
-            self.make_root(root)
-            if self.n_threads > 1:
-                defer_below = subtree_size(root.size(), self.n_threads)
-            if not self.rules.is_terminal(root):
-                self.grow_subtree(self.splitter, self.store, root, defer_below, deferred)
-            n_subtrees = <int> deferred.size()
-            self.subtrees.resize(n_subtrees)
-            for i in range(n_subtrees):
-                self.store.set_subtree(deferred[i].node.record, i)
-            order = largest_first(deferred)
-            turns.reset(new Turns(n_subtrees))
-            with parallel(num_threads=self.n_threads):
-                self.grow_share(threadid(), deref(turns), deferred, order)
-        return 0
-
-    cdef int grow_share(self, int thread, Turns& turns, vector[Deferred]& deferred,
-                        const vector[int]& order) except -1 nogil:
-        """One thread's subtrees, the largest first."""
-        cdef int i = turns.take()
-        cdef bint has_failed
-        while i >= 0:
-            has_failed = True
-            try:
-                self.grow_deferred(thread, deferred[order[i]], order[i])
-                has_failed = False
-            finally:
-                turns.finish(has_failed)
-            i = turns.take()
-        return self.wait(thread, turns)
-
-    cdef int grow_deferred(self, int thread, Deferred& deferred, int subtree) except -1 nogil:
-        """Grow a subtree on one thread."""
-        cdef void* worker = self.workers[thread]
-        cdef Node node = deferred.node
-        cdef vector[Deferred] none
-        (<Splitter> worker).share_tables((<Splitter> worker).tables.get())
-        (<Splitter> worker).sampler.get().assume_known(deferred.known)
-        self.subtrees[subtree].begin_subtree(self.store, node.record)
-        node.record = 0
-        node.table = (<Splitter> worker).tables.get().take(deferred.table)
-        return self.grow_subtree(<Splitter> worker, self.subtrees[subtree], node, 0, none)
-
-    cdef int grow_subtree(self, Splitter splitter, NodeStore& store, Node root,
-                          uint32_t defer_below, vector[Deferred]& deferred) except -1 nogil:
-        """Grow what is below `root`; nodes of few rows are deferred instead."""
-        cdef vector[Node] stack
-        cdef Node node, left, right
-        cdef Split split
-        cdef double improvement
-        cdef bint with_left, with_right
-        cdef int n_threads
-        stack.push_back(root)
-        while not stack.empty():
-            node = stack.back()
-            stack.pop_back()
-            if node.size() <= defer_below:
-                deferred.emplace_back()
-                deferred.back().node = node
-                deferred.back().known = splitter.sampler.get().known(node.n_known)
-                if handing_over_pays(node.size(), defer_below):
-                    deferred.back().table = splitter.tables.get().give(node.table)
-                else:
-                    splitter.tables.get().release(node.table)
-                deferred.back().node.table = NO_TABLE
-                continue
-            if splitter.grow_block(store, node) or not self.search(splitter, node, split, left,
-                                                                   right, &improvement):
-                splitter.tables.get().release(node.table)
-                continue
-            left.record = store.append(left, splitter.left_value)
-            right.record = store.append(right, splitter.right_value)
-            store.set_split(node.record, split, left.record)
-            n_threads = self.n_threads if defer_below else 1
-            self.split_lists(splitter, left, right, n_threads)
-            with_left = not self.rules.is_terminal(left)
-            with_right = not self.rules.is_terminal(right)
-            splitter.pass_tables(node, left, right, with_left and not splitter.is_block(left),
-                                 with_right and not splitter.is_block(right), n_threads)
-            if with_right:
-                stack.push_back(right)
-            if with_left:
-                stack.push_back(left)
-        return 0
+    cdef unique_ptr[Frontier] make_frontier(self) except *:
+        cdef unique_ptr[Frontier] frontier
+        frontier.reset(new Stack())
+        return move(frontier)
 
 
 cdef class BestFirstTreeBuilder(TreeBuilder):
@@ -421,55 +442,7 @@ cdef class BestFirstTreeBuilder(TreeBuilder):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
 
-    cdef bint as_grown(self):
-        return self.splitter.rules.sklearn_rules
-
-    cdef int open_node(self, Node& node, Open& out) except -1 nogil:
-        """Find and make the split of a node, whose lists follow if it is expanded."""
-        node.n_known = 0
-        out.improvement = 0.0
-        out.is_leaf = self.rules.is_terminal(node) or not self.search(
-            self.splitter, node, out.split, out.left, out.right, &out.improvement)
-        self.splitter.tables.get().release(node.table)
-        node.table = NO_TABLE
-        if out.is_leaf:
-            out.improvement = 0.0
-        out.node = node
-        out.take_values(self.splitter.left_value, self.splitter.right_value)
-        return 0
-
-    cdef int grow(self) except -1:
-        cdef Frontier* frontier = new Frontier(self.store, self.splitter.rules.sklearn_rules)
-        cdef Node root
-        cdef Open opened, expanded
-        cdef intp_t budget = self.max_leaf_nodes - 1
-        try:
-            with nogil:
-                self.make_root(root)
-                self.open_node(root, opened)
-                frontier.push(opened)
-                while not frontier.empty():
-                    expanded = frontier.pop()
-                    if expanded.is_leaf:
-                        continue
-                    if budget <= 0:
-                        if self.splitter.rules.sklearn_rules:
-                            self.store.set_missing_side(expanded.node.record,
-                                                        expanded.split.missing_left)
-                        continue
-                    budget -= 1
-                    expanded.left.record = self.store.append(expanded.left, expanded.left_value)
-                    expanded.right.record = self.store.append(expanded.right, expanded.right_value)
-                    self.store.set_split(expanded.node.record, expanded.split,
-                                         expanded.left.record)
-                    self.splitter.sampler.get().begin(expanded.node.key, 0)
-                    self.splitter.partitioner.restore_sides(
-                        expanded.node.start, expanded.right.start, expanded.node.end)
-                    self.split_lists(self.splitter, expanded.left, expanded.right, self.n_threads)
-                    self.open_node(expanded.left, opened)
-                    frontier.push(opened)
-                    self.open_node(expanded.right, opened)
-                    frontier.push(opened)
-        finally:
-            del frontier
-        return 0
+    cdef unique_ptr[Frontier] make_frontier(self) except *:
+        cdef unique_ptr[Frontier] frontier
+        frontier.reset(new Heap(self.store, self.splitter.rules.ties, self.max_leaf_nodes - 1))
+        return move(frontier)

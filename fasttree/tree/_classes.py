@@ -20,8 +20,8 @@ from fasttree.tree._base import (
     BaseDecisionTree,
 )
 from fasttree.tree._criterion import Criterion
-from fasttree.tree._docs import document
 from fasttree.tree._validation import check_grown, check_predict_data
+from fasttree.utils._docs import document
 
 if TYPE_CHECKING:
     from typing import Self

@@ -5,15 +5,15 @@ object that splitters call once per (node, feature). Threads work on clones: the
 targets and have scanners of their own.
 """
 
-from fasttree.tree._engine cimport Scanner, Targets
+from fasttree.engine.core cimport Targets
+from fasttree.engine.criteria cimport Searcher
 from fasttree.tree._options cimport FitOptions
-from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
 
 
 cdef class Criterion:
     cdef Targets targets
-    cdef unique_ptr[Scanner] scanner
+    cdef Searcher searcher
     cdef dict arrays                  # what targets points into, by the names there
 
     cdef readonly intp_t n_outputs
@@ -31,7 +31,7 @@ cdef class Criterion:
     cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y,
                                                 const float64_t[::1] w)
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1
-    cdef void make_scanner(self) except *
+    cdef void make_searcher(self) except *
     cdef int restore_units(self, nodes, values) except -1
     cdef Criterion clone(self)
 

@@ -9,44 +9,21 @@ import numpy as np
 from libc.float cimport DBL_EPSILON
 from libc.math cimport isfinite, ldexp
 from libc.stddef cimport size_t
-from libcpp cimport bool as cbool
 from libcpp.utility cimport move
 
-from fasttree.utils._std cimport unique_ptr
+from fasttree.engine.core cimport (
+    Grid, TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, excess_exponent, largest_magnitude,
+    target_grid, weight_grid,
+)
+from fasttree.engine.criteria cimport (
+    make_absolute_error, make_chi_square, make_entropy, make_gini, make_poisson,
+    make_squared_error, make_target_split,
+)
 from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t
-
-
-cdef extern from "_grid.hpp" namespace "fasttree" nogil:
-    cdef cppclass Grid:
-        double centre
-        double unit
-    cdef cppclass WeightGrid:
-        double unit
-        double magnitude
-        int64_t total
-        cbool has_negative
-    const int WEIGHT_EXPONENT
-    const int TARGET_EXPONENT
-    int excess_exponent(double largest, int ordinary) noexcept
-    double largest_magnitude(const double* values, size_t n) noexcept
-    WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t* out) except +
-    Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
-                     const int64_t* weights, double weight_unit, cbool centred,
-                     cbool allow_lattice, int64_t* out) except +
 
 
 cdef extern from "<cfloat>" nogil:
     const double DBL_TRUE_MIN
-
-
-cdef extern from "_scanners.hpp" namespace "fasttree":
-    unique_ptr[Scanner] make_gini(const Targets&) except +
-    unique_ptr[Scanner] make_entropy(const Targets&) except +
-    unique_ptr[Scanner] make_chi_square(const Targets&) except +
-    unique_ptr[Scanner] make_squared_error(const Targets&) except +
-    unique_ptr[Scanner] make_poisson(const Targets&) except +
-    unique_ptr[Scanner] make_absolute_error(const Targets&) except +
-    unique_ptr[Scanner] make_target_split(const Targets&) except +
 
 
 cdef void* address(array) except? NULL:
@@ -74,7 +51,7 @@ cdef class Criterion:
         self.targets.n_outputs = <int> self.n_outputs
         self.targets.max_n_classes = 1
         self.targets.weight_unit = 1.0
-        self.targets.sklearn_formulas = options.sklearn_rules
+        self.targets.replay = options.replay
         self.targets.simd = options.simd
         if sample_weight is not None:
             sample_weight = self.init_weights(sample_weight)
@@ -84,7 +61,7 @@ cdef class Criterion:
         self.init_targets(y, sample_weight)
         if rows is not None:
             self.place(np.asarray(rows), n_rows)
-        self.make_scanner()
+        self.make_searcher()
         return 0
 
     cdef int place(self, rows, uint32_t n_rows) except -1:
@@ -160,7 +137,7 @@ cdef class Criterion:
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
-    cdef void make_scanner(self) except *:
+    cdef void make_searcher(self) except *:
         raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef Criterion clone(self):
@@ -168,7 +145,7 @@ cdef class Criterion:
         cdef Criterion other = self.__copy__()
         other.targets = self.targets
         other.arrays = self.arrays
-        other.make_scanner()
+        other.make_searcher()
         return other
 
     def __copy__(self):
@@ -253,22 +230,22 @@ cdef class Gini(ClassificationCriterion):
     cdef bint takes_negative_weights(self):
         return True
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_gini(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_gini(self.targets))
 
 
 cdef class Entropy(ClassificationCriterion):
     """Shannon entropy in bits: -sum over classes of p_c log2 p_c, mean over outputs."""
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_entropy(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_entropy(self.targets))
 
 
 cdef class ChiSquare(ClassificationCriterion):
     """Splits ranked by Pearson's chi-square of side and class; impurity is Gini's."""
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_chi_square(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_chi_square(self.targets))
 
 
 cdef class RegressionCriterion(Criterion):
@@ -309,7 +286,7 @@ cdef class RegressionCriterion(Criterion):
         exponent = excess_exponent(largest, TARGET_EXPONENT)
         if exponent == 0:
             return y
-        if self.targets.sklearn_formulas:
+        if self.targets.replay:
             # Scikit-learn's formulas compare with constants, so the unit matters.
             if exponent < 0:
                 return y
@@ -335,7 +312,7 @@ cdef class RegressionCriterion(Criterion):
         for k in range(self.n_outputs):
             grid = target_grid(&y[0, k], n, self.n_outputs, weights,
                                self.targets.weights, self.targets.weight_unit, centred,
-                               not self.targets.sklearn_formulas, &sums[0, k])
+                               not self.targets.replay, &sums[0, k])
             grids[0, k] = grid.centre
             grids[1, k] = grid.unit
         self.targets.sums = &sums[0, 0]
@@ -368,8 +345,8 @@ cdef class MSE(RegressionCriterion):
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         return self.init_sums(y, w, True)
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_squared_error(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_squared_error(self.targets))
 
 
 cdef enum:
@@ -389,8 +366,8 @@ cdef class Poisson(RegressionCriterion):
             self.arrays["log_counts"] = log_counts
         return 0
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_poisson(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_poisson(self.targets))
 
 
 cdef class MAE(RegressionCriterion):
@@ -407,11 +384,11 @@ cdef class MAE(RegressionCriterion):
         self.arrays["levels"] = levels
         return self.init_ranks(y)
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_absolute_error(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_absolute_error(self.targets))
 
 
-cdef class LabelSplit(RegressionCriterion):
+cdef class TargetSplit(RegressionCriterion):
     """Splits ranked by information gain about the node's best split of its targets in two.
 
     One output. Impurity is the squared error.
@@ -426,5 +403,5 @@ cdef class LabelSplit(RegressionCriterion):
         self.init_sums(y, w, True)
         return self.init_ranks(y)
 
-    cdef void make_scanner(self) except *:
-        self.scanner = move(make_target_split(self.targets))
+    cdef void make_searcher(self) except *:
+        self.searcher = move(make_target_split(self.targets))

@@ -13,9 +13,9 @@ import numpy as np
 from scipy.sparse import issparse
 
 from fasttree._sklearn_compat import check_feature_names
+from fasttree.table._encoder import TableEncoder
+from fasttree.table._rows import read_matrix, read_table, within_doubles
 from fasttree.tree._encoding import Encoding, encoding_of
-from fasttree.tree._rows import read_matrix, read_table, within_doubles
-from fasttree.tree._table import TableEncoder
 
 if TYPE_CHECKING:
     from typing import Any, Self

@@ -7,7 +7,8 @@ fit's sample instead of being copied.
 """
 from libcpp cimport bool as cbool
 
-from fasttree.tree._engine cimport DenseColumns, DenseSample
+from fasttree.engine.columns cimport DenseColumns
+from fasttree.engine.order cimport DenseSample
 from fasttree.tree._options cimport Strategy
 from fasttree.utils._std cimport shared_ptr, vector
 from fasttree.utils._typedefs cimport float32_t, int32_t, int64_t, uint32_t

@@ -11,20 +11,12 @@ from cython.parallel cimport prange, threadid
 from libc.stddef cimport ptrdiff_t, size_t
 from scipy.sparse import issparse
 
-from fasttree.tree._engine cimport MAX_COUNTED, TILE, Room, SortBuffers, filtering_pays
+from fasttree.engine.columns cimport MAX_COUNTED, SparseData, TILE
+from fasttree.engine.core cimport AlignedBuffer, filtering_pays
+from fasttree.engine.order cimport UNSORTED
+from fasttree.engine.simd cimport SortBuffers
 from fasttree.tree._options cimport AUTO, COUNT
 from fasttree.utils._std cimport make_shared
-
-
-cdef extern from "_sparse.hpp" namespace "fasttree" nogil:
-    cdef cppclass SparseData:
-        SparseData(const float* values, const int32_t* indices, const int64_t* indptr,
-                   uint32_t n_rows, uint32_t n_features) except +
-        cbool is_valid(size_t n_nonzero) noexcept
-
-
-cdef extern from "_sparse_lists.hpp" namespace "fasttree" nogil:
-    const uint32_t UNSORTED
 
 
 def encoding_of(X, n_categories=None, is_shared=False):
@@ -35,7 +27,7 @@ def encoding_of(X, n_categories=None, is_shared=False):
     X : ndarray or CSC matrix of shape (n_rows, n_features), float32
         A sparse matrix has sorted indices and no duplicates.
     n_categories : ndarray of shape (n_features,), uint32, or None
-        Number of categories that each column may hold, as cells of `_labels.hpp`; 0 for columns
+        Number of categories that each column may hold, as cells of `_cell.hpp`; 0 for columns
         of numbers. None if there are numbers only.
     is_shared : bool, default=False
         Whether several fits are to read it.
@@ -120,7 +112,7 @@ cdef class DenseColumnsOwner:
         """Sort the other columns, as many at a time as find room."""
         cdef DenseColumns* columns = self.columns.get()
         cdef vector[SortBuffers] buffers = vector[SortBuffers](n_threads)
-        cdef Room[uint32_t] keys
+        cdef AlignedBuffer[uint32_t] keys
         cdef vector[uint32_t] rest = columns.unlisted()
         cdef int part, i, n_parts = columns.n_parts()
         cdef size_t first = 0, last, n_columns = rest.size(), n_rows = columns.rows.size()

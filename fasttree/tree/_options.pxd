@@ -1,5 +1,6 @@
-"""How a tree is to be grown: none of it, but for `sklearn_rules`, changes the tree."""
-from fasttree.utils._simd cimport Simd
+"""How a tree is to be grown: none of it, but for `replay`, changes the tree."""
+from fasttree.engine.simd cimport Simd
+from fasttree.utils._typedefs cimport uint32_t
 
 
 cdef enum Strategy:  # by which rows get in the order of a feature
@@ -11,7 +12,10 @@ cdef enum Strategy:  # by which rows get in the order of a feature
 
 cdef struct FitOptions:
     Strategy strategy
-    bint sklearn_rules    # scikit-learn's draws, ties and scores
+    bint replay           # scikit-learn's draws, ties and scores
     bint depth_first
     int n_threads
     Simd simd
+    # Of the columns, by the features that nodes look at; the splitter's.
+    bint with_lists       # columns that are not coded are kept in order
+    uint32_t least        # columns of fewer nonzeros split no node

@@ -1,4 +1,5 @@
-"""Partitioners of a sparse matrix; `_sparse_lists.hpp` and `_extraction.hpp` hold the loops.
+"""Partitioners of a sparse matrix; `sparse_lists.hpp` and `extraction.hpp` in
+`engine/order` hold the loops.
 
 Lists cost O(nonzeros of the node) per split, and a sort of the columns that are scanned.
 Extraction costs, per feature looked at, the shorter of a walk over the column and a search of it,
@@ -10,17 +11,16 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
-from libc.stddef cimport ptrdiff_t
 
-from fasttree.tree._engine cimport NO_FEATURE, ROW
+from fasttree.engine.core cimport Nonzeros, ROW, Split, binary_search_pays
+from fasttree.engine.scan cimport Scanner
+from fasttree.engine.search cimport ExtractedNodeColumns, ListedNodeColumns
+from fasttree.engine.simd cimport SIMD_PORTABLE
 from fasttree.tree._options cimport SORT
-from fasttree.utils._simd cimport SIMD_PORTABLE
 from fasttree.utils._std cimport make_shared
 
 from fasttree.tree._encoding import encoding_of
 
-cdef extern from "_cost_model.hpp" namespace "fasttree" nogil:
-    cbool binary_search_pays(uint32_t n, uint32_t m) noexcept
 
 # Parts of the lists per thread: they may turn out to be of unequal work.
 cdef int PARTS_PER_THREAD = 4
@@ -34,57 +34,33 @@ cdef class SparsePartitioner(Partitioner):
         """Refer to the matrix and say how many rows take part."""
         self.encoding = <SparseEncoding?> encoding
         self.simd = options.simd
-        self.is_sparse = True
         self.n_features = encoding.n_features
         self.n_rows = <uint32_t> rows.size()
-        self.no_columns = make_shared[DenseColumns](
-            <const float*> NULL, <ptrdiff_t> 0, <ptrdiff_t> 0, <uint32_t> 0, <uint32_t> 0)
-        self.no_sample = make_shared[DenseSample](deref(self.no_columns.get()),
-                                                  vector[uint32_t]())
         return 0
 
     cdef int share(self, SparsePartitioner other) except -1:
         """Refer to what another thread's partitioner refers to."""
-        self.is_sparse = True
-        self.has_lists = other.has_lists
-        self.least = other.least
         self.n_features = other.n_features
         self.n_rows = other.n_rows
         self.encoding = other.encoding
-        self.matrix = other.matrix
-        self.no_columns = other.no_columns
-        self.no_sample = other.no_sample
         self.simd = other.simd
-        return 0
-
-    cdef const DenseSample* dense_sample(self) noexcept:
-        return self.no_sample.get()
-
-    cdef float value(self, uint32_t row, uint32_t feature) noexcept nogil:
-        return self.matrix.value(row, feature)
-
-    cdef int listed_side(self, const Nonzeros& nonzeros, uint32_t n_values_left,
-                         bint missing_left, Nonzeros* out) except -1 nogil:
-        out[0] = list_side(nonzeros, n_values_left, missing_left, self.listed)
         return 0
 
 
 cdef class ListPartitioner(SparsePartitioner):
     """Nodes list their nonzeros."""
 
-    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows, bint with_lists,
+    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows,
                   FitOptions options) except -1:
         cdef ListData* data
         cdef int n_threads = options.n_threads
         self.take(encoding, rows, options)
-        self.has_lists = True
         self.data = make_shared[ListData](&self.encoding.values[0], &self.encoding.indices[0],
                                           &self.encoding.indptr[0], encoding.n_rows,
                                           self.n_features)
         data = self.data.get()
-        self.matrix = data
         data.take_rows(rows)
-        data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, self.least)
+        data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, options.least)
         self.workspace.reset(new ListWorkspace(deref(data), self.simd))
         return self.list_columns(n_threads)
 
@@ -105,68 +81,16 @@ cdef class ListPartitioner(SparsePartitioner):
         self.workspace.get().list_part(part)
         return 0
 
+    cdef int attach(self, Scanner& scanner) except -1:
+        self.columns.reset(new ListedNodeColumns(deref(self.workspace), scanner))
+        return 0
+
     cdef Partitioner clone(self):
         cdef ListPartitioner other = ListPartitioner()
         other.share(self)
         other.data = self.data
         other.workspace.reset(new ListWorkspace(deref(self.data.get()), self.simd))
         return other
-
-    cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil:
-        return self.matrix.rows.data() + start
-
-    cdef int nonzeros(self, uint32_t feature, const Node& node, Nonzeros* out) except -1 nogil:
-        out[0] = self.workspace.get().nonzeros(feature, node)
-        return 0
-
-    cdef uint32_t n_parts(self) noexcept nogil:
-        return self.data.get().n_parts()
-
-    cdef void begin_part(self, const Node& node, uint32_t part) noexcept nogil:
-        self.workspace.get().begin_part(node, part)
-
-    cdef uint32_t next_feature(self, const Reach& reach) noexcept nogil:
-        if not self.workspace.get().next_column(reach):
-            return NO_FEATURE
-        return self.workspace.get().feature()
-
-    cdef const uint32_t* unsorted(self, uint32_t* n) noexcept nogil:
-        return self.workspace.get().unsorted(n[0])
-
-    cdef void found_peak(self, uint32_t peak) noexcept nogil:
-        self.workspace.get().set_peak(peak)
-
-    cdef uint32_t promising(self, const Node& node, uint32_t part) noexcept nogil:
-        return self.workspace.get().promising(node, part)
-
-    cdef void found_promising(self, const Node& node, uint32_t part,
-                              uint32_t feature) noexcept nogil:
-        self.workspace.get().set_promising(node, part, feature)
-
-    cdef void found_constant(self) noexcept nogil:
-        self.workspace.get().drop_column()
-
-    cdef uint32_t split_rows(self, const Split& split, const Node& node) except? 0 nogil:
-        return self.workspace.get().split_rows(split, node)
-
-    cdef const uint32_t* sides(self) noexcept nogil:
-        return self.workspace.get().sides()
-
-    cdef void restore_sides(self, uint32_t start, uint32_t middle, uint32_t end) noexcept nogil:
-        self.workspace.get().mark_halves(start, middle, end)
-
-    cdef int begin_split(self, const Node& left, const Node& right, bint with_left,
-                         bint with_right) except -1 nogil:
-        return <int> self.workspace.get().begin_split(left, right, with_left, with_right)
-
-    cdef int split_part(self, uint32_t part, const Node& left, const Node& right, bint with_left,
-                        bint with_right, const uint32_t* sides) except -1 nogil:
-        self.workspace.get().split_part(part, left, right, with_left, with_right, sides)
-        return 0
-
-    cdef void end_split(self, const Node& left, const Node& right, bint with_left,
-                        bint with_right) noexcept nogil:
-        self.workspace.get().end_split(left, right, with_left, with_right)
 
 
 cdef class ExtractionPartitioner(SparsePartitioner):
@@ -175,7 +99,7 @@ cdef class ExtractionPartitioner(SparsePartitioner):
     The methods that begin with `_py` let tests drive it step by step.
     """
 
-    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows, bint with_lists,
+    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows,
                   FitOptions options) except -1:
         cdef ExtractionData* data
         self.take(encoding, rows, options)
@@ -183,10 +107,13 @@ cdef class ExtractionPartitioner(SparsePartitioner):
             &self.encoding.values[0], &self.encoding.indices[0], &self.encoding.indptr[0],
             encoding.n_rows, self.n_features)
         data = self.data.get()
-        self.matrix = data
         data.take_rows(rows)
         data.map_rows()
         self.workspace.reset(new Extraction(deref(data), self.simd))
+        return 0
+
+    cdef int attach(self, Scanner& scanner) except -1:
+        self.columns.reset(new ExtractedNodeColumns(deref(self.workspace), scanner))
         return 0
 
     cdef Partitioner clone(self):
@@ -195,16 +122,6 @@ cdef class ExtractionPartitioner(SparsePartitioner):
         other.data = self.data
         other.workspace.reset(new Extraction(deref(self.data.get()), self.simd))
         return other
-
-    cdef const uint32_t* node_rows(self, uint32_t start, uint32_t end) except NULL nogil:
-        return self.workspace.get().node_rows(start, end)
-
-    cdef int nonzeros(self, uint32_t feature, const Node& node, Nonzeros* out) except -1 nogil:
-        out[0] = self.workspace.get().nonzeros(feature, node.start, node.end)
-        return 0
-
-    cdef uint32_t split_rows(self, const Split& split, const Node& node) except? 0 nogil:
-        return self.workspace.get().split_rows(split, node.start, node.end)
 
     def _py_init(self, X, sample_weight=None):
         cdef vector[uint32_t] rows
@@ -215,7 +132,7 @@ cdef class ExtractionPartitioner(SparsePartitioner):
         options.strategy = SORT
         options.n_threads = 1
         options.simd = SIMD_PORTABLE
-        self.init(encoding_of(X), rows, False, options)
+        self.init(encoding_of(X), rows, options)
 
     def _py_rows(self):
         """Rows by position."""

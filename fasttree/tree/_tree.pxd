@@ -1,6 +1,6 @@
 """The fitted tree: contract of `Tree`."""
-from ..utils._typedefs cimport intp_t
-from ._walk cimport Walker
+from fasttree.utils._typedefs cimport intp_t
+from fasttree.tree.fitted._walk cimport Walker
 
 
 cdef class Tree:
@@ -13,7 +13,7 @@ cdef class Tree:
     cdef object _n_classes       # intp[n_outputs]
     cdef object _nodes           # NODE_DTYPE[node_count], read-only
     cdef object _values          # float64[node_count, n_outputs, max_n_classes], C-contiguous
-    cdef object _label_splits    # LabelSplits, or None
+    cdef object _label_splits    # CategoricalSplits, or None
     cdef Walker _walker          # with a checked copy of _nodes
 
     cdef tuple _parents_and_depths(self)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasttree._typing import Array, Float32Rows, FloatArray, IntArray, Sparse
-from fasttree.tree._label_splits import LabelSplits
+from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 
 __all__ = ["NODE_DTYPE", "TREE_LEAF", "TREE_UNDEFINED", "Tree"]
 
@@ -31,12 +31,12 @@ class Tree:
         nodes: Array,
         values: FloatArray,
         max_depth: int,
-        label_splits: LabelSplits | None = None,
+        label_splits: CategoricalSplits | None = None,
     ) -> None: ...
     @property
     def nodes(self) -> NDArray[np.void]: ...
     @property
-    def label_splits(self) -> LabelSplits | None: ...
+    def label_splits(self) -> CategoricalSplits | None: ...
     @property
     def split_kind(self) -> NDArray[np.int8]: ...
     @property

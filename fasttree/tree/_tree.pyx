@@ -17,13 +17,15 @@ from cython.parallel cimport prange
 from libc.math cimport frexp, ldexp
 from libc.stdint cimport int64_t
 
+from fasttree.engine.core cimport NodeRecord
+from fasttree.engine.predict cimport partial_dependence
 from fasttree.utils._std cimport vector
-from ..utils._typedefs cimport float32_t, float64_t, uint8_t
-from ._walk cimport NodeRecord, node_pointer
+from fasttree.utils._typedefs cimport float32_t, float64_t, uint8_t
+from fasttree.tree.fitted._walk cimport node_pointer
 
 from fasttree._sklearn_compat import align_sparse_interface
-from fasttree.tree._label_splits import LabelSplits
-from fasttree.tree._tree_state import (
+from fasttree.tree.fitted._categorical_splits import CategoricalSplits
+from fasttree.tree.fitted._tree_state import (
     FORMAT_VERSION,
     NODE_DTYPE,
     _check_n_classes,
@@ -37,13 +39,6 @@ __all__ = ["NODE_DTYPE", "TREE_LEAF", "TREE_UNDEFINED", "Tree"]
 
 TREE_LEAF = -1
 TREE_UNDEFINED = -2
-
-cdef extern from "_walk.hpp" namespace "fasttree" nogil:
-    float64_t partial_dependence(
-        const NodeRecord*, const float64_t* values, intp_t stride, const intp_t* column,
-        const float32_t* x, float64_t& out
-    ) except +
-
 
 cdef class Tree:
     """A fitted binary decision tree as arrays, one entry per node.
@@ -86,7 +81,7 @@ cdef class Tree:
     left_cat_bitset : ndarray of shape (node_count, n_words), dtype=uint32
         Bit ``code % 32`` of word ``code // 32`` says that a split on categories sends that category
         left; made at each access, with a bit for every category of the column that has most.
-    label_splits : LabelSplits or None
+    label_splits : CategoricalSplits or None
         The splits on categories.
     missing_go_to_left : ndarray of shape (node_count,), dtype=uint8
         1 where missing values go left.
@@ -142,7 +137,7 @@ cdef class Tree:
             What each node predicts, C-contiguous.
         max_depth : int
             Depth of the deepest leaf.
-        label_splits : LabelSplits, default=None
+        label_splits : CategoricalSplits, default=None
             The splits on categories, if there are any.
 
         Raises
@@ -296,7 +291,7 @@ cdef class Tree:
             raise ValueError("The value array has entries for more classes than there are.")
         label_splits = None
         if "label_splits" in state:
-            label_splits = LabelSplits.from_state(state["label_splits"], self.n_features)
+            label_splits = CategoricalSplits.from_state(state["label_splits"], self.n_features)
         if nodes.shape[0]:
             self.set_nodes(nodes, values, state["max_depth"], label_splits)
 
@@ -350,7 +345,7 @@ cdef class Tree:
                 f"The table has {table.shape[0]} entries for {self.node_count} nodes."
             )
         if table.dtype.hasobject or table.dtype.itemsize == 0:
-            raise ValueError(f"The table must hold numbers or labels, not {table.dtype}.")
+            raise ValueError(f"The table must hold numbers or categories, not {table.dtype}.")
         table = np.ascontiguousarray(table)
         out = np.empty((X.shape[0],) + table.shape[1:], dtype=table.dtype)
         cdef size_t size = table.nbytes // table.shape[0]

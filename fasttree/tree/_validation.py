@@ -16,10 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
-from fasttree.tree._cells import are_texts, encode_texts
-from fasttree.tree._columns import target_array
-from fasttree.tree._data import EncodedData
-from fasttree.tree._rows import (
+from fasttree.table._cells import are_texts, encode_texts
+from fasttree.table._columns import target_array
+from fasttree.table._encoder import table_encoder
+from fasttree.table._rows import (
     canonical_sparse,
     is_plain_matrix,
     is_plain_sparse,
@@ -27,7 +27,7 @@ from fasttree.tree._rows import (
     read_table,
     within_doubles,
 )
-from fasttree.tree._table import table_encoder
+from fasttree.tree._data import EncodedData
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 from fasttree.utils._integers import encode_integers
 

@@ -1,7 +1,7 @@
 """Whether a float32 matrix holds missing or infinite values, in one pass over its memory."""
 from fasttree.utils._typedefs cimport float32_t, intp_t
 
-cdef extern from "_finite.hpp" namespace "fasttree" nogil:
+cdef extern from "utils/_finite.hpp" namespace "fasttree" nogil:
     int kind_of_matrix(const float32_t*, intp_t n_rows, intp_t n_cols, intp_t row_stride,
                        intp_t col_stride, int n_threads) noexcept
     int all_finite, some_missing, some_infinite

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "_value.hpp"
+#include "utils/_value.hpp"
 
 namespace fasttree {
 

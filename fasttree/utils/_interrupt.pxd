@@ -7,7 +7,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint64_t
 from libcpp cimport bool as cbool
 
-cdef extern from "../utils/_interrupt.hpp" namespace "fasttree" nogil:
+cdef extern from "utils/_interrupt.hpp" namespace "fasttree" nogil:
     const uint64_t STEPS_PER_LOOK
 
     cdef cppclass StopFlag:
@@ -39,6 +39,18 @@ cdef class Interrupt:
     cdef bint look(self) noexcept nogil
     # Raise what stopped the call.
     cdef int give_up(self) except -1 nogil
+
+
+# A thread's count of its steps.
+cdef class Steps:
+    cdef Interrupt interrupt
+    cdef Poll poll
+
+    # Raises if the call is to be given up.
+    cdef int count(self, uint64_t steps) except -1 nogil
+
+
+cdef Steps steps_of(Interrupt interrupt)
 
 
 cdef inline int look_now_and_then(Py_ssize_t i) except -1:

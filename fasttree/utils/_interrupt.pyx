@@ -35,3 +35,18 @@ cdef class Interrupt:
     cdef int give_up(self) except -1 nogil:
         with gil:
             raise self.error
+
+
+cdef class Steps:
+    """What a thread has done of a call since it looked last."""
+
+    cdef int count(self, uint64_t steps) except -1 nogil:
+        return 0 if self.poll.go_on(steps) else self.interrupt.give_up()
+
+
+cdef Steps steps_of(Interrupt interrupt):
+    """A thread's steps; they stay where they are, for they are pointed at."""
+    cdef Steps steps = Steps()
+    steps.interrupt = interrupt
+    steps.poll = interrupt.poll()
+    return steps

@@ -17,7 +17,7 @@ from sklearn.base import is_classifier
 import fasttree
 import fasttree.tree
 from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
-from fasttree.tree._rows import canonical_sparse
+from fasttree.table._rows import canonical_sparse
 from fuzz.data import PREAMBLE, draw_targets, draw_weights, draw_X, run_statements
 from fuzz.draws import Draw, Finding, check_error, literal, same_bits
 from reference.impurity import CLASSIFICATION, REGRESSION

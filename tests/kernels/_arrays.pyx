@@ -61,7 +61,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left, uint32_t* scratch,
         cbool with_left, cbool with_right)
     cdef cppclass ListedColumn:
-        uint32_t feature, begin, n, peak
+        uint32_t feature, begin, n, max_class_count
     cdef cppclass ListDivider:
         ListDivider(Simd simd)
         vector[uint32_t] n_kept

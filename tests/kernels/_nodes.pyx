@@ -32,10 +32,10 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
         const uint32_t* order_rank
         const int64_t* levels
         Simd simd
-        cbool sklearn_formulas
-    cdef cppclass Reach:
+        cbool replay
+    cdef cppclass FeatureBound:
         uint32_t least
-        cbool holds(uint32_t n, uint32_t peak)
+        cbool holds(uint32_t n, uint32_t max_class_count)
     cdef cppclass Candidate:
         double score
         uint32_t left
@@ -51,8 +51,8 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
         cbool skip(const uint32_t* entries, uint32_t first, uint32_t n, double best, double& score)
         void count_classes(const uint32_t* entries, uint32_t n, int64_t* counts)
         double parting_bound(double n, double weight)
-        Reach reach(double score)
-        cbool may_beat(const uint32_t* entries, uint32_t n, double score, uint32_t& peak)
+        FeatureBound feature_bound(double score)
+        cbool may_beat(const uint32_t* entries, uint32_t n, double score, uint32_t& max_class_count)
         cbool block_scan(const uint32_t* rows, uint32_t n, const BlockRuns& runs, uint32_t leaf,
                          Candidate& best)
     unique_ptr[Probe] make_probe(const string& criterion, const Targets& t) except +
@@ -154,15 +154,15 @@ cdef class Node:
 
     def least(self, double score):
         """Fewest rows to separate."""
-        return self.probe.get().reach(score).least
+        return self.probe.get().feature_bound(score).least
 
-    def reach_holds(self, double score, uint32_t n, uint32_t peak):
-        return self.probe.get().reach(score).holds(n, peak)
+    def reach_holds(self, double score, uint32_t n, uint32_t max_class_count):
+        return self.probe.get().feature_bound(score).holds(n, max_class_count)
 
     def may_beat(self, const uint32_t[::1] entries, double score):
-        cdef uint32_t peak = 0xffffffff
-        may = self.probe.get().may_beat(&entries[0], len(entries), score, peak)
-        return may, peak
+        cdef uint32_t max_class_count = 0xffffffff
+        may = self.probe.get().may_beat(&entries[0], len(entries), score, max_class_count)
+        return may, max_class_count
 
     def block_scan(self, const uint32_t[::1] rows, const uint8_t[::1] places, uint64_t boundaries,
                    uint32_t n_missing, uint32_t leaf, double best):

@@ -28,8 +28,8 @@ public:
                       double& score) = 0;
     virtual void count_classes(const uint32_t* entries, uint32_t n, int64_t* counts) = 0;
     virtual double parting_bound(double n, double weight) = 0;
-    virtual Reach reach(double score) = 0;
-    virtual bool may_beat(const uint32_t* entries, uint32_t n, double score, uint32_t& peak) = 0;
+    virtual FeatureBound feature_bound(double score) = 0;
+    virtual bool may_beat(const uint32_t* entries, uint32_t n, double score, uint32_t& max_class_count) = 0;
     // The best candidate of a block's node above `best.score`; false: none, or no such kernel.
     virtual bool block_scan(const uint32_t* rows, uint32_t n, const BlockRuns& runs, uint32_t leaf,
                             Candidate& best) = 0;
@@ -40,7 +40,7 @@ class ProbeOf final : public Probe {
     const Targets targets_;
     Acc acc_;
     PartingBound<Acc> parting_bound_;
-    Parting<Acc> parting_;
+    SeparationBound<Acc> separation_bound_;
     SubsetBound<Acc> subset_bound_;
     std::vector<uint32_t> rows_;
 
@@ -52,12 +52,12 @@ class ProbeOf final : public Probe {
 
 public:
     explicit ProbeOf(const Targets& targets)
-        : targets_(targets), acc_(targets_), parting_(targets_) {}
+        : targets_(targets), acc_(targets_), separation_bound_(targets_) {}
 
     void begin(const uint32_t* rows, uint32_t n_rows) override {
         rows_.assign(rows, rows + n_rows);
         acc_.begin_node(rows, n_rows);
-        parting_.begin_node();
+        separation_bound_.begin_node();
         if constexpr (PartingBound<Acc>::exists) parting_bound_.begin(acc_, rows, n_rows);
     }
     void scores(const uint32_t* entries, double* scores) override {
@@ -113,11 +113,11 @@ public:
         }
         return INFINITE;
     }
-    Reach reach(double score) override { return parting_.reach(acc_, rows_.data(), n(), score); }
+    FeatureBound feature_bound(double score) override { return separation_bound_.feature_bound(acc_, rows_.data(), n(), score); }
     bool may_beat(const uint32_t* entries, uint32_t n_entries, double score,
-                  uint32_t& peak) override {
+                  uint32_t& max_class_count) override {
         if constexpr (SubsetBound<Acc>::exists) {
-            return subset_bound_.may_beat(acc_, entries, n_entries, score, peak);
+            return subset_bound_.may_beat(acc_, entries, n_entries, score, max_class_count);
         }
         return true;
     }

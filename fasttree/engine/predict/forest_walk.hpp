@@ -15,9 +15,9 @@
 #include <cstring>
 #include <vector>
 
-#include "../../tree/_walk.hpp"
-#include "../../tree/_walk_labels.hpp"
-#include "../../utils/_bits.hpp"
+#include "engine/predict/walk.hpp"
+#include "engine/predict/walk_categories.hpp"
+#include "engine/simd/bits.hpp"
 
 namespace fasttree {
 
@@ -77,7 +77,7 @@ public:
 struct PackedForest {
     const WalkNode* nodes;
     const int64_t* roots;                  // [n_trees]
-    std::vector<const LabelSides*> sides;  // [n_trees], null if a tree asks about numbers only
+    std::vector<const CategorySides*> sides;  // [n_trees], null if a tree asks about numbers only
     const double* records;
     size_t width;                          // doubles of a record
 

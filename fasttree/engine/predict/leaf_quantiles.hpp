@@ -17,12 +17,12 @@
 #include <new>
 #include <vector>
 
-#include "../../utils/_bits.hpp"
-#include "../../utils/_threads.hpp"
+#include "engine/simd/bits.hpp"
+#include "utils/_threads.hpp"
 
 namespace fasttree {
 
-struct LeafRows {
+struct ListedRows {
     size_t n_trees;
     const int64_t* first_node;  // [n_trees], of a tree among the nodes of all
     const int64_t* starts;      // [n_nodes + 1], of a node's rows among the rows of all
@@ -50,7 +50,7 @@ public:
     // leaves: [n_trees], at the distance `stride`; takes: a bit per tree at `is_taken`, or all.
     // With `weighs_leaves` each leaf weighs the same, whatever the number of its rows.
     template <typename Taken>
-    void gather(const LeafRows& data, const int64_t* leaves, size_t stride, bool weighs_leaves,
+    void gather(const ListedRows& data, const int64_t* leaves, size_t stride, bool weighs_leaves,
                 const Taken& is_taken) {
         items_.clear();
         total_ = 0.0;
@@ -117,7 +117,7 @@ private:
 
 // Quantiles of rows [0, n_rows). leaves: [n_trees][n_rows]; takes: [n_trees][n_words] bits, or
 // null; out: [n_rows][n_outputs][n_quantiles]. Throws std::bad_alloc.
-inline void leaf_quantiles(const LeafRows& data, const int64_t* leaves, const uint32_t* takes,
+inline void leaf_quantiles(const ListedRows& data, const int64_t* leaves, const uint32_t* takes,
                            size_t n_words, size_t first_bit, Py_ssize_t n_rows,
                            const double* quantiles, size_t n_quantiles, bool weighs_leaves,
                            int n_threads, double* out) {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../../utils/_value.hpp"
+#include "utils/_value.hpp"
 #include "search.hpp"
 
 namespace fasttree::optimal {

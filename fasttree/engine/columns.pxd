@@ -1,0 +1,65 @@
+"""X as the engine stores it: dense, sparse, texts of tables."""
+from libc.stddef cimport ptrdiff_t, size_t
+from libcpp cimport bool as cbool
+
+from fasttree.engine.simd cimport SortBuffers
+from fasttree.utils._std cimport vector
+from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t, uint8_t
+
+
+cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
+    const uint32_t MAX_COUNTED
+    const uint32_t TILE
+
+    cdef cppclass Column:
+        cbool has_missing
+        uint32_t n_categories
+        vector[float] values
+        cbool has_categories() noexcept
+
+    cdef cppclass DenseColumns:
+        uint32_t n_rows
+        vector[uint32_t] rows
+        vector[Column] columns
+        DenseColumns(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride,
+                     uint32_t n_rows, uint32_t n_features) except +
+        void take_rows(vector[uint32_t] encoded) except +
+        float value(uint32_t row, uint32_t feature) noexcept
+        void begin_encoding(uint32_t n_threads) noexcept
+        uint32_t n_parts() noexcept
+        uint32_t begin_counting(uint32_t first, uint32_t last) except +
+        uint32_t n_counted
+        uint32_t n_wide
+        uint32_t n_steps(size_t n_columns) noexcept
+        void count(uint32_t share, uint32_t step, uint32_t n_steps) except +
+        void settle_codes(uint32_t feature) except +
+        void count_few(uint32_t first, uint32_t last) except +
+        vector[uint32_t] unlisted() except +
+        void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
+                         uint32_t part, uint32_t* all_keys) noexcept
+        void sort(uint32_t feature, const uint32_t* keys, cbool widened,
+                  SortBuffers& buffers) except +
+        void begin_interleaving() except +
+        void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept
+        void end_interleaving() noexcept
+
+
+cdef extern from "engine/columns/sparse.hpp" namespace "fasttree" nogil:
+    cdef cppclass SparseData:
+        SparseData(const float* values, const int32_t* indices, const int64_t* indptr,
+                   uint32_t n_rows, uint32_t n_features) except +
+        cbool is_valid(size_t n_nonzero) noexcept
+        vector[uint32_t] rows
+        void take_rows(vector[uint32_t] sample) except +
+        float value(uint32_t row, uint32_t feature) noexcept
+
+
+cdef extern from "engine/columns/distinct_texts.hpp" namespace "fasttree" nogil:
+    cppclass DistinctTexts:
+        struct Text:
+            const char* chars
+            size_t size
+        DistinctTexts() except +
+        vector[Text] texts
+        void encode[Offset](const Offset* offsets, const char* chars, const uint8_t* valid,
+                            size_t first, size_t n, int32_t* codes) except +

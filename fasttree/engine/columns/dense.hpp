@@ -1,0 +1,317 @@
+// The columns of a dense matrix, encoded once: what trees, folds and threads share.
+//
+// Each column is stored in the way its search strategy reads it:
+//   COUNTED  few distinct values: uint8 codes, row-major over all such columns, so that one
+//            cache line serves a row;
+//   WIDE     the same with uint32 codes, for strategy="count";
+//   RAW      many: values as they are, and, if lists are asked for, a list of the rows in
+//            ascending order: numbers, categories, missing values.
+// Once encoded, codes never change; lists may be added, and be handed to a sample that does not
+// share them (`_sample.hpp`).
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/columns/few_values.hpp"
+#include "engine/core/runs.hpp"
+#include "engine/simd/sorting.hpp"
+#include "utils/_aligned_buffer.hpp"
+
+namespace fasttree {
+
+constexpr uint32_t MAX_COUNTED = 256;  // codes of a COUNTED column, missing included
+constexpr uint32_t TILE = 64;          // features that a thread counts together
+
+enum Storage : uint8_t { RAW, COUNTED, WIDE };
+
+struct Column {
+    Storage storage = RAW;
+    uint32_t slot = 0;               // of a COUNTED or WIDE column in its code matrix
+    uint32_t n_categories = 0;       // categories the column may hold
+    std::vector<float> values;  // COUNTED, WIDE: distinct, ascending; missing has the code after
+    uint32_t n_category_values = 0;           // of them categories, at the end
+    bool has_missing = false;        // known of COUNTED, WIDE and listed columns
+    AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
+    AlignedBuffer<uint8_t> narrow;   // codes of the encoded rows, until they are interleaved
+    std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values
+    std::vector<uint32_t> wide;
+
+    bool has_categories() const noexcept { return n_categories > 0; }
+    uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_category_values; }
+};
+
+class DenseColumns {
+public:
+    const float* X;
+    ptrdiff_t row_stride, column_stride;  // in elements
+    uint32_t n_rows;                      // of X
+    std::vector<uint32_t> rows;           // that are encoded, ascending: all that samples hold
+    std::vector<Column> columns;
+    AlignedBuffer<uint8_t> codes;                  // [n_rows, n_counted], of `rows` only
+    AlignedBuffer<uint32_t> wide_codes;            // [n_rows, n_wide]
+    uint32_t n_counted = 0, n_wide = 0;
+
+    DenseColumns(const float* X_, ptrdiff_t row_stride_, ptrdiff_t column_stride_, uint32_t n_rows_,
+                 uint32_t n_features)
+        : X(X_), row_stride(row_stride_), column_stride(column_stride_), n_rows(n_rows_),
+          columns(n_features) {}
+
+    // Says which rows are encoded, ascending.
+    void take_rows(std::vector<uint32_t> encoded) { rows = std::move(encoded); }
+
+    float value(uint32_t row, uint32_t feature) const noexcept {
+        return column(feature)[static_cast<ptrdiff_t>(row) * row_stride];
+    }
+    const float* column(uint32_t feature) const {
+        return X + static_cast<ptrdiff_t>(feature) * column_stride;
+    }
+    const uint8_t* code(uint32_t row, uint32_t slot) const {
+        return codes.get() + static_cast<size_t>(row) * n_counted + slot;
+    }
+
+    // Rows are encoded in parts, ranges of them, that threads share; X is read in its order.
+    void begin_encoding(uint32_t n_threads) noexcept {
+        constexpr size_t LEAST = 2048;  // hash tables are made for every part
+        n_parts_ = static_cast<uint32_t>(
+            std::clamp<size_t>(rows.size() / LEAST, 1, std::max(n_threads, 1u)));
+    }
+    uint32_t n_parts() const noexcept { return n_parts_; }
+    size_t part_begin(uint32_t part) const { return rows.size() * part / n_parts_; }
+
+    // Telling the values of features [first, last) apart, as long as they are few: in shares, TILE
+    // features in a part of the rows, codes in order of appearance; then, of each feature, all
+    // together. Returns the number of shares.
+    uint32_t begin_counting(uint32_t first, uint32_t last) {
+        for (uint32_t f = first; f < last; ++f) columns[f].narrow.reserve(rows.size());
+        const uint32_t n_shares = (last - first + TILE - 1) / TILE * n_parts_;
+        counted_begin_ = first;
+        counted_end_ = last;
+        found_.assign(n_shares, {});
+        return n_shares;
+    }
+    // Steps in which to go through n columns of every part, each of a few million cells.
+    uint32_t n_steps(size_t n_columns) const noexcept {
+        constexpr size_t CELLS = 4000000;
+        return 1 + static_cast<uint32_t>(rows.size() / n_parts_ * n_columns / CELLS);
+    }
+    // Where a step of a part begins.
+    size_t step_begin(uint32_t part, uint32_t step, uint32_t n_steps) const {
+        const size_t begin = part_begin(part);
+        return begin + (part_begin(part + 1) - begin) * step / n_steps;
+    }
+    void count(uint32_t share, uint32_t step, uint32_t n_steps) {
+        const uint32_t part = share % n_parts_, first = counted_begin_ + share / n_parts_ * TILE;
+        const uint32_t n = std::min(TILE, counted_end_ - first);
+        std::vector<FewValues>& found = found_[share];
+        if (step == 0) found.resize(n);
+        const size_t begin = step_begin(part, step, n_steps);
+        const size_t end = step_begin(part, step + 1, n_steps);
+        const size_t block = row_stride > column_stride ? 256 : end - begin;
+        for (size_t start = begin; start < end; start += block) {
+            const size_t size = std::min(block, end - start);
+            for (uint32_t k = 0; k < n; ++k) {
+                Column& col = columns[first + k];
+                found[k].encode(column(first + k), row_stride, rows.data() + start, size,
+                                col.has_categories(), MAX_COUNTED, col.narrow.get() + start);
+            }
+        }
+    }
+    // Makes a feature COUNTED if its values are few.
+    void settle_codes(uint32_t feature) {
+        Column& col = columns[feature];
+        const uint32_t at = feature - counted_begin_;
+        const auto found = [&](uint32_t part) -> const FewValues& {
+            return found_[at / TILE * n_parts_ + part][at % TILE];
+        };
+        std::vector<uint32_t> keys;
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            if (found(part).too_many) return col.narrow.release();
+            keys.insert(keys.end(), found(part).keys.begin(), found(part).keys.end());
+        }
+        std::sort(keys.begin(), keys.end());
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+        if (keys.size() > MAX_COUNTED) return col.narrow.release();
+        col.storage = COUNTED;
+        for (uint32_t key : keys) append_key(col, key);
+        col.rank.resize(n_parts_ * MAX_COUNTED);
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
+            for (uint32_t key : found(part).keys) {
+                const auto place = std::lower_bound(keys.begin(), keys.end(), key);
+                *rank++ = static_cast<uint8_t>(place - keys.begin());
+            }
+        }
+    }
+    // All that for few rows, which are one part: sorting tells their values apart.
+    void count_few(uint32_t first, uint32_t last) {
+        const uint32_t n = static_cast<uint32_t>(rows.size());
+        SortBuffers buffers;
+        buffers.reserve(n);
+        uint32_t keys[MAX_COUNTED];  // distinct
+        for (uint32_t f = first; f < last; ++f) {
+            Column& col = columns[f];
+            const float* x = column(f);
+            for (uint32_t i = 0; i < n; ++i) {
+                const float cell = x[static_cast<ptrdiff_t>(rows[i]) * row_stride];
+                buffers.items[i] = pack(cell_key(cell, col.has_categories()), i);
+            }
+            const uint64_t* sorted = sort_by_key(buffers.items.get(), buffers.scratch.get(), n);
+            col.storage = COUNTED;
+            col.narrow.reserve(n);
+            uint32_t code = 0;
+            for (uint32_t i = 0; i < n; ++i) {  // no branch: it would be a coin toss
+                code += i > 0 && key_of(sorted[i]) != key_of(sorted[i - 1]);
+                keys[code] = key_of(sorted[i]);
+                col.narrow[payload_of(sorted[i])] = static_cast<uint8_t>(code);
+            }
+            const uint32_t n_codes = n > 0 ? code + 1 : 0;
+            col.values.reserve(n_codes);
+            col.rank.resize(n_codes);
+            for (uint32_t c = 0; c < n_codes; ++c) {
+                col.rank[c] = static_cast<uint8_t>(c);
+                append_key(col, keys[c]);
+            }
+        }
+    }
+
+    // Features that may be listed and are not yet.
+    std::vector<uint32_t> unlisted() const {
+        std::vector<uint32_t> out;
+        for (uint32_t f = 0; f < columns.size(); ++f) {
+            if (columns[f].storage == RAW && columns[f].list.get() == nullptr) out.push_back(f);
+        }
+        return out;
+    }
+
+    // Keys of features[first:last] in a part of the rows to where they belong in all_keys, which
+    // is [last - first, n_rows].
+    void gather_keys(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
+                     uint32_t part, uint32_t* all_keys) const noexcept {
+        const size_t part_end = part_begin(part + 1);
+        const size_t block = row_stride > column_stride ? 64 : rows.size();
+        for (size_t start = part_begin(part); start < part_end; start += block) {
+            const size_t end = std::min(start + block, part_end);
+            for (uint32_t k = first; k < last; ++k) {
+                const float* x = column(features[k]);
+                const bool has_categories = columns[features[k]].has_categories();
+                uint32_t* keys = all_keys + (k - first) * rows.size();
+                for (size_t i = start; i < end; ++i) {
+                    keys[i] =
+                        cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], has_categories);
+                }
+            }
+        }
+    }
+
+    // Lists the rows of a feature of which the keys are given, or makes it WIDE.
+    void sort(uint32_t feature, const uint32_t* keys, bool widened, SortBuffers& buffers) {
+        Column& col = columns[feature];
+        const uint32_t n = static_cast<uint32_t>(rows.size());
+        buffers.reserve(n);
+        for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(keys[i], rows[i]);
+        col.has_missing = sort_items(buffers, n, col.list.reserve(n)) > 0;
+        if (widened) widen(col, feature);
+    }
+
+    // Room for the codes of all columns in the row-major matrices.
+    void begin_interleaving() {
+        for (Column& col : columns) {
+            if (col.storage == COUNTED) col.slot = n_counted++;
+            if (col.storage == WIDE) col.slot = n_wide++;
+        }
+        codes.reserve(static_cast<size_t>(n_rows) * n_counted);
+        wide_codes.reserve(static_cast<size_t>(n_rows) * n_wide);
+    }
+    // Moves the codes of a step of a part there.
+    void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
+        constexpr size_t BLOCK = 256;
+        const size_t step_end = step_begin(part, step + 1, n_steps);
+        for (size_t start = step_begin(part, step, n_steps); start < step_end; start += BLOCK) {
+            const size_t end = std::min(start + BLOCK, step_end);
+            for (const Column& col : columns) {
+                if (col.storage == COUNTED) {
+                    const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
+                    const uint8_t* from = col.narrow.get();
+                    scatter(start, end, codes.get() + col.slot, n_counted,
+                            [=](size_t i) { return rank[from[i]]; });
+                } else if (col.storage == WIDE) {
+                    const uint32_t* from = col.wide.data();
+                    scatter(start, end, wide_codes.get() + col.slot, n_wide,
+                            [=](size_t i) { return from[i]; });
+                }
+            }
+        }
+    }
+    void end_interleaving() noexcept {
+        found_ = {};
+        for (Column& col : columns) col.narrow.release(), col.rank = {}, col.wide = {};
+    }
+
+    // Entries of the given rows in ascending order of the feature; returns how many are not
+    // numbers.
+    uint32_t sort_rows(uint32_t feature, const uint32_t* node_rows, uint32_t n,
+                       SortBuffers& buffers, uint32_t* entries) const {
+        const float* x = column(feature);
+        const bool has_categories = columns[feature].has_categories();
+        buffers.reserve(n);
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t row = node_rows[i];
+            const float cell = x[static_cast<ptrdiff_t>(row) * row_stride];
+            buffers.items[i] = pack(cell_key(cell, has_categories), row);
+        }
+        return sort_items(buffers, n, entries);
+    }
+
+private:
+    uint32_t n_parts_ = 1;
+    uint32_t counted_begin_ = 0, counted_end_ = 0;  // features being counted
+    std::vector<std::vector<FewValues>> found_;     // [share, feature of its tile]
+
+    template <class Code, class From>
+    void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {
+        const uint32_t* at = rows.data();
+        for (size_t i = start; i < end; ++i) to[at[i] * stride] = from(i);
+    }
+
+    // Turns a listed column into a WIDE one.
+    void widen(Column& col, uint32_t feature) const {
+        std::vector<uint32_t> code_of_row(n_rows);
+        uint32_t code = 0;
+        for (size_t i = 0; i < rows.size(); ++i) {
+            const uint32_t row = col.list[i] & ROW;
+            code += i > 0 && (col.list[i] & BOUNDARY);
+            code_of_row[row] = code;
+            if (code < col.values.size()) continue;
+            const uint32_t key = cell_key(value(row, feature), col.has_categories());
+            if (key != MISSING_KEY) append_value(col, key);
+        }
+        for (uint32_t row : rows) col.wide.push_back(code_of_row[row]);
+        col.list.release();
+        col.storage = WIDE;
+    }
+
+    static void append_key(Column& col, uint32_t key) {
+        if (key == MISSING_KEY) col.has_missing = true;
+        else append_value(col, key);
+    }
+    static void append_value(Column& col, uint32_t key) {
+        col.values.push_back(key_cell(key));
+        col.n_category_values += key >= FIRST_CATEGORY_KEY;
+    }
+
+    static uint32_t sort_items(SortBuffers& buffers, uint32_t n, uint32_t* entries) {
+        const uint64_t* sorted = sort_by_key(buffers.items.get(), buffers.scratch.get(), n);
+        uint32_t previous = key_of(sorted[0]), n_missing = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t key = key_of(sorted[i]);
+            entries[i] = payload_of(sorted[i]) | (key != previous ? BOUNDARY : 0);
+            n_missing += key >= FIRST_CATEGORY_KEY;
+            previous = key;
+        }
+        return n_missing;
+    }
+};
+
+}  // namespace fasttree

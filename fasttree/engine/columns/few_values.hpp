@@ -1,0 +1,82 @@
+// Codes of a column that has few distinct values, in order of appearance.
+//
+// A hash table of cells as they are, bit by bit: -0 and +0, or two kinds of NaN, have slots of
+// their own but share a code. O(1) per cell. Invariant: an empty slot holds bits that belong
+// elsewhere, so that one comparison tells whether a cell is in its place.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/simd/sorting.hpp"
+
+namespace fasttree {
+
+class FewValues {
+    static constexpr int LOG_SLOTS = 10;
+    static constexpr uint32_t SLOTS = 1u << LOG_SLOTS, NONE = 0xffffffffu;
+    struct Slot {
+        uint32_t bits, code;
+    };
+    static uint32_t place(uint32_t bits) { return bits * 0x9e3779b1u >> (32 - LOG_SLOTS); }
+
+    std::vector<Slot> slots_ = std::vector<Slot>(SLOTS, Slot{0, NONE});
+    uint32_t n_used_ = 0;
+
+public:
+    std::vector<uint32_t> keys;  // of the codes
+    bool too_many = false;
+
+    FewValues() { slots_[place(0)].bits = 1; }
+
+    // Codes of n cells, those of the given rows of a column whose cells are `stride` apart.
+    // Nothing is coded once there are more than `most` values.
+    void encode(const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
+                bool has_categories, uint32_t most, uint8_t* codes) {
+        if (too_many) return;
+        const Slot* slots = slots_.data();
+        for (size_t i = 0; i < n; ++i) {
+            // A loop without a call keeps its variables in registers.
+            uint32_t bits = 0;
+            for (; i < n; ++i) {
+                bits = float_bits(column[static_cast<ptrdiff_t>(rows[i]) * stride]);
+                const Slot slot = slots[place(bits)];
+                if (slot.bits != bits) break;
+                codes[i] = static_cast<uint8_t>(slot.code);
+            }
+            if (i == n) break;
+            const Slot* slot = find_or_insert(bits, has_categories, most);
+            too_many = slot == nullptr;
+            if (too_many) return;
+            codes[i] = static_cast<uint8_t>(slot->code);
+        }
+    }
+
+private:
+    // Whether cells of different bits may have the key.
+    static bool has_several_bit_patterns(uint32_t key) {
+        return key == MISSING_KEY || key == float_key(0.0f);
+    }
+    // The slot of a cell that is not in its place; null: more than `most` values.
+    const Slot* find_or_insert(uint32_t bits, bool has_categories, uint32_t most) {
+        uint32_t at = place(bits);
+        for (; slots_[at].code != NONE; at = (at + 1) % SLOTS) {
+            if (slots_[at].bits == bits) return &slots_[at];
+        }
+        if (++n_used_ > SLOTS / 2) return nullptr;
+        const uint32_t key = cell_key(float_of_bits(bits), has_categories);
+        size_t code = keys.size();
+        if (has_several_bit_patterns(key)) {
+            code = std::find(keys.begin(), keys.end(), key) - keys.begin();
+        }
+        if (code == keys.size()) {
+            if (code == most) return nullptr;
+            keys.push_back(key);
+        }
+        slots_[at] = {bits, static_cast<uint32_t>(code)};
+        return &slots_[at];
+    }
+};
+
+}  // namespace fasttree

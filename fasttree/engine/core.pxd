@@ -1,0 +1,220 @@
+"""Targets, runs, nodes, splits and samplers: what all stages share."""
+from libc.stddef cimport size_t
+from libcpp cimport bool as cbool
+
+from fasttree.engine.simd cimport Simd
+from fasttree.utils._std cimport unique_ptr, vector
+from fasttree.utils._typedefs cimport float64_t, int64_t, intp_t, uint32_t, uint64_t, uint8_t
+
+
+cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
+    cdef cppclass NodeStats:
+        double weight
+        double impurity
+        cbool pure
+
+    cdef cppclass Targets:
+        Targets() noexcept
+        uint32_t n_rows
+        int n_outputs
+        int max_n_classes
+        const int64_t* n_classes
+        const void* classes
+        const uint32_t* class_bits
+        const int64_t* weights
+        double weight_unit
+        cbool has_negative_weights
+        const double* y
+        const double* w
+        const int64_t* sums
+        const double* sum_unit
+        const double* centre
+        const double* log_counts
+        const uint32_t* order_rank
+        const int64_t* levels
+        Simd simd
+        cbool replay
+
+
+cdef extern from "engine/core/runs.hpp" namespace "fasttree" nogil:
+    const uint32_t BOUNDARY
+    const uint32_t ROW
+
+    cdef cppclass Runs:
+        const uint32_t* entries
+        uint32_t n
+        uint32_t n_missing
+        float value(uint32_t p) noexcept
+        cbool is_constant(cbool replay) noexcept
+
+    cdef cppclass Counts:
+        const void* cells
+        const float* values
+        uint32_t n_values
+        uint32_t n
+        uint32_t n_missing
+        uint32_t n_category_values
+
+    cdef cppclass Group:
+        pass
+
+    ctypedef vector[Group] Groups
+
+    cdef enum Question:
+        THRESHOLD
+        CATEGORY
+        CATEGORY_SET
+
+    cdef cppclass Candidate:
+        double score
+        uint32_t left
+        uint32_t right
+        uint32_t n_left
+        cbool missing_left
+        double middle
+        Question question
+
+    cdef cppclass Limits:
+        uint32_t min_samples_leaf
+        double min_weight_leaf
+        int monotonic
+        double lower
+        double upper
+        cbool replay
+        cbool is_drawn
+        cbool category_sets
+
+
+cdef extern from "engine/core/nonzeros.hpp" namespace "fasttree" nogil:
+    cdef cppclass Nonzeros:
+        const uint32_t* entries
+        uint32_t n
+        uint32_t n_negative
+        uint32_t n_missing
+        uint32_t n_listed() noexcept
+        uint32_t n_values() noexcept
+        float value(uint32_t p) noexcept
+        uint32_t n_at_most(double threshold) noexcept
+        cbool is_constant(cbool replay) noexcept
+
+    cdef cppclass FeatureBound:
+        pass
+
+
+cdef extern from "utils/_random.hpp" namespace "fasttree" nogil:
+    uint64_t mix(uint64_t key, uint64_t value) noexcept
+
+
+cdef extern from "utils/_aligned_buffer.hpp" namespace "fasttree" nogil:
+    cdef cppclass AlignedBuffer[T]:
+        T* reserve(size_t n) except +
+        T* get() noexcept
+
+
+cdef extern from "engine/core/ties.hpp" namespace "fasttree" nogil:
+    const uint32_t NO_FEATURE
+    cbool are_near(float below, float above) noexcept
+    cbool is_better(double score, uint32_t feature, double best_score,
+                    uint32_t best_feature) noexcept
+
+    cdef cppclass Ties:
+        cbool replay
+        double to_beat(double best_score, uint32_t best_feature, uint32_t feature) noexcept
+
+
+cdef extern from "engine/core/split.hpp" namespace "fasttree" nogil:
+    const int NO_TABLE
+    const uint32_t NO_ROW
+
+    cdef cppclass Node:
+        uint32_t start
+        uint32_t end
+        uint32_t depth
+        uint32_t record
+        uint64_t key
+        uint32_t n_known
+        int table
+        uint64_t members
+        double lower
+        double upper
+        NodeStats stats
+        uint32_t size() noexcept
+
+    cdef cppclass CategorySet:
+        vector[uint32_t] codes
+        cbool listed_left
+
+    cdef cppclass Split:
+        double score
+        Question question
+        double threshold
+        uint32_t row_below
+        uint32_t row_above
+        uint32_t feature
+        uint32_t n_left
+        uint32_t n_values_left
+        cbool missing_left
+        cbool has_missing
+        double middle
+        CategorySet categories
+        cbool goes_left(float cell) noexcept
+
+    double midpoint(float below, float above) noexcept
+
+cdef extern from "engine/core/sampler.hpp" namespace "fasttree" nogil:
+    cdef cppclass FeatureSampler:
+        FeatureSampler(uint32_t n_features, uint32_t max_features, cbool replay,
+                       uint32_t seed) except +
+        unique_ptr[FeatureSampler] clone() except +
+        cbool is_ascending() noexcept
+        void begin(uint64_t key, uint32_t n_known) noexcept
+        uint32_t next() except +
+        void found_constant() except +
+        uint32_t end() noexcept
+        cbool is_known_constant(uint32_t feature) noexcept
+        vector[uint32_t] known(uint32_t n_known) except +
+        void assume_known(const vector[uint32_t]& constants) except +
+        double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept
+        cbool missing_left(uint64_t key, uint32_t feature) noexcept
+
+
+cdef extern from "engine/core/cost_model.hpp" namespace "fasttree" nogil:
+    cbool filtering_pays(size_t n_rows, size_t n_kept) noexcept
+    cbool sparse_lists_pay(uint32_t n_features, uint32_t max_features) noexcept
+    cbool lists_pay(uint32_t n_features, uint32_t max_features) noexcept
+    uint32_t subtree_size(uint32_t n_rows, int n_threads) noexcept
+    cbool handing_over_pays(uint32_t n_rows, uint32_t largest) noexcept
+
+    cbool binary_search_pays(uint32_t n, uint32_t m) noexcept
+
+
+cdef extern from "engine/core/grid.hpp" namespace "fasttree" nogil:
+    cdef cppclass Grid:
+        double centre
+        double unit
+    cdef cppclass WeightGrid:
+        double unit
+        double magnitude
+        int64_t total
+        cbool has_negative
+    const int WEIGHT_EXPONENT
+    const int TARGET_EXPONENT
+    int excess_exponent(double largest, int ordinary) noexcept
+    double largest_magnitude(const double* values, size_t n) noexcept
+    WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t* out) except +
+    Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
+                     const int64_t* weights, double weight_unit, cbool centred,
+                     cbool allow_lattice, int64_t* out) except +
+
+
+cdef extern from "engine/core/node_record.hpp" namespace "fasttree" nogil:
+    # One record of NODE_DTYPE; see the header for the fields.
+    cdef struct NodeRecord:
+        intp_t left_child
+        intp_t right_child
+        intp_t feature
+        float64_t threshold
+        float64_t impurity
+        intp_t n_node_samples
+        float64_t weighted_n_node_samples
+        uint8_t missing_go_to_left

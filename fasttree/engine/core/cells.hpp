@@ -1,0 +1,26 @@
+// Statistics of the rows of one value, as count tables keep them (superfast selection).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace fasttree {
+
+class Cells {
+public:
+    virtual ~Cells() = default;
+    // Bytes of a distinct value's cell.
+    virtual size_t bytes() const = 0;
+    // Adds rows to tables: table f starts at cells + offsets[f], and row r falls in its cell
+    // number codes[r * stride + slots[f]].
+    virtual void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
+                      const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
+                      char* cells) const = 0;
+    virtual void fill(const uint32_t* rows, uint32_t n, const uint32_t* codes, size_t stride,
+                      const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
+                      char* cells) const = 0;
+    virtual uint32_t n_rows(const char* cell) const = 0;
+    // table -= other, both of n_bytes.
+    virtual void subtract(char* table, const char* other, size_t n_bytes) const = 0;
+};
+
+}  // namespace fasttree

@@ -1,0 +1,170 @@
+// Weights and targets as integers: the grids on which all statistics are summed.
+//
+// Integers are exact where the data are (counts, integer weights and targets, targets on a
+// lattice such as prices in cents); else values are rounded once, to a power-of-two unit with
+// sum |value| < 2**62. Weights and targets of any size will do: where products of them might
+// overflow or vanish, they are scaled by a power of two first, which is exact and undone in the
+// grown tree.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstddef>
+#include <limits>
+
+#include "utils/_value.hpp"
+
+namespace fasttree {
+
+constexpr double EXACT = 9007199254740992.0;  // 2**53: doubles hold all integers up to here
+
+// Sums of weights between 2**-64 and 2**64 and targets between 2**-200 and 2**200 are used as they
+// are: no product of a weight, two targets and 2**61 leaves the range of doubles.
+constexpr int WEIGHT_EXPONENT = 64, TARGET_EXPONENT = 200;
+
+// Exponent of the power of two to divide by, so that what is at most `largest` becomes ordinary.
+inline int excess_exponent(double largest, int ordinary) noexcept {
+    if (largest == 0.0) return 0;
+    const int exponent = std::ilogb(largest);
+    return std::abs(exponent) <= ordinary ? 0 : exponent;
+}
+
+inline double largest_magnitude(const double* values, size_t n) noexcept {
+    double largest = 0.0;
+    for (size_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(values[i]));
+    return largest;
+}
+
+// Power of two in which a sum of absolute values stays below 2**n_bits. Every double is a multiple
+// of the smallest one.
+inline double power_unit(double sum, double n_bits = 61.0) {
+    return sum > 0.0 ? std::exp2(std::max(std::ceil(std::log2(sum)) - n_bits, -1074.0)) : 1.0;
+}
+
+struct WeightGrid {
+    double unit;
+    double magnitude;   // sum of absolute weights; infinite: there is no grid
+    int64_t total;      // in units
+    bool has_negative;
+};
+static_assert(is_value<WeightGrid>);
+
+// Writes w / unit. No weight but zero becomes zero. Squares of sums, added up over the outputs,
+// stay below 2**124.
+inline WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t* out) {
+    WeightGrid grid{1.0, 0.0, 0, false};
+    bool integers = true;
+    for (size_t i = 0; i < n; ++i) {
+        integers &= w[i] == std::floor(w[i]);
+        grid.has_negative |= w[i] < 0.0;
+        grid.magnitude += std::fabs(w[i]);
+    }
+    if (!std::isfinite(grid.magnitude)) return grid;
+    if (!integers || grid.magnitude >= EXACT) {
+        const double spread = std::max(0.0, std::ceil(std::log2(n_outputs / 4.0) / 2));
+        grid.unit = power_unit(grid.magnitude, 61.0 - spread);
+    }
+    for (size_t i = 0; i < n; ++i) {
+        out[i] = std::llrint(w[i] / grid.unit);
+        if (out[i] == 0 && w[i] != 0.0) out[i] = w[i] > 0.0 ? 1 : -1;
+        grid.total += out[i];
+    }
+    return grid;
+}
+
+// y[i * stride] = origin + step * k, k integer, up to the rounding of y itself.
+struct Lattice {
+    double origin, step;
+    bool found;
+};
+
+constexpr double MAX_STEPS = 16777216.0;  // of a lattice
+
+// Greatest common step of the differences, by Euclid's algorithm with a tolerance; gives up
+// after a few rows on continuous targets.
+inline Lattice find_lattice(const double* y, size_t n, size_t stride, bool through_zero) {
+    double low = y[0], high = y[0];
+    for (size_t i = 0; i < n; ++i) {
+        low = std::min(low, y[i * stride]);
+        high = std::max(high, y[i * stride]);
+    }
+    if (through_zero) low = std::min(low, 0.0);
+    const double range = high - low;
+    const double noise =
+        4 * std::numeric_limits<double>::epsilon() * std::max(std::fabs(low), std::fabs(high));
+    Lattice lattice{low, range, range > 0.0 && std::isfinite(range)};
+    for (int attempt = 0; attempt < 2 && lattice.found; ++attempt) {
+        // The second time round checks the rows before the last refinement.
+        for (size_t i = 0; i < n; ++i) {
+            const double d = y[i * stride] - low;
+            double rest = std::fabs(d - std::nearbyint(d / lattice.step) * lattice.step);
+            if (rest <= noise) continue;
+            double step = lattice.step;
+            // Errors grow with the cofactors, which are at most range / step.
+            while (rest > 8 * noise * (range / step)) {
+                const double next = std::fmod(step, rest);
+                step = rest;
+                rest = std::min(next, step - next);
+            }
+            const double n_steps = std::nearbyint(range / step);
+            if (attempt > 0 || n_steps > MAX_STEPS || step < 1024 * noise) {
+                lattice.found = false;
+                break;
+            }
+            lattice.step = range / n_steps;
+        }
+    }
+    return lattice;
+}
+
+struct Grid {
+    double centre, unit;
+};
+static_assert(is_value<Grid>);
+
+// Largest power-of-two grid for deviations of targets of total absolute size `sum`.
+// `weights` are the integer weights or null, `w` the weights as given or null.
+// Writes weight * (y - centre) / unit. The centre lies among the targets, whatever the signs of
+// the weights.
+inline Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
+                        const int64_t* weights, double weight_unit, bool centred,
+                        bool allow_lattice, int64_t* out) {
+    const bool integer_weights = w == nullptr || weight_unit == 1.0;
+    bool integers = true;
+    double sum = 0.0, absolute = 0.0, weight = 0.0;
+    for (size_t i = 0; i < n; ++i) {
+        const double target = y[i * stride], wi = w ? std::fabs(w[i]) : 1.0;
+        integers &= target == std::floor(target);
+        sum += wi * target;
+        absolute += std::fabs(wi * target);
+        weight += wi;
+    }
+    if (integers && integer_weights && absolute < EXACT) {
+        for (size_t i = 0; i < n; ++i) {
+            out[i * stride] = (weights ? weights[i] : 1) * static_cast<int64_t>(y[i * stride]);
+        }
+        return {0.0, 1.0};
+    }
+    if (integer_weights && allow_lattice) {
+        const Lattice lattice = find_lattice(y, n, stride, !centred);
+        if (lattice.found && weight * MAX_STEPS < 2305843009213693952.0) {  // 2**61
+            for (size_t i = 0; i < n; ++i) {
+                const double k = std::nearbyint((y[i * stride] - lattice.origin) / lattice.step);
+                out[i * stride] = (weights ? weights[i] : 1) * static_cast<int64_t>(k);
+            }
+            return {lattice.origin, lattice.step};
+        }
+    }
+    const double centre = centred && weight != 0.0 ? sum / weight : 0.0;
+    absolute = 0.0;
+    for (size_t i = 0; i < n; ++i) {
+        absolute += std::fabs((w ? w[i] : 1.0) * (y[i * stride] - centre));
+    }
+    const double unit = power_unit(absolute);
+    for (size_t i = 0; i < n; ++i) {
+        out[i * stride] = std::llrint((w ? w[i] : 1.0) * (y[i * stride] - centre) / unit);
+    }
+    return {centre, unit};
+}
+
+}  // namespace fasttree

@@ -1,0 +1,114 @@
+// Runs: the one shape in which every search strategy hands a feature to the scan.
+//
+// A node's rows in ascending order of one feature, equal values forming a run: numbers, then
+// categories in code order, then the missing values as a run of their own. `Runs` lists rows,
+// `Counts` holds one cell of statistics per distinct value (superfast selection, Wang & Gupta
+// 2024). What is not a number takes the same side of every threshold, so to a search for thresholds
+// categories and missing values are one block: `n_missing` counts both.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/ties.hpp"
+#include "utils/_cell.hpp"
+
+namespace fasttree {
+
+// An entry is a row number; its top bit says that the value differs from the entry before.
+constexpr uint32_t BOUNDARY = 0x80000000u;
+constexpr uint32_t ROW = 0x7fffffffu;
+
+struct Runs {
+    const uint32_t* entries;  // [n], the last n_missing of them not numbers
+    uint32_t n;
+    uint32_t n_missing;
+    const float* column;      // value of row r: column[r * stride]
+    ptrdiff_t stride;         // in elements
+    bool has_categories = false; // the column may hold categories
+
+    // All values equal, or all missing (replay: or values too close).
+    bool is_constant(bool replay) const noexcept {
+        if (replay && n_missing == 0) return are_near(value(0), value(n - 1));
+        for (uint32_t p = 1; p < n; ++p) {
+            if (entries[p] & BOUNDARY) return false;
+        }
+        return true;
+    }
+    float value_of(uint32_t row) const { return column[static_cast<ptrdiff_t>(row) * stride]; }
+    float value(uint32_t p) const noexcept { return value_of(entries[p] & ROW); }
+    // How many of the entries that are not numbers hold categories; these come first. O(log n)
+    uint32_t n_categorical() const {
+        const uint32_t n_numbers = n - n_missing;
+        uint32_t low = n_numbers, high = has_categories ? n : n_numbers;  // categories before low
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (category_of(value(middle)) == NO_CATEGORY) high = middle;
+            else low = middle + 1;
+        }
+        return low - n_numbers;
+    }
+    // True if scikit-learn would not put a threshold between entries p - 1 and p.
+    bool is_near(uint32_t p) const {
+        return p < n - n_missing && are_near(value(p - 1), value(p));
+    }
+};
+
+struct Counts {
+    const void* cells;        // [n_values + n_category_values + 1] cells, that of missing rows last
+    const float* values;      // [n_values + n_category_values], ascending
+    uint32_t n_values;        // numbers
+    uint32_t n;               // rows in the node
+    uint32_t n_missing;       // of them not numbers
+    uint32_t n_category_values;
+};
+
+// A mean as its exact numerator and denominator.
+struct Mean {
+    int64_t sum, weight;
+    bool operator<(const Mean& other) const {
+        using wide = __int128;
+        return static_cast<wide>(sum) * other.weight < static_cast<wide>(other.sum) * weight;
+    }
+};
+
+// Rows that a question on categories cannot tell apart: those of one category, the missing ones, or
+// all that hold numbers.
+struct Group {
+    float cell;               // the category or NaN; one of the numbers
+    uint32_t first, last;     // Runs: entries [first, last). Counts: cells
+    uint32_t n_rows;
+    Mean mean;                // by which groups are ordered
+    bool is_numbers() const { return cell == cell; }
+};
+using Groups = std::vector<Group>;
+
+// What a candidate asks of a value: to be at most a threshold, to be one category, to be in a set.
+enum Question : uint8_t { THRESHOLD, CATEGORY, CATEGORY_SET };
+
+// A candidate split of one feature. CATEGORY: `left` is the category's place in Scanner::groups.
+// CATEGORY_SET: the first `left` of these groups are on one side.
+struct Candidate {
+    double score;
+    uint32_t left;            // Runs: number of values on the left. Counts: last value on the left
+    uint32_t right;           // Runs: the same number. Counts: first value on the right
+    uint32_t n_left;          // rows on the left, missing ones included
+    bool missing_left;
+    double middle;            // between the children's values, under monotonic constraints
+    Question question;
+};
+
+// What makes a candidate admissible.
+struct Limits {
+    uint32_t min_samples_leaf;
+    double min_weight_leaf;
+    int monotonic;            // -1, 0, 1 for the feature being scanned
+    double lower, upper;      // bounds on the children's values
+    bool replay;              // scikit-learn's score and candidate order, see ties.hpp
+    bool is_drawn;            // not searched for: values next to it may be close
+    bool category_sets;          // the best set of categories instead of the best single category
+    bool skips_near() const { return replay && !is_drawn; }
+    bool checked() const { return min_weight_leaf > 0.0 || replay || monotonic != 0; }
+};
+
+}  // namespace fasttree

@@ -1,0 +1,62 @@
+// Targets of one fit as the engine sees them: integers.
+//
+// Invariant: every statistic of a node is a sum of these integers, so it does not depend on
+// the order of the rows, on threads, or on how a node's statistics were derived (sums, prefix
+// sums, parent minus sibling). Sums of absolute values stay below 2**62.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/simd/simd.hpp"
+#include "utils/_value.hpp"
+
+namespace fasttree {
+
+// What begin_node reports of a node.
+struct NodeStats {
+    double weight;    // sum of sample weights
+    double impurity;
+    bool pure;        // no split can improve it
+};
+
+// Sums are taken over rows r and outputs k. Classification uses `classes`, regression uses
+// `sums` (or `ranked`, absolute error) for the search and `y`, `w` for impurities and values.
+struct Targets {
+    uint32_t n_rows;
+    int n_outputs;
+    int max_n_classes;           // 1 in regression
+    const int64_t* n_classes;    // [n_outputs], classification
+    const void* classes;         // [n_rows * n_outputs], uint8 or uint32, classification
+    const uint32_t* class_bits;  // bit per row: class 1 of two, one output
+    const int64_t* weights;      // [n_rows] in units of weight_unit, or null: all 1
+    double weight_unit;
+    bool has_negative_weights;   // gini and squared error; nodes have positive sums of weights
+    const double* y;             // [n_rows * n_outputs] as given or scaled, regression
+    const double* w;             // [n_rows] as given or scaled, or null
+    const int64_t* sums;         // [n_rows * n_outputs] weight * (y - centre) in units of sum_unit
+    const double* sum_unit;      // [n_outputs]
+    const double* centre;        // [n_outputs]
+    const double* log_counts;    // [-8 .. n_rows + 8] logarithms, padded; Poisson of one output
+    const uint32_t* order_rank;  // [n_outputs * n_rows] rank of y, ties by row, absolute error
+    const int64_t*
+        levels;  // [n_outputs * n_rows] (y - centre) in units of sum_unit, absolute error
+    Simd simd;
+    bool replay;                 // scikit-learn's impurity formulas, see ties.hpp
+};
+static_assert(is_value<Targets>);
+
+// Weight policies: the unweighted loops carry no weight array.
+struct UnitWeights {
+    static constexpr bool weighted = false;
+    explicit UnitWeights(const Targets&) {}
+    int64_t operator[](uint32_t) const { return 1; }
+};
+
+struct SampleWeights {
+    static constexpr bool weighted = true;
+    const int64_t* w;
+    explicit SampleWeights(const Targets& t) : w(t.weights) {}
+    int64_t operator[](uint32_t row) const { return w[row]; }
+};
+
+}  // namespace fasttree

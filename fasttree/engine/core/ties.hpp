@@ -1,0 +1,59 @@
+// What is equal and who wins then: every tie of the engine is settled here.
+//
+// fasttree's rule: lower feature, thresholds before categories, lower threshold, missing right
+// before missing left, categories in the order of their codes; nodes of equal improvement in
+// depth-first order. A scan meets candidates in that order and keeps the first of equal ones; what
+// it meets in another order is compared by the functions below.
+//
+// Replay: scikit-learn takes whichever of equal candidates it meets first, and does not tell
+// values apart that are closer than 1e-7.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace fasttree {
+
+constexpr uint32_t NO_FEATURE = 0xffffffffu;
+
+// scikit-learn's FEATURE_THRESHOLD.
+constexpr float NEAR = 1e-7f;
+
+// Of neighbouring values of a feature, below <= above.
+inline bool are_near(float below, float above) noexcept { return above <= below + NEAR; }
+
+// The bar that an equal score clears.
+inline double just_below(double score) noexcept {
+    return std::nextafter(score, -std::numeric_limits<double>::infinity());
+}
+
+// Whether a split that another thread found is better.
+inline bool is_better(double score, uint32_t feature, double best_score,
+                      uint32_t best_feature) noexcept {
+    return score > best_score || (score == best_score && feature < best_feature);
+}
+
+// The rules of a fit.
+struct Ties {
+    bool replay;  // scikit-learn's
+
+    // Score that a candidate of the feature must exceed to be the best split.
+    double to_beat(double best_score, uint32_t best_feature, uint32_t feature) const noexcept {
+        if (replay || best_feature == NO_FEATURE || feature > best_feature) return best_score;
+        return just_below(best_score);
+    }
+    // The same for a pass with missing values left, after one with them right that found the best
+    // score, or did not: a lower threshold (`left_wins`) wins a tie.
+    double to_beat_on_the_left(double best_score, bool was_found) const noexcept {
+        return was_found && !replay ? just_below(best_score) : best_score;
+    }
+    // Heap order of nodes of best-first growth; `precedes` says that b comes before a in
+    // depth-first order. scikit-learn settles ties as the standard library's heap happens to.
+    template <class Precedes>
+    bool is_expanded_later(double a, double b, Precedes precedes) const {
+        if (a != b) return a < b;
+        return !replay && precedes();
+    }
+};
+
+}  // namespace fasttree

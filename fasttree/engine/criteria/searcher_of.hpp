@@ -1,0 +1,19 @@
+// The searcher of an accumulator.
+#pragma once
+#include <memory>
+#include <utility>
+
+#include "engine/criteria/searchers.hpp"
+#include "engine/grow/block_splitter_of.hpp"
+#include "engine/scan/scan.hpp"
+
+namespace fasttree {
+
+template <class Acc>
+Searcher make_searcher(const Targets& targets) {
+    auto scanner = std::make_unique<ScannerOf<Acc>>(targets);
+    auto block_splitter = std::make_unique<BlockSplitterOf<Acc>>(*scanner);
+    return {std::move(scanner), std::move(block_splitter)};
+}
+
+}  // namespace fasttree

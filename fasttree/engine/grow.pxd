@@ -1,0 +1,94 @@
+"""The nodes of a tree while it grows."""
+from libc.stddef cimport size_t
+from libcpp cimport bool as cbool
+
+from fasttree.engine.core cimport FeatureSampler, Limits, Node, NodeRecord, Split, Ties
+from fasttree.engine.order cimport Block, TableCells
+from fasttree.utils._std cimport vector
+from fasttree.utils._typedefs cimport int64_t, int8_t, uint32_t, uint8_t
+
+
+cdef extern from "engine/grow/rules.hpp" namespace "fasttree" nogil:
+    cdef cppclass GrowthRules:
+        int64_t max_depth
+        int64_t min_samples_split
+        int64_t min_samples_leaf
+        double min_weight_leaf
+        double min_impurity_decrease
+        double epsilon
+        double root_weight
+        const int8_t* monotonic_cst
+        Ties ties
+        cbool category_sets
+        cbool is_terminal(const Node& node) noexcept
+        double improvement(const Node& node, const Node& left, const Node& right) noexcept
+        cbool accepts(double improvement) noexcept
+        void make_children(const Node& node, const Split& split, uint32_t middle, Node& left,
+                           Node& right) noexcept
+        Limits limits_of(const Node& node, uint32_t feature) noexcept
+        void clip(const Node& node, vector[double]& value) noexcept
+
+
+cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
+    cdef cppclass NodeStore:
+        NodeStore() noexcept
+        NodeStore(size_t value_size) except +
+        uint32_t append(const Node& node, const vector[double]& value) except +
+        void set_split(uint32_t record, const Split& split, uint32_t left) except +
+        void begin_subtree(const NodeStore& main, uint32_t record) except +
+        void set_missing_side(uint32_t record, cbool left) noexcept
+        void set_subtree(uint32_t record, int subtree) noexcept
+
+    size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees) noexcept
+
+    cdef cppclass CategoryLists:
+        vector[int64_t] nodes
+        vector[int64_t] offsets
+        vector[uint32_t] codes
+        vector[uint8_t] listed_left
+
+    cdef cppclass NodeWriter:
+        NodeWriter(const NodeStore& main, const vector[NodeStore]& subtrees, NodeRecord* nodes,
+                   double* values) except +
+        void write_main(cbool as_grown) except +
+        void write_subtree(int i) except +
+        int max_depth() noexcept
+        CategoryLists category_lists() except +
+
+
+cdef extern from "engine/grow/frontier.hpp" namespace "fasttree" nogil:
+    cdef cppclass Open:
+        Node node
+        Node left
+        Node right
+        Split split
+        vector[double] left_value
+        vector[double] right_value
+        double improvement
+        cbool is_leaf
+
+    cdef cppclass Frontier:
+        cbool is_ranked() noexcept
+        void put(Open& open) except +
+        cbool take(Open& open) noexcept
+
+    cdef cppclass Stack(Frontier):
+        Stack() noexcept
+
+    cdef cppclass Heap(Frontier):
+        Heap(NodeStore& store, Ties ties, int64_t n_splits) except +
+
+
+cdef extern from "engine/grow/block_splitter.hpp" namespace "fasttree" nogil:
+    cdef cppclass BlockSplitter:
+        void open(Block& block) except +
+        cbool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) except +
+
+
+cdef extern from "engine/grow/deferred.hpp" namespace "fasttree" nogil:
+    cdef cppclass Deferred:
+        Node node
+        vector[uint32_t] known
+        TableCells table
+
+    vector[int] largest_first(const vector[Deferred]& deferred) except +

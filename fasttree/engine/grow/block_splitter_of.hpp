@@ -1,0 +1,109 @@
+// The block splitter of an accumulator.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/impurity.hpp"
+#include "engine/grow/block_splitter.hpp"
+#include "engine/scan/block_scan.hpp"
+#include "engine/scan/scan.hpp"
+
+namespace fasttree {
+
+template <class Acc>
+class BlockSplitterOf final : public BlockSplitter {
+    ScannerOf<Acc>& scanner_;
+    Acc& acc_;
+    BlockScan<Acc> block_scan_;
+    Block* block_ = nullptr;
+    uint64_t held_ = 0;  // the node that the accumulator holds
+
+public:
+    explicit BlockSplitterOf(ScannerOf<Acc>& scanner)
+        : scanner_(scanner), acc_(scanner.accumulator()) {}
+
+    void open(Block& block) override {
+        block_ = &block;
+        held_ = 0;
+        if constexpr (BlockScan<Acc>::exists) {
+            if (acc_.t.simd == SIMD_AVX512) block_scan_.open(acc_.t, block.rows, block.size());
+        }
+    }
+
+    bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
+        Node& node = open.node;
+        uint32_t rows[BLOCK_ROWS];
+        const uint32_t n = block_->rows_of(node.members, rows);
+        if (!acc_.go_on(acc_.work(n) * block_->n_features())) return false;
+        if (held_ != node.members) acc_.begin_node(rows, n);
+        held_ = node.members;
+        const bool found = sampler.visit([&](auto& features) {
+            const double perfect =
+                features.is_ascending() ? acc_.perfect_score(rows, n) : INFINITE;
+            return find_split(rules, features, node, perfect, open.split);
+        });
+        if (!found) return false;
+        const uint64_t left_members = block_->left_members(open.split, node.members);
+        rules.make_children(node, open.split, node.start + open.split.n_left, open.left,
+                            open.right);
+        open.left.members = left_members;
+        open.right.members = node.members & ~left_members;
+        take_stats(rules, open.right, open.right_value);
+        take_stats(rules, open.left, open.left_value);  // last: it is split next
+        return true;
+    }
+
+private:
+    void take_stats(const GrowthRules& rules, Node& node, std::vector<double>& value) {
+        uint32_t rows[BLOCK_ROWS];
+        const uint32_t n = block_->rows_of(node.members, rows);
+        acc_.begin_node(rows, n);
+        held_ = node.members;
+        acc_.node_stats(rows, n, node.stats);
+        acc_.node_value(value.data());
+        rules.clip(node, value);
+    }
+
+    // The best split of the features that the sampler names; see Splitter.find_split.
+    template <class Sampler>
+    bool find_split(const GrowthRules& rules, Sampler& sampler, Node& node, double perfect,
+                    Split& best) {
+        best.feature = NO_FEATURE;
+        best.score = MINUS_INFINITY;
+        sampler.begin(node.key, node.n_known);
+        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
+            const BlockRuns& picked = block_->pick(f, node.members);
+            if (rules.ties.replay ? block_->list(f).is_constant(true) : picked.is_constant()) {
+                sampler.found_constant();
+                continue;
+            }
+            const Limits limits = rules.limits_of(node, f);
+            Candidate candidate;
+            candidate.score = rules.ties.to_beat(best.score, best.feature, f);
+            if (!scan(f, picked, limits, candidate)) continue;
+            take_candidate(block_->list(f), candidate, scanner_.groups(), f, best);
+            if (best.score >= perfect) break;
+        }
+        node.n_known = sampler.end();
+        if (best.feature == NO_FEATURE) return false;
+        if (best.row_below != NO_ROW) {
+            const Runs column = block_->values_of(best.feature);
+            best.threshold =
+                midpoint(column.value_of(best.row_below), column.value_of(best.row_above));
+        }
+        return true;
+    }
+
+    // In vectors where there are any, else over the listed runs.
+    bool scan(uint32_t feature, const BlockRuns& picked, const Limits& limits, Candidate& best) {
+        if constexpr (BlockScan<Acc>::exists) {
+            if (acc_.t.simd == SIMD_AVX512 && picked.n_missing == 0 && !limits.checked()) {
+                return block_scan_.scan(acc_, picked, std::max(limits.min_samples_leaf, 1u), best);
+            }
+        }
+        return scanner_.scan(block_->list(feature), limits, best);
+    }
+};
+
+}  // namespace fasttree

@@ -1,0 +1,309 @@
+// The nodes of a tree while it grows.
+//
+// Nodes are recorded in the order they are made; subtrees grown by other threads have stores of
+// their own. `NodeWriter` numbers them all in depth-first order, left first.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "engine/core/node_record.hpp"
+#include "engine/core/split.hpp"
+
+namespace fasttree {
+
+// An array that grows without moving what it holds.
+template <class T>
+class ChunkedArray {
+    static constexpr uint32_t SHIFT = 8, CHUNK = 1u << SHIFT;
+    size_t width_ = 1, size_ = 0;
+    std::vector<std::unique_ptr<T[]>> chunks_;
+
+public:
+    ChunkedArray() = default;
+    explicit ChunkedArray(size_t width) : width_(width) {}  // items of `width` T each
+
+    size_t size() const { return size_; }
+    T* append() {  // not initialised
+        if (size_ % CHUNK == 0) chunks_.push_back(std::unique_ptr<T[]>(new T[CHUNK * width_]));
+        return at(size_++);
+    }
+    T* at(size_t i) { return &chunks_[i >> SHIFT][(i & (CHUNK - 1)) * width_]; }
+    const T* at(size_t i) const { return &chunks_[i >> SHIFT][(i & (CHUNK - 1)) * width_]; }
+    T& operator[](size_t i) { return *at(i); }
+    const T& operator[](size_t i) const { return *at(i); }
+};
+
+// The values of nodes. A node holds few of very many classes: of wide values only what is not
+// zero is kept.
+class NodeValues {
+    static constexpr size_t WIDE = 256;
+    struct Entry {
+        uint32_t place;
+        double value;
+    };
+    size_t width_ = 0;
+    ChunkedArray<double> all_;
+    std::vector<Entry> entries_;
+    std::vector<size_t> ends_;  // of a node's entries
+
+public:
+    NodeValues() = default;
+    explicit NodeValues(size_t width) : width_(width), all_(width) {}
+
+    void append(const double* value) {
+        if (width_ <= WIDE) {
+            std::copy_n(value, width_, all_.append());
+            return;
+        }
+        for (size_t i = 0; i < width_; ++i) {
+            if (value[i] != 0.0) entries_.push_back({static_cast<uint32_t>(i), value[i]});
+        }
+        ends_.push_back(entries_.size());
+    }
+    // To where zeros are.
+    void write(size_t node, double* out) const {
+        if (width_ <= WIDE) {
+            std::copy_n(all_.at(node), width_, out);
+            return;
+        }
+        for (size_t i = node == 0 ? 0 : ends_[node - 1]; i < ends_[node]; ++i) {
+            out[entries_[i].place] = entries_[i].value;
+        }
+    }
+};
+
+class NodeStore {
+public:
+    struct Record {
+        double threshold, impurity, weight;  // threshold -2 at a leaf
+        uint32_t n_rows, depth;
+        uint32_t feature;        // NO_FEATURE at a leaf
+        uint32_t parent, left;   // records; the right child follows the left one
+        int subtree;             // store that holds the node and what is below, or -1
+        int categories;              // place in category_sets, or -1
+        bool missing_left;
+
+        NodeRecord leaf() const {
+            NodeRecord out;
+            std::memset(&out, 0, sizeof out);  // padding too: pickles are deterministic
+            out.left_child = out.right_child = -1;
+            out.feature = -2;
+            out.threshold = threshold;
+            out.impurity = impurity;
+            out.n_node_samples = n_rows;
+            out.weighted_n_node_samples = weight;
+            out.missing_go_to_left = missing_left;
+            return out;
+        }
+        NodeRecord with_children(int64_t left_child, int64_t right_child) const {
+            NodeRecord out = leaf();
+            out.left_child = left_child;
+            out.right_child = right_child;
+            out.feature = feature;
+            return out;
+        }
+    };
+    size_t value_size = 0;
+    ChunkedArray<Record> records;
+    NodeValues values;
+    std::vector<CategorySet> category_sets;
+
+    NodeStore() = default;
+    NodeStore(NodeStore&&) = default;
+    NodeStore& operator=(NodeStore&&) = default;
+    explicit NodeStore(size_t value_size_) : value_size(value_size_), values(value_size_) {}
+
+    uint32_t append(const Node& node, const std::vector<double>& value) {
+        Record& r = *records.append();
+        r.threshold = -2.0;
+        r.parent = r.left = 0;
+        r.impurity = node.stats.impurity;
+        r.weight = node.stats.weight;
+        r.n_rows = node.size();
+        r.depth = node.depth;
+        r.feature = NO_FEATURE;
+        r.subtree = r.categories = -1;
+        r.missing_left = false;
+        values.append(value.data());
+        return static_cast<uint32_t>(records.size() - 1);
+    }
+    // Splits a node whose children were appended last.
+    void set_split(uint32_t record, const Split& split, uint32_t left) {
+        Record& r = records[record];
+        r.feature = split.feature;
+        r.threshold = split.threshold;
+        r.missing_left = split.missing_left;
+        r.left = left;
+        if (split.question != THRESHOLD) {
+            r.categories = static_cast<int>(category_sets.size());
+            category_sets.push_back(split.categories);
+        }
+        records[left].parent = records[left + 1].parent = record;
+    }
+    // Begins a subtree's store with the node it hangs from.
+    void begin_subtree(const NodeStore& main, uint32_t record) {
+        *this = NodeStore(main.value_size);
+        *records.append() = main.records[record];
+        records[0].subtree = -1;
+        std::vector<double> value(value_size);
+        main.values.write(record, value.data());
+        values.append(value.data());
+    }
+    void set_missing_side(uint32_t record, bool left) noexcept {
+        records[record].missing_left = left;
+    }
+    void set_subtree(uint32_t record, int subtree) noexcept { records[record].subtree = subtree; }
+
+    // Whether node a comes before node b in depth-first order; neither is above the other.
+    bool precedes(uint32_t a, uint32_t b) const {
+        while (records[a].depth > records[b].depth) a = records[a].parent;
+        while (records[b].depth > records[a].depth) b = records[b].parent;
+        while (records[a].parent != records[b].parent) {
+            a = records[a].parent;
+            b = records[b].parent;
+        }
+        return records[records[a].parent].left == a;
+    }
+};
+
+static_assert(is_value<NodeStore>);
+
+// A subtree's store begins with a copy of the node it hangs from.
+inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& subtrees) noexcept {
+    size_t n = main.records.size();
+    for (const NodeStore& store : subtrees) n += store.records.size() - (store.records.size() > 0);
+    return n;
+}
+
+// The splits on categories of a tree: split i belongs to nodes[i] and lists
+// codes[offsets[i]:offsets[i + 1]].
+struct CategoryLists {
+    std::vector<int64_t> nodes, offsets;  // empty if there are none
+    std::vector<uint32_t> codes;
+    std::vector<uint8_t> listed_left;
+
+    CategoryLists() = default;
+    CategoryLists(CategoryLists&&) = default;
+    CategoryLists& operator=(CategoryLists&&) = default;
+
+    void append(int64_t node, const uint32_t* first, const uint32_t* last,
+                uint8_t is_listed_left) {
+        if (offsets.empty()) offsets.push_back(0);
+        nodes.push_back(node);
+        codes.insert(codes.end(), first, last);
+        offsets.push_back(static_cast<int64_t>(codes.size()));
+        listed_left.push_back(is_listed_left);
+    }
+};
+static_assert(is_value<CategoryLists>);
+
+// Writes the nodes of a tree depth-first, or in the order they were grown; values come to where
+// zeros are. The main store's nodes
+// come first, which gives the subtrees their places; threads may share the subtrees.
+class NodeWriter {
+    struct Part {  // what is left to be put together, of a store
+        uint32_t depth = 0;
+        CategoryLists categories;
+    };
+    const NodeStore& main_;
+    const std::vector<NodeStore>& subtrees_;
+    NodeRecord* nodes_;
+    double* values_;
+    std::vector<int64_t> first_;  // node of each subtree
+    std::vector<Part> parts_;     // of the subtrees and of the main store
+
+    // Returns whether the node is split.
+    bool write(const NodeStore& store, uint32_t record, int64_t id, int64_t left, int64_t right,
+               Part& part) {
+        const NodeStore::Record& r = store.records[record];
+        const bool is_leaf = r.feature == NO_FEATURE;
+        nodes_[id] = is_leaf ? r.leaf() : r.with_children(left, right);
+        store.values.write(record, values_ + id * store.value_size);
+        part.depth = std::max(part.depth, r.depth);
+        if (r.categories >= 0) {
+            const CategorySet& categories = store.category_sets[r.categories];
+            const uint32_t* codes = categories.codes.data();
+            part.categories.append(id, codes, codes + categories.codes.size(),
+                                   categories.listed_left);
+        }
+        return !is_leaf;
+    }
+
+    void write_depth_first(const NodeStore& store, int64_t id, Part& part) {
+        struct Task {
+            uint32_t record;
+            int64_t parent;  // whose right child it is
+        };
+        std::vector<Task> stack{{0, -1}};
+        while (!stack.empty()) {
+            const Task task = stack.back();
+            stack.pop_back();
+            if (task.parent >= 0) nodes_[task.parent].right_child = id;
+            // Down the left side: a left child's id follows its parent's.
+            uint32_t record = task.record;
+            for (bool is_split = true; is_split; ++id) {
+                const int subtree = store.records[record].subtree;
+                if (subtree >= 0) {
+                    first_[subtree] = id;
+                    id += static_cast<int64_t>(subtrees_[subtree].records.size());
+                    break;
+                }
+                is_split = write(store, record, id, id + 1, -1, part);
+                if (!is_split) continue;
+                const uint32_t left = store.records[record].left;
+                stack.push_back({left + 1, id});
+                record = left;
+            }
+        }
+    }
+
+public:
+    NodeWriter(const NodeStore& main, const std::vector<NodeStore>& subtrees, NodeRecord* nodes,
+               double* values)
+        : main_(main), subtrees_(subtrees), nodes_(nodes), values_(values),
+          first_(subtrees.size()), parts_(subtrees.size() + 1) {}
+
+    void write_main(bool as_grown) {
+        if (!as_grown) return write_depth_first(main_, 0, parts_.back());
+        for (uint32_t i = 0; i < main_.records.size(); ++i) {
+            const uint32_t left = main_.records[i].left;
+            write(main_, i, i, left, left + 1, parts_.back());
+        }
+    }
+    void write_subtree(int i) { write_depth_first(subtrees_[i], first_[i], parts_[i]); }
+
+    int max_depth() const noexcept {
+        uint32_t depth = 0;
+        for (const Part& part : parts_) depth = std::max(depth, part.depth);
+        return static_cast<int>(depth);
+    }
+    // In ascending order of nodes.
+    CategoryLists category_lists() const {
+        struct Place {
+            int64_t node;
+            const CategoryLists* lists;
+            size_t i;
+        };
+        std::vector<Place> places;
+        for (const Part& part : parts_) {
+            for (size_t i = 0; i < part.categories.nodes.size(); ++i) {
+                places.push_back({part.categories.nodes[i], &part.categories, i});
+            }
+        }
+        std::sort(places.begin(), places.end(),
+                  [](const Place& a, const Place& b) { return a.node < b.node; });
+        CategoryLists out;
+        for (const Place& place : places) {
+            const uint32_t* codes = place.lists->codes.data();
+            const int64_t* offsets = &place.lists->offsets[place.i];
+            out.append(place.node, codes + offsets[0], codes + offsets[1],
+                       place.lists->listed_left[place.i]);
+        }
+        return out;
+    }
+};
+
+}  // namespace fasttree

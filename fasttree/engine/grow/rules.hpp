@@ -1,0 +1,75 @@
+// The rules of growth, in one place: when a node is a leaf, what a split is worth, what its
+// children inherit.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "engine/core/split.hpp"
+#include "utils/_random.hpp"
+
+namespace fasttree {
+
+struct GrowthRules {
+    int64_t max_depth;
+    int64_t min_samples_split, min_samples_leaf;
+    double min_weight_leaf;
+    double min_impurity_decrease;
+    double epsilon;                // slack of scikit-learn's comparisons with zero impurity and
+                                   // the least improvement
+    double root_weight;
+    const int8_t* monotonic_cst;   // [n_features] or null
+    Ties ties;
+    bool category_sets;               // categories are split into sets, not one against the rest
+
+    // Whether the node's own statistics make it a leaf.
+    bool is_terminal(const Node& node) const noexcept {
+        return node.depth >= max_depth || node.size() < min_samples_split
+               || node.size() < 2 * min_samples_leaf || node.stats.weight < 2 * min_weight_leaf
+               || (ties.replay ? node.stats.impurity <= epsilon : node.stats.pure);
+    }
+
+    // Weighted decrease of impurity, as scikit-learn computes it.
+    double improvement(const Node& node, const Node& left, const Node& right) const noexcept {
+        const double weight = node.stats.weight;
+        return weight / root_weight
+               * (node.stats.impurity - right.stats.weight / weight * right.stats.impurity
+                  - left.stats.weight / weight * left.stats.impurity);
+    }
+    // Without a limit every split counts, even if rounding made its improvement negative.
+    bool accepts(double improvement) const noexcept {
+        if (min_impurity_decrease <= 0.0 && !ties.replay) return true;
+        return !(improvement + epsilon < min_impurity_decrease);
+    }
+
+    // The children of a split after position `middle`; their statistics follow.
+    void make_children(const Node& node, const Split& split, uint32_t middle, Node& left,
+                       Node& right) const noexcept {
+        left = right = node;
+        left.end = right.start = middle;
+        left.depth = right.depth = node.depth + 1;
+        left.key = mix(node.key, 0);
+        right.key = mix(node.key, 1);
+        left.table = right.table = NO_TABLE;
+        const int constraint = monotonic_cst ? monotonic_cst[split.feature] : 0;
+        if (constraint > 0) left.upper = right.lower = split.middle;
+        if (constraint < 0) left.lower = right.upper = split.middle;
+    }
+
+    Limits limits_of(const Node& node, uint32_t feature) const noexcept {
+        return {static_cast<uint32_t>(min_samples_leaf), min_weight_leaf,
+                monotonic_cst ? monotonic_cst[feature] : 0, node.lower, node.upper, ties.replay,
+                false, category_sets};
+    }
+
+    // Keeps the value of a node within its bounds.
+    void clip(const Node& node, std::vector<double>& value) const noexcept {
+        if (!monotonic_cst) return;
+        value[0] = std::min(std::max(value[0], node.lower), node.upper);
+        if (value.size() == 2) value[1] = 1.0 - value[0];  // fractions of two classes
+    }
+};
+static_assert(is_value<GrowthRules>);
+
+}  // namespace fasttree

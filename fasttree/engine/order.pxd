@@ -1,0 +1,75 @@
+"""The rows of a node and the order of their values: lists, extraction, count tables."""
+from libcpp cimport bool as cbool
+
+from fasttree.engine.columns cimport DenseColumns, SparseData
+from fasttree.engine.core cimport FeatureSampler, Node, Nonzeros, Split
+from fasttree.engine.simd cimport Simd, SortBuffers
+from fasttree.utils._interrupt cimport Poll
+from fasttree.utils._std cimport vector
+from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t
+
+
+cdef extern from "engine/order/sample.hpp" namespace "fasttree" nogil:
+    cdef cppclass DenseSample:
+        const DenseColumns& data
+        vector[uint32_t] rows
+        DenseSample(const DenseColumns& data, vector[uint32_t] rows) except +
+        cbool has_list(uint32_t feature) noexcept
+        void take_lists(DenseColumns& columns) noexcept
+        vector[uint32_t] bits() except +
+        void filter_list(uint32_t feature, const uint32_t* is_in) except +
+        void sort_list(uint32_t feature, SortBuffers& buffers) except +
+
+
+cdef extern from "engine/order/block.hpp" namespace "fasttree" nogil:
+    cdef cppclass Block:
+        pass
+
+
+cdef extern from "engine/order/count_tables.hpp" namespace "fasttree" nogil:
+    cdef cppclass TableCells:
+        pass
+
+    cdef cppclass TableHeirs:
+        const Node* larger
+
+    cdef cppclass CountTables:
+        cbool begin_node(Node& node) except +
+        void release(int table) noexcept
+        TableCells give(int table) noexcept
+        int take(TableCells& cells) except +
+        void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
+                  uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) except +
+        TableHeirs hand_down(const Node& node, Node& left, Node& right, cbool with_left,
+                             cbool with_right) except +
+        void derive(const TableHeirs& heirs, const FeatureSampler& sampler, uint32_t share,
+                    uint32_t n_shares, Poll& poll) except +
+        void end_handing_down(const TableHeirs& heirs) noexcept
+
+
+cdef extern from "engine/order/sparse_lists.hpp" namespace "fasttree" nogil:
+    const uint32_t UNSORTED
+
+    cdef cppclass ListData(SparseData):
+        ListData(const float* values, const int32_t* indices, const int64_t* indptr,
+                 uint32_t n_rows, uint32_t n_features) except +
+        void make_parts(uint32_t n_parts, uint32_t least) except +
+        uint32_t n_parts() noexcept
+        cbool is_listed() noexcept
+
+    cdef cppclass ListWorkspace:
+        ListWorkspace(ListData& data, Simd simd) except +
+        void list_part(uint32_t part) except +
+
+
+cdef extern from "engine/order/extraction.hpp" namespace "fasttree" nogil:
+    cdef cppclass ExtractionData(SparseData):
+        vector[uint32_t] position
+        ExtractionData(const float* values, const int32_t* indices, const int64_t* indptr,
+                       uint32_t n_rows, uint32_t n_features) except +
+        void map_rows() except +
+
+    cdef cppclass Extraction:
+        Extraction(ExtractionData& data, Simd simd) except +
+        Nonzeros nonzeros(uint32_t feature, uint32_t start, uint32_t end) except +
+        uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) except +

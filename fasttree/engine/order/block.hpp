@@ -1,0 +1,230 @@
+// Small subtrees without lists: a node of at most 64 rows becomes a block in which sets of rows
+// are machine words.
+//
+// The block keeps, per feature, the order of its rows, made once. Any node inside the block is a
+// word of membership bits, and its runs are the members picked out of that order: nothing is
+// partitioned, sorted or counted below the block's root. Complexity O(64) bits per node and
+// feature, a few instructions with AVX-512.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/runs.hpp"
+#include "engine/core/split.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+
+namespace fasttree {
+
+constexpr uint32_t BLOCK_ROWS = 64;
+
+// The rows of a block in ascending order of one feature.
+struct BlockOrder {
+    uint8_t order[BLOCK_ROWS];  // place in Block::rows of the first, second, ... row
+    uint64_t boundaries;        // bit p: the value of the p-th differs from the one before
+    uint32_t n_missing;         // the last ones are not numbers
+};
+
+// Order of n codes, equal ones by place. Codes from `n_numbers` on are not numbers.
+inline void order_codes_portable(const uint8_t* codes, uint32_t n, uint32_t n_numbers,
+                                 BlockOrder& out) {
+    uint16_t items[BLOCK_ROWS];
+    for (uint32_t i = 0; i < n; ++i) items[i] = static_cast<uint16_t>(codes[i] << 8 | i);
+    std::sort(items, items + n);
+    out.boundaries = 0;
+    out.n_missing = 0;
+    for (uint32_t p = 0; p < n; ++p) {
+        out.order[p] = items[p] & 0xff;
+        if (p == 0 || items[p] >> 8 != items[p - 1] >> 8) out.boundaries |= uint64_t{1} << p;
+        out.n_missing += items[p] >> 8 >= static_cast<int>(n_numbers);
+    }
+}
+
+// A node of the block: its rows in ascending order of a feature.
+struct BlockRuns {
+    uint8_t places[BLOCK_ROWS];  // in Block::rows; the last n_missing are missing
+    uint64_t boundaries;         // bit p: the value of the p-th differs from the one before
+    uint32_t n, n_missing;
+
+    bool is_constant() const { return boundaries >> 1 == 0; }
+};
+
+// Picks the members out of the feature's order.
+inline void pick_portable(const BlockOrder& feature, uint64_t members, uint32_t n,
+                          BlockRuns& out) {
+    uint64_t boundary = 0;
+    out.boundaries = 0;
+    out.n = out.n_missing = 0;
+    for (uint32_t p = 0; p < n; ++p) {
+        const uint8_t place = feature.order[p];
+        const uint64_t member = members >> place & 1;
+        boundary |= feature.boundaries >> p & 1;
+        out.places[out.n] = place;
+        out.boundaries |= (boundary & member) << (out.n & 63);
+        boundary &= member - 1;
+        out.n += static_cast<uint32_t>(member);
+        out.n_missing += member & (p >= n - feature.n_missing);
+    }
+}
+
+#if FASTTREE_X86
+// A row's place is the number of smaller codes and of equal ones before it.
+FASTTREE_AVX512 inline void order_codes_avx512(const uint8_t* codes, uint32_t n,
+                                               uint32_t n_numbers, BlockOrder& out) {
+    const uint64_t all = low_bits(n);
+    const __m512i code = _mm512_maskz_loadu_epi8(all, codes);
+    out.boundaries = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+        const __m512i own = _mm512_set1_epi8(static_cast<char>(codes[i]));
+        const uint64_t smaller = _mm512_mask_cmplt_epu8_mask(all, code, own);
+        const uint64_t before = _mm512_mask_cmpeq_epu8_mask((uint64_t{1} << i) - 1, code, own);
+        const int p = __builtin_popcountll(smaller) + __builtin_popcountll(before);
+        out.order[p] = static_cast<uint8_t>(i);
+        out.boundaries |= static_cast<uint64_t>(before == 0) << p;
+    }
+    out.n_missing = 0;
+    if (n_numbers < 256) {
+        out.n_missing = static_cast<uint32_t>(__builtin_popcountll(_mm512_mask_cmpge_epu8_mask(
+            all, code, _mm512_set1_epi8(static_cast<char>(n_numbers)))));
+    }
+}
+
+FASTTREE_AVX512 inline void pick_avx512(const BlockOrder& feature, uint64_t members, uint32_t n,
+                                        BlockRuns& out) {
+    const uint64_t all = low_bits(n);
+    const __m512i order = _mm512_loadu_si512(feature.order);
+    const uint64_t kept = _mm512_mask_bitshuffle_epi64_mask(
+        all, _mm512_set1_epi64(static_cast<long long>(members)), order);
+    // A run of dropped positions that holds a boundary carries it to the kept one above.
+    const uint64_t dropped = all & ~kept;
+    const uint64_t flags = (dropped + (feature.boundaries & dropped)) | feature.boundaries;
+    out.boundaries = _pext_u64(flags, kept);
+    _mm512_storeu_si512(out.places, _mm512_maskz_compress_epi8(kept, order));
+    out.n = static_cast<uint32_t>(__builtin_popcountll(kept));
+    out.n_missing = static_cast<uint32_t>(
+        __builtin_popcountll(kept & ~low_bits(n - feature.n_missing)));
+}
+#endif
+
+inline void order_codes(Simd simd, const uint8_t* codes, uint32_t n, uint32_t n_numbers,
+                        BlockOrder& out) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return order_codes_avx512(codes, n, n_numbers, out);
+#endif
+    order_codes_portable(codes, n, n_numbers, out);
+}
+
+inline void pick(Simd simd, const BlockOrder& feature, uint64_t members, uint32_t n,
+                 BlockRuns& out) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return pick_avx512(feature, members, n, out);
+#endif
+    pick_portable(feature, members, n, out);
+}
+
+class Block;
+
+// Where a block's columns come from.
+class BlockSource {
+public:
+    virtual ~BlockSource() = default;
+    virtual void make_order(const Block& block, uint32_t feature, BlockOrder& out) = 0;
+    virtual Runs values_of(uint32_t feature) const = 0;  // a column, without entries
+};
+
+// The block of one thread.
+class Block {
+    BlockSource& source_;
+    const Simd simd_;
+    std::vector<BlockOrder> orders_;   // [n_features]
+    std::vector<uint8_t> is_made_;     // orders are made when first looked at
+    std::vector<uint8_t> place_;       // of a row of the block in `rows`
+    BlockRuns picked_;
+    uint32_t entries_[BLOCK_ROWS];
+
+public:
+    uint32_t start = 0, end = 0;       // positions of its rows
+    uint32_t rows[BLOCK_ROWS];         // ascending
+
+    Block(BlockSource& source, Simd simd, uint32_t n_rows, uint32_t n_features)
+        : source_(source), simd_(simd), orders_(n_features), is_made_(n_features), place_(n_rows) {}
+
+    uint32_t n_features() const { return static_cast<uint32_t>(orders_.size()); }
+    uint32_t size() const { return end - start; }
+    uint64_t all() const { return low_bits(size()); }
+
+    // The rows of positions [first, last), ascending.
+    void open(uint32_t first, uint32_t last, const uint32_t* their_rows) noexcept {
+        start = first;
+        end = last;
+        for (uint32_t i = 0; i < size(); ++i) {
+            rows[i] = their_rows[i];
+            place_[rows[i]] = static_cast<uint8_t>(i);
+        }
+        std::fill(is_made_.begin(), is_made_.end(), 0);
+    }
+
+    // Rows of the members, ascending; returns their number.
+    uint32_t rows_of(uint64_t members, uint32_t* out) const {
+        uint32_t n = 0;
+        for (; members != 0; members &= members - 1) out[n++] = rows[__builtin_ctzll(members)];
+        return n;
+    }
+    // A node in the order of a feature, valid until the next call.
+    const BlockRuns& pick(uint32_t feature, uint64_t members) {
+        fasttree::pick(simd_, order(feature), members, size(), picked_);
+        return picked_;
+    }
+    // The runs picked last, listed; valid until the next call.
+    Runs list(uint32_t feature) {
+        Runs out = source_.values_of(feature);
+        out.entries = entries_;
+        out.n = picked_.n;
+        out.n_missing = picked_.n_missing;
+        for (uint32_t p = 0; p < out.n; ++p) {
+            const uint32_t boundary = picked_.boundaries >> p & 1 ? BOUNDARY : 0;
+            entries_[p] = rows[picked_.places[p]] | boundary;
+        }
+        return out;
+    }
+    Runs values_of(uint32_t feature) const { return source_.values_of(feature); }
+    // Members that a split sends left.
+    uint64_t left_members(const Split& split, uint64_t members) {
+        const BlockRuns& feature = pick(split.feature, members);
+        uint64_t left = 0;
+        const uint32_t n_numbers = feature.n - feature.n_missing;
+        if (split.question != THRESHOLD) {
+            const Runs listed = list(split.feature);
+            for (uint32_t p = n_numbers; p < feature.n; ++p) {
+                if (split.goes_left(listed.value(p))) left |= bit(feature.places[p]);
+            }
+            return left;
+        }
+        for (uint32_t p = 0; p < split.n_values_left; ++p) left |= bit(feature.places[p]);
+        if (split.missing_left) {
+            for (uint32_t p = n_numbers; p < feature.n; ++p) left |= bit(feature.places[p]);
+        }
+        return left;
+    }
+    // An order from sorted entries.
+    void take_entries(const uint32_t* entries, uint32_t n_missing, BlockOrder& out) const {
+        out.boundaries = 0;
+        out.n_missing = n_missing;
+        for (uint32_t p = 0; p < size(); ++p) {
+            out.order[p] = place_[entries[p] & ROW];
+            out.boundaries |= static_cast<uint64_t>(entries[p] >> 31) << p;
+        }
+    }
+
+private:
+    static uint64_t bit(uint8_t place) { return uint64_t{1} << place; }
+
+    const BlockOrder& order(uint32_t feature) {
+        if (!is_made_[feature]) source_.make_order(*this, feature, orders_[feature]);
+        is_made_[feature] = 1;
+        return orders_[feature];
+    }
+};
+
+}  // namespace fasttree

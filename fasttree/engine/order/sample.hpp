@@ -1,0 +1,242 @@
+// The sample of one tree: which rows take part, in what order, and the scratch to walk them.
+//
+// Nodes own slices [start, end) of the rows. Of every column that is listed the sample holds a
+// list of its own, partitioned stably at each split; the codes of the other columns are read
+// where all samples share them (`_dense.hpp`).
+// Invariant: rows[start:end] are the node's rows in ascending order, and the same slice of each
+// list holds the same rows in ascending order of the column: numbers, categories, missing values.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/columns/dense.hpp"
+#include "engine/core/runs.hpp"
+#include "engine/core/split.hpp"
+#include "engine/order/block.hpp"
+#include "engine/order/partition.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+#include "engine/simd/sorting.hpp"
+#include "utils/_aligned_buffer.hpp"
+
+namespace fasttree {
+
+class DenseSample {
+public:
+    const DenseColumns& data;
+    std::vector<uint32_t> rows;
+    std::vector<AlignedBuffer<uint32_t>> lists;  // [n_features], empty where a column is not listed
+
+    // Rows, ascending, among those that are encoded.
+    DenseSample(const DenseColumns& data_, std::vector<uint32_t> rows_)
+        : data(data_), rows(std::move(rows_)), lists(data_.columns.size()) {}
+
+    bool has_list(uint32_t feature) const noexcept { return lists[feature].get() != nullptr; }
+
+    // Takes the lists of columns that nobody else reads and that list just these rows.
+    void take_lists(DenseColumns& columns) noexcept {
+        for (size_t f = 0; f < lists.size(); ++f) lists[f] = std::move(columns.columns[f].list);
+    }
+    // Copies a column's list, without the rows that `is_in`, a bit per row of X, does not have.
+    void filter_list(uint32_t feature, const uint32_t* is_in) {
+        const AlignedBuffer<uint32_t>& all = data.columns[feature].list;
+        if (all.get() == nullptr) return;
+        uint32_t* out = lists[feature].reserve(rows.size());
+        uint32_t boundary = 0, n = 0;  // of a run that began with rows left out
+        for (size_t i = 0; i < data.rows.size() && n < rows.size(); ++i) {
+            boundary |= all[i] & BOUNDARY;
+            out[n] = (all[i] & ROW) | (n > 0 ? boundary : 0);
+            const uint32_t is_kept = get_bit(is_in, all[i] & ROW);
+            n += is_kept;
+            boundary &= is_kept - 1;
+        }
+    }
+    // The same, sorted anew.
+    void sort_list(uint32_t feature, SortBuffers& buffers) {
+        if (data.columns[feature].list.get() == nullptr) return;
+        const uint32_t n = static_cast<uint32_t>(rows.size());
+        data.sort_rows(feature, rows.data(), n, buffers, lists[feature].reserve(n));
+    }
+    // The rows as bits.
+    std::vector<uint32_t> bits() const {
+        std::vector<uint32_t> out = make_bits(data.n_rows);
+        for (uint32_t row : rows) put_bit(out.data(), row, true);
+        return out;
+    }
+};
+
+// Scratch of one thread.
+class DenseWorkspace final : public BlockSource {
+public:
+    DenseSample& sample;
+    const DenseColumns& data;
+    const Simd simd;
+    std::vector<uint32_t> go_left;       // bits, of the node split last
+    AlignedBuffer<uint32_t> scratch;              // entries
+    std::vector<uint8_t> listed;         // by category, all 0 between splits
+    SortBuffers buffers;                 // for sorting in the node
+
+    DenseWorkspace(DenseSample& sample_, Simd simd_)
+        : sample(sample_), data(sample_.data), simd(simd_), go_left(make_bits(data.n_rows)),
+          scratch(sample_.rows.size() + PADDING) {}
+
+    // A feature of the node in ascending order.
+    Runs runs(uint32_t feature, uint32_t start, uint32_t end) {
+        const Column& col = data.columns[feature];
+        Runs out = values_of(feature);
+        out.n = end - start;
+        out.entries = scratch.get();
+        if (sample.has_list(feature)) {
+            out.entries = sample.lists[feature].get() + start;
+            out.n_missing = col.has_missing ? count_missing(out) : 0;
+        } else if (col.storage == COUNTED) {
+            out.n_missing = counting_sort(col, start, end);
+        } else {
+            out.n_missing = data.sort_rows(feature, sample.rows.data() + start, out.n, buffers,
+                                           scratch.get());
+        }
+        return out;
+    }
+
+    // Sets go_left of the node's rows and partitions them; returns the first position that is
+    // right.
+    uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) {
+        mark(split, start, end);
+        uint32_t* node_rows = sample.rows.data() + start;
+        return start + partition(simd, node_rows, end - start, go_left.data(), scratch.get());
+    }
+    // Partitions the feature's list by the given sides, for the children that will be searched.
+    void split_list(uint32_t feature, uint32_t start, uint32_t end, bool with_left,
+                    bool with_right, const uint32_t* sides) noexcept {
+        partition(simd, sample.lists[feature].get() + start, end - start, sides,
+                  scratch.get(), with_left, with_right);
+    }
+    // Restores go_left of a node whose rows have been partitioned at `middle`.
+    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept {
+        for (uint32_t i = start; i < end; ++i) put_bit(go_left.data(), sample.rows[i], i < middle);
+    }
+
+    Runs values_of(uint32_t feature) const override {
+        return {nullptr, 0, 0, data.column(feature), data.row_stride,
+                data.columns[feature].has_categories()};
+    }
+    void make_order(const Block& block, uint32_t feature, BlockOrder& out) override {
+        const Column& col = data.columns[feature];
+        const uint32_t n = block.size();
+        if (col.storage == COUNTED) {
+            uint8_t codes[BLOCK_ROWS];
+            for (uint32_t i = 0; i < n; ++i) codes[i] = *data.code(block.rows[i], col.slot);
+            order_codes(simd, codes, n, col.n_numbers(), out);
+        } else if (sample.has_list(feature)) {
+            const Runs list = runs(feature, block.start, block.end);
+            block.take_entries(list.entries, list.n_missing, out);
+        } else {
+            const uint32_t n_missing =
+                data.sort_rows(feature, block.rows, n, buffers, scratch.get());
+            block.take_entries(scratch.get(), n_missing, out);
+        }
+    }
+
+private:
+    static uint32_t count_missing(const Runs& runs) {
+        uint32_t low = 0, high = runs.n;  // values before low, missing from high on
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            const float x = runs.value(middle);
+            if (x != x) high = middle;
+            else low = middle + 1;
+        }
+        return runs.n - low;
+    }
+
+    // The node's rows by code into `scratch`; O(n), whatever the number of codes.
+    // Returns how many are not numbers.
+    uint32_t counting_sort(const Column& col, uint32_t start, uint32_t end) {
+        uint32_t counts[MAX_COUNTED];
+        uint64_t seen[MAX_COUNTED / 64] = {};
+        const uint32_t* node_rows = sample.rows.data();
+        for (uint32_t i = start; i < end; ++i) {
+            const uint8_t code = *data.code(node_rows[i], col.slot);
+            uint64_t& word = seen[code / 64];
+            const uint64_t bit = uint64_t{1} << code % 64;
+            if (!(word & bit)) counts[code] = 0;
+            word |= bit;
+            ++counts[code];
+        }
+        const uint32_t n_numbers = col.n_numbers();
+        uint32_t sum = 0, rows_of_numbers = 0;
+        for (uint32_t word = 0; word < MAX_COUNTED / 64; ++word) {
+            for (uint64_t bits = seen[word]; bits != 0; bits &= bits - 1) {
+                const uint32_t code = word * 64 + __builtin_ctzll(bits);
+                const uint32_t count = counts[code];
+                counts[code] = sum;
+                sum += count;
+                if (code < n_numbers) rows_of_numbers = sum;
+            }
+        }
+        for (uint32_t i = start; i < end; ++i) {
+            const uint8_t code = *data.code(node_rows[i], col.slot);
+            uint64_t& word = seen[code / 64];
+            const uint64_t bit = uint64_t{1} << code % 64;
+            scratch[counts[code]++] = node_rows[i] | (word & bit ? BOUNDARY : 0);
+            word &= ~bit;  // the first of its run only
+        }
+        return sum - rows_of_numbers;
+    }
+
+    void mark(const Split& split, uint32_t start, uint32_t end) {
+        const Column& col = data.columns[split.feature];
+        const uint32_t* node_rows = sample.rows.data();
+        uint32_t* sides = go_left.data();
+        if (col.storage == COUNTED) {
+            uint8_t left[MAX_COUNTED + 1];
+            const size_t n_values = col.values.size();
+            for (size_t c = 0; c < n_values; ++c) left[c] = col.values[c] <= split.threshold;
+            for (size_t c = col.n_numbers(); c < n_values; ++c) {
+                left[c] = split.category_goes_left(category_of(col.values[c]));
+            }
+            left[n_values] = split.missing_left;
+            const uint8_t* codes = data.codes.get() + col.slot;
+            const size_t stride = data.n_counted;
+            BitWriter writer(sides);
+            for (uint32_t i = start; i < end; ++i) {
+                writer.put(node_rows[i], left[codes[node_rows[i] * stride]]);
+            }
+        } else if (split.question != THRESHOLD) {
+            mark_categories(split, col, start, end);
+        } else if (sample.has_list(split.feature)) {
+            const uint32_t* entries = sample.lists[split.feature].get() + start;
+            const uint32_t n_missing = split.has_missing && split.missing_left
+                                           ? split.n_left - split.n_values_left : 0;
+            for (uint32_t i = start; i < end; ++i) {
+                const uint32_t p = i - start;
+                put_bit(sides, entries[p] & ROW,
+                        p < split.n_values_left || end - i <= n_missing);
+            }
+        } else {
+            BitWriter writer(sides);
+            for (uint32_t i = start; i < end; ++i) {
+                const float x = data.value(node_rows[i], split.feature);
+                writer.put(node_rows[i], x != x ? split.missing_left : x <= split.threshold);
+            }
+        }
+    }
+    // Sides of a split on categories: numbers go right.
+    void mark_categories(const Split& split, const Column& col, uint32_t start, uint32_t end) {
+        listed.resize(std::max<size_t>(listed.size(), col.n_categories));
+        for (uint32_t category : split.categories.codes) listed[category] = 1;
+        for (uint32_t i = start; i < end; ++i) {
+            const uint32_t row = sample.rows[i];
+            const float x = data.value(row, split.feature);
+            const uint32_t category = category_of(x);
+            put_bit(go_left.data(), row,
+                    category != NO_CATEGORY ? listed[category] == split.categories.listed_left
+                                      : x != x && split.missing_left);
+        }
+        for (uint32_t category : split.categories.codes) listed[category] = 0;
+    }
+};
+
+}  // namespace fasttree

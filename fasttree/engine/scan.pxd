@@ -1,0 +1,25 @@
+"""The search of one feature in one node."""
+from libcpp cimport bool as cbool
+
+from fasttree.engine.core cimport NodeStats, Split
+from fasttree.utils._interrupt cimport Poll
+from fasttree.utils._std cimport vector
+from fasttree.utils._typedefs cimport uint32_t, uint64_t
+
+
+cdef extern from "engine/scan/random_categories.hpp" namespace "fasttree" nogil:
+    cdef cppclass CategoryDraw:
+        CategoryDraw(const vector[float]& cells, uint64_t key) except +
+        cbool is_constant() noexcept
+        cbool is_about_categories() noexcept
+        cbool numbers_vary() noexcept
+        void ask(cbool category_sets, Split& split) except +
+
+
+cdef extern from "engine/scan/scanner.hpp" namespace "fasttree" nogil:
+    cdef cppclass Scanner:
+        void watch(Poll* poll) noexcept
+        uint64_t work(uint32_t n) noexcept
+        void begin_node(const uint32_t* rows, uint32_t n) except +
+        void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) except +
+        void node_value(double* value) except +

@@ -1,0 +1,362 @@
+// The scan: one pass over a feature's runs finds its best split in a node.
+//
+// `ScannerOf` makes a Scanner of any accumulator. Adding a criterion is writing an accumulator.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <vector>
+
+#include "engine/core/runs.hpp"
+#include "engine/scan/bounds.hpp"
+#include "engine/scan/category_scan.hpp"
+#include "engine/scan/cells.hpp"
+#include "engine/scan/scanner.hpp"
+#include "engine/scan/skip.hpp"
+#include "engine/score/advance.hpp"
+
+namespace fasttree {
+
+// In place of cells that an accumulator does not have.
+struct NoCells {
+    template <class Acc>
+    explicit NoCells(const Acc&) {}
+};
+
+template <class Acc>
+class ScannerOf final : public Scanner {
+    using Cell = typename Acc::Cell;
+    Acc acc_;
+    std::conditional_t<Acc::has_cells, CellsOf<Acc>, NoCells> cells_;
+    CategoryScan<Acc> categories_;
+    SeparationBound<Acc> separation_bound_;
+    SubsetBound<Acc> subset_bound_;
+    const uint32_t* rows_ = nullptr;     // of the node begun last
+    uint32_t n_rows_ = 0;
+    std::vector<uint32_t> all_entries_;  // of a sparse feature, zeros listed
+    std::vector<uint8_t> is_listed_;     // by row, all 0 between scans
+
+public:
+    explicit ScannerOf(const Targets& targets) : acc_(targets), cells_(acc_), separation_bound_(targets) {}
+
+    void watch(Poll* poll) noexcept override { acc_.poll = poll; }
+    uint64_t work(uint32_t n) const noexcept override { return acc_.work(n); }
+
+    void begin_node(const uint32_t* rows, uint32_t n) override {
+        rows_ = rows;
+        n_rows_ = n;
+        acc_.begin_node(rows, n);
+        separation_bound_.begin_node();
+    }
+    FeatureBound feature_bound(double score) override {
+        return separation_bound_.feature_bound(acc_, rows_, n_rows_, score);
+    }
+    bool may_beat(const uint32_t* rows, uint32_t n, double score,
+                  uint32_t& max_class_count) override {
+        if constexpr (SubsetBound<Acc>::exists) {
+            return !separation_bound_.holds() ||
+                   subset_bound_.may_beat(acc_, rows, n, score, max_class_count);
+        }
+        return true;
+    }
+    void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) override {
+        acc_.node_stats(rows, n, out);
+    }
+    void node_value(double* value) const override { acc_.node_value(value); }
+
+    double perfect_score(const uint32_t* rows, uint32_t n) override {
+        return acc_.perfect_score(rows, n);
+    }
+
+    bool scan(const Runs& runs, const Limits& limits, Candidate& best) override {
+        bool found = limits.checked() ? both_passes<true>(runs, limits, best)
+                                      : both_passes<false>(runs, limits, best);
+        if (runs.n_categorical() > 0) found |= category_pass(runs, limits, best);
+        return found;
+    }
+    bool scan(const Counts& counts, const Limits& limits, Candidate& best) override {
+        if constexpr (Acc::has_cells) {
+            bool found = limits.checked() ? both_passes<true>(counts, limits, best)
+                                          : both_passes<false>(counts, limits, best);
+            if (counts.n_category_values > 0) found |= category_pass(counts, limits, best);
+            return found;
+        }
+        return false;
+    }
+    const Groups& groups() const noexcept override { return categories_.groups(); }
+
+    bool scan(const Nonzeros& nonzeros, const Limits& limits, Candidate& best) override {
+        return limits.checked() ? both_passes<true>(nonzeros, limits, best)
+                                : both_passes<false>(nonzeros, limits, best);
+    }
+
+    const Cells* cells() const noexcept override {
+        if constexpr (Acc::has_cells) return &cells_;
+        return nullptr;
+    }
+    bool is_constant(const Counts& counts, bool replay) const override {
+        if constexpr (Acc::has_cells) {
+            uint32_t first = counts.n_values, last = counts.n_values;
+            for (uint32_t value = 0; value < counts.n_values; ++value) {
+                if (acc_.cell_rows(cell(counts, value)) == 0) continue;
+                if (first == counts.n_values) first = value;
+                else if (!replay) return false;
+                last = value;
+            }
+            if (first == counts.n_values) {
+                return counts.n_category_values == 0 || is_one_cell(counts);
+            }
+            if (counts.n_missing > 0) return false;
+            return first == last || are_near(counts.values[first], counts.values[last]);
+        }
+        return false;
+    }
+
+    Acc& accumulator() { return acc_; }
+
+private:
+    // Both sides for the missing rows. The pass with missing left may win a tie by a lower threshold.
+    template <bool checked, class Shape>
+    bool both_passes(const Shape& shape, const Limits& limits, Candidate& best) {
+        bool found = pass<checked>(shape, false, limits, best);
+        if (shape.n_missing == 0) return found;
+        Candidate other = best;
+        other.score = Ties{limits.replay}.to_beat_on_the_left(best.score, found);
+        const bool better = pass<checked>(shape, true, limits, other)
+                            && (!found || other.score > best.score || other.left < best.left);
+        if (better) best = other;
+        return found || better;
+    }
+
+    // Candidates on categories, after those on thresholds.
+    template <class Shape>
+    bool category_pass(const Shape& shape, const Limits& limits, Candidate& best) {
+        return categories_.scan(acc_, shape, limits,
+                            [&](uint32_t position, uint32_t n_left, Question question) {
+            if (!consider<true>(position, position, n_left, false, limits, best)) return false;
+            best.question = question;
+            return true;
+        });
+    }
+    // Whether a node without numbers holds one category only, or missing values only.
+    bool is_one_cell(const Counts& counts) const {
+        uint32_t n_cells = 0;
+        for (uint32_t c = counts.n_values; c <= counts.n_values + counts.n_category_values; ++c) {
+            n_cells += acc_.cell_rows(cell(counts, c)) > 0;
+        }
+        return n_cells == 1;
+    }
+
+    const Cell* cell(const Counts& counts, uint32_t value) const {
+        return static_cast<const Cell*>(counts.cells) + value * acc_.cell_size();
+    }
+
+    void begin_pass(const Runs& runs, bool missing_left) {
+        if constexpr (has_begin_pass<Acc>::value) {
+            acc_.begin_pass(runs, missing_left);
+        } else {
+            acc_.reset();
+            if (missing_left) {
+                for (uint32_t p = runs.n - runs.n_missing; p < runs.n; ++p) {
+                    acc_.add(runs.entries[p] & ROW);
+                }
+            }
+        }
+    }
+
+    template <bool checked>
+    bool pass(const Runs& runs, bool missing_left, const Limits& limits, Candidate& best) {
+        const uint32_t n_values = runs.n - runs.n_missing;
+        const uint32_t base = missing_left ? runs.n_missing : 0;
+        const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
+        if (runs.n < base + leaf) return false;
+        // Candidates have p values on the left, first <= p <= last.
+        const uint32_t first = leaf > base ? leaf - base : 1;
+        uint32_t last = std::min(runs.n - base - leaf, n_values);
+        if (last == n_values && (missing_left || runs.n_missing == 0)) last -= last > 0;
+        if (first > last) return false;
+        begin_pass(runs, missing_left);
+        bool found = false;
+        uint32_t p = 0;
+        while (p + 1 < first) acc_.add(runs.entries[p++] & ROW);
+        // Loop invariant: the accumulator holds the first p values (and the missing rows, if left).
+        if (checked && limits.replay) {
+            while (p < last) {
+                acc_.add(runs.entries[p++] & ROW);
+                if (!(runs.entries[p] & BOUNDARY) || (limits.skips_near() && runs.is_near(p)))
+                    continue;
+                found |= consider<checked>(p, p, base + p, missing_left, limits, best);
+            }
+        } else {
+            while ((p = advance(acc_, runs.entries, p, last, best.score)) <= last) {
+                found |= consider<checked>(p, p, base + p, missing_left, limits, best);
+            }
+        }
+        return found;
+    }
+
+    template <bool checked>
+    bool pass(const Counts& counts, bool missing_left, const Limits& limits, Candidate& best) {
+        const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
+        const size_t step = acc_.cell_size();
+        acc_.reset();
+        for (uint32_t c = 0; missing_left && c <= counts.n_category_values; ++c) {
+            acc_.add_cell(cell(counts, counts.n_values + c));
+        }
+        bool found = false;
+        uint32_t n_left = missing_left ? counts.n_missing : 0;
+        uint32_t before = counts.n_values;  // last value moved left, n_values: none yet
+        const Cell* current = cell(counts, 0);
+        // Loop invariant: the accumulator holds the cells of all values below `value`, n_left rows.
+        for (uint32_t value = 0; value < counts.n_values; ++value, current += step) {
+            const uint32_t rows = acc_.cell_rows(current);
+            if (rows == 0) continue;
+            if (before < counts.n_values && n_left >= leaf && counts.n - n_left >= leaf) {
+                bool admissible = true;
+                if constexpr (checked) {
+                    admissible = !limits.skips_near()
+                        || !are_near(counts.values[before], counts.values[value]);
+                }
+                if (admissible) {
+                    found |= consider<checked>(before, value, n_left, missing_left, limits, best);
+                }
+            }
+            acc_.add_cell(current);
+            n_left += rows;
+            before = value;
+            if (counts.n - n_left < leaf) return found;
+        }
+        // All values on the left, missing rows on the right.
+        if (!missing_left && counts.n_missing > 0 && before < counts.n_values && n_left >= leaf) {
+            found |= consider<checked>(before, counts.n_values, n_left, false, limits, best);
+        }
+        return found;
+    }
+
+    template <bool checked>
+    bool pass(const Nonzeros& nonzeros, bool missing_left, const Limits& limits, Candidate& best) {
+        if constexpr (has_begin_pass<Acc>::value) {
+            Limits here = limits;
+            here.is_drawn = true;  // list_all has left out what is near
+            return pass<checked>(list_all(nonzeros, limits.skips_near()), missing_left, here, best);
+        } else {
+            const bool below = walk<checked, false>(nonzeros, missing_left, limits, best);
+            const bool above = walk<checked, true>(nonzeros, missing_left, limits, best);
+            return below || above;
+        }
+    }
+
+    // The candidates on one side of the zeros: thresholds below zero, or, `mirrored`, above. Rows
+    // are added to that side's child from the outside in; the accumulator does not mind which
+    // child it holds. Mirrored candidates come in descending order: a later one wins a tie.
+    template <bool checked, bool mirrored>
+    bool walk(const Nonzeros& z, bool missing_left, const Limits& limits, Candidate& best) {
+        const uint32_t* entries = mirrored ? z.positives() : z.entries;
+        const uint32_t count = mirrored ? z.n_positive : z.n_negative;
+        const uint32_t base = missing_left != mirrored ? z.n_missing : 0;
+        const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
+        if (z.n < base + leaf) return false;
+        // Candidates have k entries (and the missing rows) on the side, first <= k <= last; the
+        // missing rows alone are one if they are on the right.
+        const uint32_t first = leaf > base ? leaf - base : mirrored ? 0 : 1;
+        uint32_t last = std::min(z.n - base - leaf, count);
+        if (last == z.n_values()) last -= last > 0;
+        if (first > last) return false;
+        acc_.reset();
+        for (uint32_t i = 0; i < base; ++i) acc_.add(z.missing()[i] & ROW);
+
+        bool found = false;
+        double top = best.score;
+        const auto take = [&](uint32_t k) {
+            const uint32_t p = mirrored ? z.n_values() - k : k;
+            const uint32_t n_left = mirrored ? z.n - base - k : base + k;
+            if (checked && limits.skips_near() && z.is_near(p)) return;
+            if (!consider<checked>(p, p, n_left, missing_left, limits, best, mirrored)) return;
+            found = true;
+            top = best.score;
+            if (mirrored) best.score = just_below(top);
+        };
+        uint32_t k = 0;
+        if (first == 0) take(0);
+        while (k + 1 < first) acc_.add(entries[k++] & ROW);
+        // Loop invariant: the accumulator holds the first k entries. The last entry of all borders
+        // on the zeros, whatever follows it in memory.
+        const uint32_t inner = last == count && count > 0 ? count - 1 : last;
+        if (checked && limits.replay) {
+            while (k < inner) {
+                acc_.add(entries[k++] & ROW);
+                if (entries[k] & BOUNDARY) take(k);
+            }
+        } else {
+            while ((k = advance(acc_, entries, k, inner, best.score)) <= inner) take(k);
+        }
+        if (inner < last) {
+            acc_.add(entries[inner] & ROW);
+            take(last);
+        }
+        best.score = top;
+        return found;
+    }
+
+    // All rows of the node in ascending order. `skips_near`: values too close are one run.
+    Runs list_all(const Nonzeros& z, bool skips_near) {
+        is_listed_.resize(acc_.t.n_rows);
+        all_entries_.assign(z.entries, z.entries + z.n_negative);
+        for (uint32_t i = 0; i < z.n_listed(); ++i) is_listed_[z.entries[i] & ROW] = 1;
+        uint32_t boundary = BOUNDARY;
+        for (uint32_t i = 0; i < n_rows_; ++i) {
+            if (is_listed_[rows_[i]]) continue;
+            all_entries_.push_back(rows_[i] | boundary);
+            boundary = 0;
+        }
+        // Descending entries flag the first of a run from above; here it is the last.
+        boundary = BOUNDARY;
+        for (uint32_t i = z.n_positive; i-- > 0;) {
+            all_entries_.push_back((z.positives()[i] & ROW) | boundary);
+            boundary = z.positives()[i] & BOUNDARY;
+        }
+        boundary = BOUNDARY;
+        for (uint32_t i = 0; i < z.n_missing; ++i) {
+            all_entries_.push_back((z.missing()[i] & ROW) | boundary);
+            boundary = 0;
+        }
+        for (uint32_t i = 0; i < z.n_listed(); ++i) is_listed_[z.entries[i] & ROW] = 0;
+        for (uint32_t p = 1; skips_near && p < z.n; ++p) {
+            if (z.is_near(p)) all_entries_[p] &= ROW;
+        }
+        Runs runs{};
+        runs.entries = all_entries_.data();
+        runs.n = z.n;
+        runs.n_missing = z.n_missing;
+        return runs;
+    }
+
+    // Takes the accumulator's position as the new best, if it is admissible and scores more.
+    // `mirrored`: the accumulator's left child is the right one.
+    template <bool checked>
+    bool consider(uint32_t left, uint32_t right, uint32_t n_left, bool missing_left,
+                  const Limits& limits, Candidate& best, bool mirrored = false) {
+        if (!(checked && limits.replay) && !acc_.may_beat(best.score)) return false;
+        const double score = checked && limits.replay ? acc_.sklearn_score() : acc_.score();
+        if (!(score > best.score)) return false;
+        double middle = 0.0;
+        if constexpr (checked) {
+            if (!is_admissible(limits, mirrored, middle)) return false;
+        }
+        best = {score, left, right, n_left, missing_left, middle, THRESHOLD};
+        return true;
+    }
+
+    bool is_admissible(const Limits& limits, bool mirrored, double& middle) const {
+        if (acc_.weight_left() < limits.min_weight_leaf
+            || acc_.weight_right() < limits.min_weight_leaf) return false;
+        if (limits.monotonic == 0) return true;
+        const double l = mirrored ? acc_.value_right() : acc_.value_left();
+        const double r = mirrored ? acc_.value_left() : acc_.value_right();
+        middle = l / 2 + r / 2;
+        return l >= limits.lower && l <= limits.upper && r >= limits.lower && r <= limits.upper
+               && (l - r) * limits.monotonic <= 0;
+    }
+};
+
+}  // namespace fasttree

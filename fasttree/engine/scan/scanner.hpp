@@ -1,0 +1,56 @@
+// The interface that splitters call once per (node, feature); scan.hpp implements it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/core/cells.hpp"
+#include "engine/core/nonzeros.hpp"
+#include "engine/core/runs.hpp"
+#include "engine/core/targets.hpp"
+#include "utils/_interrupt.hpp"
+
+namespace fasttree {
+
+class Scanner {
+public:
+    virtual ~Scanner() = default;
+
+    // Counts the steps of long scans, which find nothing any more once it says to give up.
+    virtual void watch(Poll* poll) noexcept = 0;
+    // Steps of a scan of n rows of the node begun last, about.
+    virtual uint64_t work(uint32_t n) const noexcept = 0;
+
+    // Takes the node's rows; totals for the scans that follow.
+    virtual void begin_node(const uint32_t* rows, uint32_t n) = 0;
+    // Of the node begun last, same rows.
+    virtual void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) = 0;
+    virtual void node_value(double* value) const = 0;
+
+    // A score that no split of the node begun last exceeds, in doubles; infinity where none is
+    // known.
+    virtual double perfect_score(const uint32_t* rows, uint32_t n) = 0;
+
+    // Which sparse features may score at least `score` in the node begun last.
+    virtual FeatureBound feature_bound(double score) = 0;
+    // False only if separating any of these rows from the others of the node begun last does not
+    // score more than `score`. `max_class_count`: see FeatureBound, lowered if the rows' classes
+    // were counted.
+    virtual bool may_beat(const uint32_t* rows, uint32_t n, double score,
+                          uint32_t& max_class_count) = 0;
+
+    // Replaces `best` by the feature's best admissible candidate and returns true, if its
+    // score is larger than best.score. Ties: thresholds before categories; lower threshold, then
+    // missing right; categories in code order.
+    virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
+    virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
+    virtual bool scan(const Nonzeros&, const Limits&, Candidate& best) = 0;
+    // Groups of the feature scanned last, for CATEGORY_SET in ascending order of their means.
+    virtual const Groups& groups() const noexcept = 0;
+
+    // What count tables hold; null: the criterion reads runs only.
+    virtual const Cells* cells() const noexcept = 0;
+    // True if the rows of the node all have one value, or none (replay: or values too close).
+    virtual bool is_constant(const Counts&, bool replay) const = 0;
+};
+
+}  // namespace fasttree

@@ -1,0 +1,153 @@
+// Moving along a feature's runs to the next candidate worth scoring.
+//
+// `advance` adds entries[p], entries[p + 1], ... to the accumulator and stops at the first
+// position, at most `last`, that is a boundary between runs and whose screened score may beat
+// `best`; it returns that position, or last + 1. Screens err on the side of stopping, so the
+// exact score alone decides, whatever the instruction set.
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include "engine/core/runs.hpp"
+#include "engine/score/classification.hpp"
+#include "engine/score/regression.hpp"
+#include "engine/score/screens.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+
+namespace fasttree {
+
+template <class Acc>
+inline uint32_t advance_portable(Acc& acc, const uint32_t* entries, uint32_t p, uint32_t last,
+                                 double best) {
+    while (p < last) {
+        acc.add(entries[p++] & ROW);
+        if ((entries[p] & BOUNDARY) && acc.may_beat(best)) return p;
+    }
+    return last + 1;
+}
+
+template <class Acc>
+inline uint32_t advance(Acc& acc, const uint32_t* entries, uint32_t p, uint32_t last, double best) {
+    return advance_portable(acc, entries, p, last, best);
+}
+
+#if FASTTREE_X86
+
+// Lanes (bits) of 8 positions whose D^2 exceeds `bar` w_L w_R, where D = l w - t w_L.
+FASTTREE_AVX512 inline uint32_t beating(__m512d l, __m512d w_left, double w, double t, double bar) {
+    const __m512d total = _mm512_set1_pd(w);
+    const __m512d d =
+        _mm512_sub_pd(_mm512_mul_pd(l, total), _mm512_mul_pd(_mm512_set1_pd(t), w_left));
+    const __m512d den = _mm512_mul_pd(w_left, _mm512_sub_pd(total, w_left));
+    return _mm512_cmp_pd_mask(_mm512_mul_pd(d, d), _mm512_mul_pd(_mm512_set1_pd(bar), den),
+                              _CMP_GT_OQ);
+}
+
+// Two classes, 16 positions at a time: the classes of the rows are bits, their prefix sums
+// population counts.
+FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
+                                               const uint32_t* entries, uint32_t p, uint32_t last,
+                                               double best) {
+    const __m512i row_mask = _mm512_set1_epi32(ROW), one = _mm512_set1_epi32(1);
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i up_to = _mm512_sub_epi32(_mm512_sllv_epi32(_mm512_set1_epi32(2), lane), one);
+    const double w = to_double(acc.w_total), t = to_double(acc.total), bar = best * SCREEN;
+    while (p < last) {
+        const uint32_t lanes = last - p < 16 ? (1u << (last - p)) - 1 : 0xffffu;
+        const __mmask16 k = static_cast<__mmask16>(lanes);
+        const __m512i row = _mm512_and_si512(_mm512_maskz_loadu_epi32(k, entries + p), row_mask);
+        const uint32_t ones = get_bits_avx512(acc.t.class_bits, row, lanes);
+        const uint32_t boundary =
+            _mm512_movepi32_mask(_mm512_maskz_loadu_epi32(k, entries + p + 1));
+        const __m512i prefix =
+            _mm512_popcnt_epi32(_mm512_and_si512(_mm512_set1_epi32(ones), up_to));
+        const __m512i left =
+            _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.left)), prefix);
+        const __m512i n =
+            _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.w_left) + 1), lane);
+        const uint32_t low = beating(_mm512_cvtepi32_pd(_mm512_castsi512_si256(left)),
+                                     _mm512_cvtepi32_pd(_mm512_castsi512_si256(n)), w, t, bar);
+        const uint32_t high =
+            beating(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(left, 1)),
+                    _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(n, 1)), w, t, bar);
+        const uint32_t found = (low | high << 8) & boundary & lanes;
+        const uint32_t taken = found ? static_cast<uint32_t>(__builtin_ctz(found)) + 1
+                                     : static_cast<uint32_t>(__builtin_popcount(lanes));
+        acc.left += __builtin_popcount(ones & ((1u << taken) - 1));
+        acc.w_left += taken;
+        p += taken;
+        if (found) return p;
+    }
+    return last + 1;
+}
+
+// Criteria of sums, 8 positions at a time.
+template <class Acc>
+FASTTREE_AVX512 inline uint32_t advance_sums_avx512(Acc& acc, const uint32_t* entries, uint32_t p,
+                                                    uint32_t last, double best) {
+    const Screen<Acc> screen(acc);
+    const __m512i last_lane = _mm512_set1_epi64(7), offsets = _mm512_set1_epi64(screen.offset);
+    const __m256i row_mask = _mm256_set1_epi32(ROW);
+    __m512i left = _mm512_set1_epi64(acc.left1 - screen.offset * acc.w_left);  // at p
+    while (p < last) {
+        const uint32_t lanes = last - p < 8 ? (1u << (last - p)) - 1 : 0xffu;
+        const __mmask8 k = static_cast<__mmask8>(lanes);
+        const __m256i row = _mm256_and_si256(_mm256_maskz_loadu_epi32(k, entries + p), row_mask);
+        const uint32_t boundary =
+            _mm256_movepi32_mask(_mm256_maskz_loadu_epi32(k, entries + p + 1));
+        __m512i sum = _mm512_sub_epi64(
+            _mm512_mask_i32gather_epi64(offsets, k, row, acc.t.sums, 8), offsets);
+        sum = _mm512_add_epi64(prefix_sums(sum), left);
+        const uint32_t first = static_cast<uint32_t>(acc.w_left) + 1;
+        const uint32_t found = screen.beating(sum, first, best) & boundary & lanes;
+        const uint32_t taken = found ? static_cast<uint32_t>(__builtin_ctz(found)) + 1
+                                     : static_cast<uint32_t>(__builtin_popcount(lanes));
+        acc.w_left += taken;
+        p += taken;
+        if (found) {
+            const __m512i at = _mm512_permutexvar_epi64(_mm512_set1_epi64(taken - 1), sum);
+            acc.left1 = _mm_cvtsi128_si64(_mm512_castsi512_si128(at)) + screen.offset * acc.w_left;
+            return p;
+        }
+        left = _mm512_permutexvar_epi64(last_lane, sum);
+    }
+    acc.left1 = _mm_cvtsi128_si64(_mm512_castsi512_si128(left)) + screen.offset * acc.w_left;
+    return last + 1;
+}
+
+// Vectors do not pay for fewer candidates.
+constexpr uint32_t FEW_CANDIDATES = 4;
+
+template <class Acc>
+inline bool takes_vectors(const Acc& acc, uint32_t n_candidates) {
+    return acc.t.simd == SIMD_AVX512 && n_candidates > FEW_CANDIDATES && acc.w_total < EXACT_COUNT;
+}
+
+template <>
+inline uint32_t advance(BinaryGini<UnitWeights>& acc, const uint32_t* entries, uint32_t p,
+                        uint32_t last, double best) {
+    return takes_vectors(acc, last - p)
+               ? advance_avx512(acc, entries, p, last, best)
+               : advance_portable(acc, entries, p, last, best);
+}
+
+template <>
+inline uint32_t advance(SquaredError<UnitWeights, true>& acc, const uint32_t* entries, uint32_t p,
+                        uint32_t last, double best) {
+    return takes_vectors(acc, last - p)
+               ? advance_sums_avx512(acc, entries, p, last, best)
+               : advance_portable(acc, entries, p, last, best);
+}
+
+template <>
+inline uint32_t advance(Poisson<UnitWeights, true>& acc, const uint32_t* entries, uint32_t p,
+                        uint32_t last, double best) {
+    return takes_vectors(acc, last - p)
+               ? advance_sums_avx512(acc, entries, p, last, best)
+               : advance_portable(acc, entries, p, last, best);
+}
+
+#endif
+
+}  // namespace fasttree

@@ -1,0 +1,523 @@
+// Accumulators of classification: class weights left and right of a position.
+//
+// An accumulator moves rows, or whole cells of a count table, from the right child to the left
+// one in O(1) per row and output and scores the position. Scores are functions of the exact
+// integer class weights alone; whatever is kept incrementally only screens candidates, or is
+// itself exact. `work` says what a scan of n rows takes, in steps of about a row's worth; what
+// takes long for a single feature counts its steps itself, and scores nothing once the fit is
+// given up.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "engine/core/impurity.hpp"
+#include "engine/core/runs.hpp"
+#include "engine/core/targets.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+#include "utils/_interrupt.hpp"
+
+namespace fasttree {
+
+// Relative slack of the screens: they never reject what the score would accept.
+constexpr double SCREEN = 1.0 - 1e-13;
+
+// Whether rows have the same class in every output, which class weights do not tell where some are
+// negative and cancel.
+template <class Class>
+bool are_alike(const Class* y, int n_outputs, const uint32_t* rows, uint32_t n) {
+    const Class* first = y + static_cast<size_t>(rows[0]) * n_outputs;
+    for (uint32_t i = 1; i < n; ++i) {
+        if (!std::equal(first, first + n_outputs, y + static_cast<size_t>(rows[i]) * n_outputs)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Two classes, one output: gini ranks by the separation of class 1.
+template <class Weights>
+struct BinaryGini : Watched {
+    using Cell = uint64_t;
+    static constexpr bool has_cells = true;
+    static constexpr bool weighted = Weights::weighted;
+
+    const Targets& t;
+    Weights w;
+    const uint8_t* y;
+    int64_t total = 0, w_total = 0;  // class 1 and all classes in the node
+    int64_t left = 0, w_left = 0;    // the same, left of the position
+
+    explicit BinaryGini(const Targets& targets)
+        : t(targets), w(targets), y(static_cast<const uint8_t*>(targets.classes)) {}
+
+    uint64_t work(uint32_t n) const { return n; }
+    void begin_node(const uint32_t* rows, uint32_t n) {
+        total = w_total = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const int64_t weight = w[rows[i]];
+            total += y[rows[i]] ? weight : 0;
+            w_total += weight;
+        }
+    }
+    void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) const {
+        const int64_t counts[2] = {w_total - total, total};
+        out.weight = to_double(w_total) * t.weight_unit;
+        out.impurity = add_gini(0.0, counts, 2, to_double(w_total));
+        out.pure = t.has_negative_weights ? are_alike(y, 1, rows, n)
+                                          : total == 0 || total == w_total;
+    }
+    void node_value(double* value) const {
+        value[0] = to_double(w_total - total) / to_double(w_total);
+        value[1] = to_double(total) / to_double(w_total);
+    }
+
+    void reset() { left = w_left = 0; }
+    void add(uint32_t row) {
+        const int64_t weight = w[row];
+        left += y[row] ? weight : 0;
+        w_left += weight;
+    }
+
+    // Unweighted cells pack (rows, rows of class 1) in one word.
+    size_t cell_size() const { return weighted ? 3 : 1; }
+    void fill(Cell* cell, uint32_t row) const {
+        if constexpr (weighted) {
+            cell[0] += 1;
+            cell[1] += static_cast<uint64_t>(w[row]);
+            cell[2] += y[row] ? static_cast<uint64_t>(w[row]) : 0;
+        } else {
+            cell[0] += (uint64_t{1} << 32) + y[row];
+        }
+    }
+    uint32_t cell_rows(const Cell* cell) const {
+        return static_cast<uint32_t>(weighted ? cell[0] : cell[0] >> 32);
+    }
+    void add_cell(const Cell* cell) {
+        if constexpr (weighted) {
+            w_left += static_cast<int64_t>(cell[1]);
+            left += static_cast<int64_t>(cell[2]);
+        } else {
+            w_left += static_cast<int64_t>(cell[0] >> 32);
+            left += static_cast<int64_t>(cell[0] & 0xffffffffu);
+        }
+    }
+
+    bool may_beat(double best) const {
+        const double d = to_double(static_cast<wide_t>(left) * w_total
+                                   - static_cast<wide_t>(total) * w_left);
+        return d * d > best * (to_double(w_left) * to_double(w_total - w_left)) * SCREEN;
+    }
+    double score() const { return separation(left, w_left, total, w_total); }
+    // Both children pure: D is the product of the class weights. Small ones are exact.
+    double perfect_score(const uint32_t*, uint32_t) const {
+        constexpr int64_t EXACT = int64_t{1} << 13;
+        if (t.has_negative_weights || w_total >= EXACT) return INFINITE;
+        return to_double(total) * to_double(w_total - total);
+    }
+    double sklearn_score() const {
+        const int64_t l[2] = {w_left - left, left};
+        const int64_t r[2] = {(w_total - total) - l[0], total - left};
+        const double wl = to_double(w_left), wr = to_double(w_total - w_left);
+        return -wr * add_gini(0.0, r, 2, wr) - wl * add_gini(0.0, l, 2, wl);
+    }
+    // Of two classes: the share of class 1 orders sets of categories.
+    static constexpr bool has_means = true;
+    Mean mean_left() const { return {left, w_left}; }
+
+    double weight_left() const { return to_double(w_left) * t.weight_unit; }
+    double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
+    double value_left() const { return to_double(w_left - left) / to_double(w_left); }
+    double value_right() const {
+        return to_double((w_total - total) - (w_left - left)) / to_double(w_total - w_left);
+    }
+};
+
+// Class weights of any number of classes and outputs; the criteria below add their score.
+// State of output k and class c stands at [k * stride + c].
+//
+// A node of few rows holds few of very many classes. They are numbered in their order, and the
+// state is that of the numbers: what is absent adds nothing to a score, which stays the same to
+// the last bit. Cells of count tables know no numbers.
+template <class Weights, class Class, bool single_output>
+struct ClassWeights : Watched {
+    static constexpr bool has_cells = true;
+    static constexpr bool weighted = Weights::weighted;
+    using Cell = std::conditional_t<weighted, int64_t, int32_t>;
+
+    static constexpr bool with_numbers = single_output && sizeof(Class) > 1;
+
+    const Targets& t;
+    Weights w;
+    const int n_outputs, n_classes;
+    const Class* y;                          // of the fit, or numbers of the node's classes
+    int stride;
+    std::vector<int64_t> total, left, right;
+    int64_t w_total = 0, w_left = 0;
+    std::vector<uint32_t> classes;           // by number; empty: all classes
+    std::vector<uint32_t> number;            // [n_classes], all 0 between nodes
+    std::vector<Class> numbers;              // [n_rows] of the node's rows
+
+    explicit ClassWeights(const Targets& targets)
+        : t(targets), w(targets), n_outputs(single_output ? 1 : targets.n_outputs),
+          n_classes(targets.max_n_classes), y(all_classes()), stride(n_classes),
+          total(n_outputs * stride), left(total.size()), right(total.size()) {}
+
+    int outputs() const { return single_output ? 1 : n_outputs; }
+    const Class* all_classes() const { return static_cast<const Class*>(t.classes); }
+    uint64_t work(uint32_t n) const { return static_cast<uint64_t>(n) * outputs() + total.size(); }
+
+    void begin_node(const uint32_t* rows, uint32_t n) {
+        if constexpr (with_numbers) {
+            if (number_classes(rows, n)) return;
+        }
+        std::fill(total.begin(), total.end(), 0);
+        w_total = 0;
+        uint32_t i = 0;
+        if constexpr (single_output) i = count_pairs(rows, n);
+        for (; i < n; ++i) {
+            const size_t row = rows[i];
+            for (int k = 0; k < outputs(); ++k) {
+                total[k * stride + y[row * outputs() + k]] += w[rows[i]];
+            }
+            w_total += w[rows[i]];
+        }
+    }
+    // Numbers the classes of a node of few rows and counts them; false if there are many.
+    bool number_classes(const uint32_t* rows, uint32_t n) {
+        constexpr uint32_t FEWER = 4;
+        const Class* all = all_classes();
+        classes.clear();
+        if (FEWER * static_cast<uint64_t>(n) >= static_cast<uint64_t>(n_classes)) {
+            y = all;
+            resize(n_classes);
+            return false;
+        }
+        number.resize(n_classes);
+        numbers.resize(t.n_rows);
+        for (uint32_t i = 0; i < n; ++i) {
+            const Class c = all[rows[i]];
+            if (number[c] == 0) classes.push_back(c);
+            number[c] = 1;
+        }
+        std::sort(classes.begin(), classes.end());
+        for (size_t k = 0; k < classes.size(); ++k) number[classes[k]] = static_cast<uint32_t>(k);
+        y = numbers.data();
+        resize(static_cast<int>(classes.size()));
+        std::fill(total.begin(), total.end(), 0);
+        w_total = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t k = number[all[rows[i]]];
+            numbers[rows[i]] = static_cast<Class>(k);
+            total[k] += w[rows[i]];
+            w_total += w[rows[i]];
+        }
+        for (uint32_t c : classes) number[c] = 0;
+        return true;
+    }
+    void resize(int n) {
+        stride = n;
+        for (std::vector<int64_t>* weights : {&total, &left, &right}) weights->resize(n);
+    }
+    // Counts rows in two tables, so that a row need not wait for the one before; returns how many.
+    uint32_t count_pairs(const uint32_t* rows, uint32_t n) {
+        const uint32_t n_paired = n > static_cast<uint32_t>(2 * stride) ? n & ~1u : 0;
+        if (n_paired == 0) return 0;
+        std::fill(left.begin(), left.end(), 0);
+        for (uint32_t i = 0; i < n_paired; i += 2) {
+            const int64_t first = w[rows[i]], second = w[rows[i + 1]];
+            total[y[rows[i]]] += first;
+            left[y[rows[i + 1]]] += second;
+            w_total += first + second;
+        }
+        for (int c = 0; c < stride; ++c) total[c] += left[c];
+        return n_paired;
+    }
+    bool is_pure() const {
+        for (int k = 0; k < outputs(); ++k) {
+            bool one_class = false;
+            for (int c = 0; c < stride; ++c) one_class |= total[k * stride + c] == w_total;
+            if (!one_class) return false;
+        }
+        return true;
+    }
+    // Of the class weights of a node or child; `add` is add_gini or add_entropy.
+    template <class Add>
+    double mean_impurity(const std::vector<int64_t>& weights, double weight, Add add) const {
+        double sum = 0.0;
+        for (int k = 0; k < outputs(); ++k) {
+            sum = add(sum, &weights[k * stride], single_output ? stride : t.n_classes[k], weight);
+        }
+        return sum / outputs();
+    }
+    void node_value(double* value) const {
+        const bool is_numbered = !classes.empty();
+        if (is_numbered) std::fill_n(value, n_classes, 0.0);
+        for (size_t i = 0; i < total.size(); ++i)
+            value[is_numbered ? classes[i] : i] = to_double(total[i]) / to_double(w_total);
+    }
+
+    void reset_weights() {
+        std::fill(left.begin(), left.end(), 0);
+        right = total;
+        w_left = 0;
+    }
+
+    // Cells: weighted [rows, weight of each class], unweighted [rows of each class].
+    size_t cell_size() const { return static_cast<size_t>(n_outputs) * n_classes + weighted; }
+    void fill(Cell* cell, uint32_t row) const {
+        if constexpr (weighted) cell[0] += 1;
+        for (int k = 0; k < outputs(); ++k) {
+            const size_t c = all_classes()[static_cast<size_t>(row) * outputs() + k];
+            cell[weighted + k * n_classes + c] += static_cast<Cell>(w[row]);
+        }
+    }
+    uint32_t cell_rows(const Cell* cell) const {
+        if constexpr (weighted) return static_cast<uint32_t>(cell[0]);
+        int64_t rows = 0;
+        for (int c = 0; c < n_classes; ++c) rows += cell[c];
+        return static_cast<uint32_t>(rows);
+    }
+    // Calls move(index, weight) for every class weight of the cell that is not zero.
+    template <class Move>
+    void for_each(const Cell* cell, Move move) {
+        if constexpr (with_numbers) {
+            if (!classes.empty()) return for_each_number(cell, move);
+        }
+        for (size_t i = 0; i < total.size(); ++i) {
+            if (cell[weighted + i] != 0) move(i, static_cast<int64_t>(cell[weighted + i]));
+        }
+        for (int c = 0; c < stride; ++c) w_left += cell[weighted + c];
+    }
+    template <class Move>
+    void for_each_number(const Cell* cell, Move move) {
+        for (size_t k = 0; k < classes.size(); ++k) {
+            const int64_t weight = cell[weighted + classes[k]];
+            if (weight != 0) move(k, weight);
+            w_left += weight;
+        }
+    }
+    // A score of many classes looks at them all: false if the fit was given up meanwhile.
+    bool may_score() const {
+        constexpr size_t MANY = 16;
+        return total.size() <= MANY || this->go_on(total.size());
+    }
+
+    static constexpr bool has_means = true;
+    Mean mean_left() const { return {left[1], w_left}; }
+
+    double weight_left() const { return to_double(w_left) * t.weight_unit; }
+    double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
+    double value_left() const { return to_double(left[0]) / to_double(w_left); }
+    double value_right() const { return to_double(right[0]) / to_double(w_total - w_left); }
+};
+
+// Gini: sum_c l_c^2 / w_L + sum_c r_c^2 / w_R, the sums of squares updated, not recomputed.
+// They are exact: 64 bits hold them for up to 2**31 rows, 128 bits for any weights.
+template <class Weights, class Class, bool single_output>
+struct Gini : ClassWeights<Weights, Class, single_output> {
+    using Base = ClassWeights<Weights, Class, single_output>;
+    using Cell = typename Base::Cell;
+    using Square = std::conditional_t<Weights::weighted, wide_t, int64_t>;
+    using Base::left, Base::right, Base::total, Base::w, Base::w_left, Base::w_total, Base::y;
+
+    std::vector<Square> squares_total, squares_left, squares_right;  // [n_outputs]
+
+    explicit Gini(const Targets& targets)
+        : Base(targets), squares_total(this->n_outputs), squares_left(this->n_outputs),
+          squares_right(this->n_outputs) {}
+
+    void begin_node(const uint32_t* rows, uint32_t n) {
+        Base::begin_node(rows, n);
+        for (int k = 0; k < this->outputs(); ++k) {
+            squares_total[k] = 0;
+            for (int c = 0; c < this->stride; ++c) {
+                const Square count = total[k * this->stride + c];
+                squares_total[k] += count * count;
+            }
+        }
+    }
+    void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) const {
+        out.weight = to_double(w_total) * this->t.weight_unit;
+        out.impurity = this->mean_impurity(total, to_double(w_total), add_gini);
+        out.pure = this->t.has_negative_weights ? are_alike(y, this->outputs(), rows, n)
+                                                : this->is_pure();
+    }
+
+    void reset() {
+        this->reset_weights();
+        for (int k = 0; k < this->outputs(); ++k) {
+            squares_left[k] = 0;
+            squares_right[k] = squares_total[k];
+        }
+    }
+    // (l + w)^2 = l^2 + w (2 l + w) and (r - w)^2 = r^2 - w (2 r - w).
+    void move(int k, size_t i, int64_t weight) {
+        squares_left[k] += static_cast<Square>(weight) * (2 * left[i] + weight);
+        squares_right[k] -= static_cast<Square>(weight) * (2 * right[i] - weight);
+        left[i] += weight;
+        right[i] -= weight;
+    }
+    void add(uint32_t row) {
+        for (int k = 0; k < this->outputs(); ++k) {
+            move(k, k * this->stride + y[static_cast<size_t>(row) * this->outputs() + k], w[row]);
+        }
+        w_left += w[row];
+    }
+    void add_cell(const Cell* cell) {
+#if FASTTREE_X86
+        if constexpr (single_output && !Weights::weighted) {
+            if (this->t.simd == SIMD_AVX512 && this->classes.empty()) return add_counts(cell);
+        }
+#endif
+        this->for_each(cell, [this](size_t i, int64_t weight) {
+            move(single_output ? 0 : static_cast<int>(i / this->stride), i, weight);
+        });
+    }
+#if FASTTREE_X86
+    // The same for row counts, 8 classes at a time; the squares of all are summed anew.
+    FASTTREE_AVX512 void add_counts(const int32_t* cell) {
+        __m512i l2 = _mm512_setzero_si512(), r2 = l2, rows = l2;
+        for (int c = 0; c < this->stride; c += 8) {
+            const uint32_t n = static_cast<uint32_t>(std::min(8, this->stride - c));
+            const __mmask8 lanes = static_cast<__mmask8>(low_bits(n));
+            const __m512i moved =
+                _mm512_cvtepi32_epi64(_mm256_maskz_loadu_epi32(lanes, cell + c));
+            const __m512i l = _mm512_add_epi64(_mm512_maskz_loadu_epi64(lanes, &left[c]), moved);
+            const __m512i r = _mm512_sub_epi64(_mm512_maskz_loadu_epi64(lanes, &right[c]), moved);
+            _mm512_mask_storeu_epi64(&left[c], lanes, l);
+            _mm512_mask_storeu_epi64(&right[c], lanes, r);
+            rows = _mm512_add_epi64(rows, moved);
+            l2 = _mm512_add_epi64(l2, _mm512_mul_epi32(l, l));  // counts fit 31 bits
+            r2 = _mm512_add_epi64(r2, _mm512_mul_epi32(r, r));
+        }
+        w_left += _mm512_reduce_add_epi64(rows);
+        squares_left[0] = _mm512_reduce_add_epi64(l2);
+        squares_right[0] = _mm512_reduce_add_epi64(r2);
+    }
+#endif
+
+    // Both children pure: possible with two classes only; small squares are exact.
+    double perfect_score(const uint32_t*, uint32_t) const {
+        constexpr int64_t EXACT = int64_t{1} << 20;
+        const bool is_bound = single_output && !this->t.has_negative_weights && w_total < EXACT;
+        return is_bound ? to_double(w_total) : INFINITE;
+    }
+    double score() const {
+        Square sum_left = 0, sum_right = 0;
+        for (int k = 0; k < this->outputs(); ++k) {
+            sum_left += squares_left[k];
+            sum_right += squares_right[k];
+        }
+        return to_double(sum_left) / to_double(w_left)
+               + to_double(sum_right) / to_double(w_total - w_left);
+    }
+    // The score without its divisions.
+    bool may_beat(double best) const {
+        const double wl = to_double(w_left), wr = to_double(w_total - w_left);
+        double squares = 0.0;
+        for (int k = 0; k < this->outputs(); ++k) {
+            squares += to_double(squares_left[k]) * wr + to_double(squares_right[k]) * wl;
+        }
+        return squares > best * (wl * wr) * SCREEN;
+    }
+    double sklearn_score() const {
+        const double wl = to_double(w_left), wr = to_double(w_total - w_left);
+        return -wr * this->mean_impurity(right, wr, add_gini)
+               - wl * this->mean_impurity(left, wl, add_gini);
+    }
+};
+
+// Entropy: sum_c f(l_c) + f(r_c) - f(w_L) - f(w_R), f(x) = x log2 x, summed over outputs.
+// The screen keeps the class terms as fixed-point integers; they telescope exactly, so their
+// error is that of their last values alone: half a unit each.
+template <class Weights, class Class, bool single_output>
+struct Entropy : ClassWeights<Weights, Class, single_output> {
+    using Base = ClassWeights<Weights, Class, single_output>;
+    using Cell = typename Base::Cell;
+    using Base::left, Base::right, Base::total, Base::w, Base::w_left, Base::w_total, Base::y;
+
+    double scale;                  // fixed-point units per 1.0
+    std::vector<int64_t> table;    // f of 0 .. n_rows, unweighted
+    int64_t terms = 0, terms_total = 0;
+    double slack = 0.0;
+
+    explicit Entropy(const Targets& targets) : Base(targets) {
+        // The terms of all outputs together stay below 2**61.
+        double n = targets.n_rows + 1.0;
+        if constexpr (Weights::weighted) {
+            n = 1.0;
+            for (uint32_t i = 0; i < targets.n_rows; ++i) n += std::fabs(to_double(w[i]));
+        }
+        const double largest = 2.0 * n * (std::log2(n) + 1.0) * this->n_outputs;
+        scale = std::exp2(std::floor(61.0 - std::log2(largest)));
+        if constexpr (!Weights::weighted) {
+            table.resize(static_cast<size_t>(targets.n_rows) + 1);
+            for (size_t i = 0; i < table.size(); ++i) table[i] = rounded(static_cast<int64_t>(i));
+        }
+    }
+    int64_t rounded(int64_t x) const { return std::llrint(xlog2x(to_double(x)) * scale); }
+    int64_t term(int64_t x) const {
+        if constexpr (Weights::weighted) return rounded(x);
+        return table[static_cast<size_t>(x)];
+    }
+
+    void begin_node(const uint32_t* rows, uint32_t n) {
+        Base::begin_node(rows, n);
+        terms_total = 0;
+        for (int64_t weight : total) terms_total += term(weight);
+        const double n_terms = 2.0 * total.size() + 2.0 * this->outputs() + 2.0;
+        slack = n_terms / scale + 4e-16 * n_terms * this->outputs() * xlog2x(to_double(w_total));
+    }
+    void node_stats(const uint32_t*, uint32_t, NodeStats& out) const {
+        out.weight = to_double(w_total) * this->t.weight_unit;
+        out.impurity = this->mean_impurity(total, to_double(w_total), add_entropy);
+        out.pure = this->is_pure();
+    }
+
+    void reset() {
+        this->reset_weights();
+        terms = terms_total;
+    }
+    void move(size_t i, int64_t weight) {
+        terms -= term(left[i]) + term(right[i]);
+        left[i] += weight;
+        right[i] -= weight;
+        terms += term(left[i]) + term(right[i]);
+    }
+    void add(uint32_t row) {
+        for (int k = 0; k < this->outputs(); ++k) {
+            move(k * this->stride + y[static_cast<size_t>(row) * this->outputs() + k], w[row]);
+        }
+        w_left += w[row];
+    }
+    void add_cell(const Cell* cell) {
+        this->for_each(cell, [this](size_t i, int64_t weight) { move(i, weight); });
+    }
+
+    bool may_beat(double best) const {
+        const int64_t children = term(w_left) + term(w_total - w_left);
+        return to_double(terms - this->outputs() * children) / scale + slack > best;
+    }
+    // Both children pure: the terms cancel exactly, and no others round to more.
+    double perfect_score(const uint32_t*, uint32_t) const {
+        constexpr int64_t LARGEST = int64_t{1} << 31;
+        return single_output && w_total < LARGEST ? 0.0 : INFINITE;
+    }
+    double score() const {
+        if (!this->may_score()) return MINUS_INFINITY;
+        double sum = 0.0;
+        for (size_t i = 0; i < total.size(); ++i) {
+            sum += xlog2x(to_double(left[i])) + xlog2x(to_double(right[i]));
+        }
+        const double children = xlog2x(to_double(w_left)) + xlog2x(to_double(w_total - w_left));
+        return sum - this->outputs() * children;
+    }
+    double sklearn_score() const {
+        const double wl = to_double(w_left), wr = to_double(w_total - w_left);
+        return -wr * this->mean_impurity(right, wr, add_entropy)
+               - wl * this->mean_impurity(left, wl, add_entropy);
+    }
+};
+
+}  // namespace fasttree

@@ -1,0 +1,292 @@
+// Accumulators of regression: weights and sums of targets left and right of a position.
+//
+// Squared error is the O(n) prefix-sum search of "Fast CART regression": a candidate costs a
+// multiplication or two per output. See _classification.hpp for the accumulators' contract.
+#pragma once
+#include <vector>
+
+#include "engine/core/impurity.hpp"
+#include "engine/core/runs.hpp"
+#include "engine/core/targets.hpp"
+#include "engine/score/classification.hpp"
+#include "engine/simd/fast_log.hpp"
+
+namespace fasttree {
+
+// Weights and sums of targets; the criteria below add score and impurity.
+template <class Weights, bool single_output>
+struct TargetSums : Watched {
+    using Cell = int64_t;
+    static constexpr bool has_cells = true;
+    static constexpr bool weighted = Weights::weighted;
+
+    const Targets& t;
+    Weights w;
+    const int n_outputs;
+    std::vector<int64_t> total_, left_;
+    int64_t total1 = 0, left1 = 0;  // the sums of a single output live in registers
+    int64_t w_total = 0, w_left = 0;
+    int64_t mean_sum = 0;           // mean of `sums` in the node, rounded; single output
+    std::vector<double> mean;       // of the node, by node_stats
+
+    explicit TargetSums(const Targets& targets)
+        : t(targets), w(targets), n_outputs(targets.n_outputs), total_(n_outputs),
+          left_(n_outputs), mean(n_outputs) {}
+
+    int outputs() const { return single_output ? 1 : n_outputs; }
+    uint64_t work(uint32_t n) const { return static_cast<uint64_t>(n) * outputs(); }
+    int64_t total(int k) const { return single_output ? total1 : total_[k]; }
+    int64_t left(int k) const { return single_output ? left1 : left_[k]; }
+
+    void begin_node(const uint32_t* rows, uint32_t n) {
+        reset();
+        for (uint32_t i = 0; i < n; ++i) add(rows[i]);
+        total1 = left1;
+        total_ = left_;
+        w_total = w_left;
+        if (w_total != 0) mean_sum = total1 / w_total;
+    }
+    void reset() {
+        left1 = w_left = 0;
+        if constexpr (!single_output) std::fill(left_.begin(), left_.end(), 0);
+    }
+    void add(uint32_t row) {
+        if constexpr (single_output) {
+            left1 += t.sums[row];
+        } else {
+            const int64_t* sums = t.sums + static_cast<size_t>(row) * n_outputs;
+            for (int k = 0; k < n_outputs; ++k) left_[k] += sums[k];
+        }
+        w_left += w[row];
+    }
+
+    // Cells: [rows, weight if weighted, sum of each output].
+    size_t cell_size() const { return 1 + weighted + outputs(); }
+    void fill(Cell* cell, uint32_t row) const {
+        cell[0] += 1;
+        if constexpr (weighted) cell[1] += w[row];
+        const int64_t* sums = t.sums + static_cast<size_t>(row) * outputs();
+        for (int k = 0; k < outputs(); ++k) cell[1 + weighted + k] += sums[k];
+    }
+    uint32_t cell_rows(const Cell* cell) const { return static_cast<uint32_t>(cell[0]); }
+    void add_cell(const Cell* cell) {
+        w_left += cell[weighted];
+        if constexpr (single_output) {
+            left1 += cell[1 + weighted];
+        } else {
+            for (int k = 0; k < n_outputs; ++k) left_[k] += cell[1 + weighted + k];
+        }
+    }
+
+    double raw_weight(uint32_t row) const { return t.w ? t.w[row] : 1.0; }
+    double raw_target(uint32_t row, int k) const {
+        return t.y[static_cast<size_t>(row) * outputs() + k];
+    }
+    // Weighted sum of the targets as given: sum_unit * sums + centre * weight.
+    double raw_sum(int64_t sum, int64_t weight, int k) const {
+        return to_double(sum) * t.sum_unit[k] + t.centre[k] * (to_double(weight) * t.weight_unit);
+    }
+    // Means of the node's targets; true if all its rows have the same targets.
+    bool begin_stats(const uint32_t* rows, uint32_t n) {
+        bool all_equal = true;
+        for (int k = 0; k < outputs(); ++k) {
+            const double first = raw_target(rows[0], k);
+            bool equal = true;
+            for (uint32_t i = 1; i < n && equal; ++i) equal = raw_target(rows[i], k) == first;
+            mean[k] = equal ? first
+                            : raw_sum(total(k), w_total, k) / (to_double(w_total) * t.weight_unit);
+            all_equal &= equal;
+        }
+        return all_equal;
+    }
+    void node_value(double* value) const {
+        for (int k = 0; k < outputs(); ++k) value[k] = mean[k];
+    }
+
+    static constexpr bool has_means = true;
+    Mean mean_left() const { return {left(0), w_left}; }
+
+    double perfect_score(const uint32_t*, uint32_t) const { return INFINITE; }
+    double weight_left() const { return to_double(w_left) * t.weight_unit; }
+    double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
+    double value_left() const { return raw_sum(left(0), w_left, 0) / weight_left(); }
+    double value_right() const {
+        return raw_sum(total(0) - left(0), w_total - w_left, 0) / weight_right();
+    }
+};
+
+// Squared error: sum over outputs of D^2 / (w_L w_R), see separation().
+template <class Weights, bool single_output>
+struct SquaredError : TargetSums<Weights, single_output> {
+    using Base = TargetSums<Weights, single_output>;
+    using Base::Base, Base::t, Base::w_left, Base::w_total, Base::mean;
+
+    // Of a few rows: the best score of all ways to separate them.
+    double perfect_score(const uint32_t* rows, uint32_t n) {
+        constexpr uint32_t FEW = 5;
+        if (n > FEW) return INFINITE;
+        double best = MINUS_INFINITY;
+        for (uint32_t left = 1; left < 1u << (n - 1); ++left) {  // the last row on the right
+            this->reset();
+            for (uint32_t i = 0; i + 1 < n; ++i) {
+                if (left >> i & 1) this->add(rows[i]);
+            }
+            best = std::max(best, score());
+        }
+        return best;
+    }
+
+    void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) {
+        out.weight = to_double(w_total) * t.weight_unit;
+        out.pure = this->begin_stats(rows, n);
+        out.impurity = t.replay ? sklearn_impurity(rows, n, out.weight)
+                                          : variance(rows, n, out.weight);
+    }
+    // Mean square about the mean, corrected for the rounding of the mean.
+    double variance(const uint32_t* rows, uint32_t n, double weight) const {
+        double impurity = 0.0;
+        for (int k = 0; k < this->outputs(); ++k) {
+            double squares = 0.0, residual = 0.0;
+            for (uint32_t i = 0; i < n; ++i) {
+                const double d = this->raw_target(rows[i], k) - mean[k];
+                const double wd = this->raw_weight(rows[i]) * d;
+                squares += wd * d;
+                residual += wd;
+            }
+            const double correction = residual / weight;
+            const double mean_square = squares / weight - correction * correction;
+            // Below zero by rounding, or because weights are.
+            impurity += t.has_negative_weights ? mean_square : std::max(mean_square, 0.0);
+        }
+        return impurity / this->outputs();
+    }
+    // Mean square minus square of the mean, summed as scikit-learn does.
+    double sklearn_impurity(const uint32_t* rows, uint32_t n, double weight) {
+        double squares = 0.0;
+        std::fill(mean.begin(), mean.end(), 0.0);
+        for (uint32_t i = 0; i < n; ++i) {
+            for (int k = 0; k < this->outputs(); ++k) {
+                const double target = this->raw_target(rows[i], k);
+                const double weighted_target = this->raw_weight(rows[i]) * target;
+                mean[k] += weighted_target;
+                squares += weighted_target * target;
+            }
+        }
+        double impurity = squares / weight;
+        for (int k = 0; k < this->outputs(); ++k) {
+            mean[k] /= weight;
+            impurity -= mean[k] * mean[k];
+        }
+        return impurity / this->outputs();
+    }
+
+    double score() const {
+        if constexpr (single_output) {
+            return separation(this->left1, w_left, this->total1, w_total);
+        }
+        double sum = 0.0;
+        for (int k = 0; k < this->n_outputs; ++k) {
+            const double unit = t.sum_unit[k];
+            sum += unit * unit * separation(this->left(k), w_left, this->total(k), w_total);
+        }
+        return sum;
+    }
+    // D in doubles, enlarged by what rounding may have lost.
+    bool may_beat(double best) const {
+        if constexpr (single_output) {
+            const double w = to_double(w_total), wl = to_double(w_left);
+            // Beyond 2**53 a difference of doubles may have lost the lighter side.
+            const double wr = Base::weighted ? to_double(w_total - w_left) : w - wl;
+            const double a = to_double(this->left1) * w, b = to_double(this->total1) * wl;
+            const double d = std::fabs(a - b) + (std::fabs(a) + std::fabs(b)) * 1e-15;
+            return d * d > best * (wl * wr) * SCREEN;
+        }
+        return score() > best;
+    }
+    double sklearn_score() const {
+        double squares_left = 0.0, squares_right = 0.0;
+        for (int k = 0; k < this->outputs(); ++k) {
+            const double l = this->raw_sum(this->left(k), w_left, k);
+            const double r = this->raw_sum(this->total(k) - this->left(k), w_total - w_left, k);
+            squares_left += l * l;
+            squares_right += r * r;
+        }
+        return squares_left / this->weight_left() + squares_right / this->weight_right();
+    }
+};
+
+// Half Poisson deviance: sum over outputs of S_L log(S_L / w_L) + S_R log(S_R / w_R).
+// Targets are not centred, so sums are sums of counts. A child without any count has no
+// finite deviance and is not a candidate.
+template <class Weights, bool single_output>
+struct Poisson : TargetSums<Weights, single_output> {
+    using Base = TargetSums<Weights, single_output>;
+    using Base::Base, Base::t, Base::w_left, Base::w_total, Base::mean;
+
+    FastLog fast_log;
+
+    // scikit-learn takes sums below this for zero.
+    static constexpr double EPSILON = 10 * std::numeric_limits<double>::epsilon();
+
+    void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) {
+        out.weight = to_double(w_total) * t.weight_unit;
+        out.pure = this->begin_stats(rows, n);
+        out.impurity = 0.0;
+        for (int k = 0; k < this->outputs(); ++k) {
+            if (is_zero(this->total(k), k)) {
+                // Without a count there is no deviance; scikit-learn calls it infinite.
+                if (!t.replay) continue;
+                out.impurity = std::numeric_limits<double>::infinity();
+                return;
+            }
+            for (uint32_t i = 0; i < n; ++i) {
+                const double target = this->raw_target(rows[i], k), ratio = target / mean[k];
+                if (ratio != 0.0) {
+                    out.impurity += this->raw_weight(rows[i]) * target * std::log(ratio);
+                }
+            }
+        }
+        out.impurity /= out.weight * this->outputs();
+    }
+    bool is_zero(int64_t sum, int k) const {
+        return t.replay ? to_double(sum) * t.sum_unit[k] <= EPSILON : sum <= 0;
+    }
+
+    double score() const {
+        double sum = 0.0;
+        for (int k = 0; k < this->outputs(); ++k) {
+            const int64_t l = this->left(k), r = this->total(k) - l;
+            if (is_zero(l, k) || is_zero(r, k)) return MINUS_INFINITY;
+            const double sl = to_double(l), sr = to_double(r);
+            sum += t.sum_unit[k] * (sl * std::log(sl / to_double(w_left))
+                                    + sr * std::log(sr / to_double(w_total - w_left)));
+        }
+        return sum;
+    }
+    // The score with quick logarithms; whatever they may miss is added.
+    bool may_beat(double best) const {
+        double sum = 0.0;
+        for (int k = 0; k < this->outputs(); ++k) {
+            const int64_t l = this->left(k), r = this->total(k) - l;
+            if (l <= 0 || r <= 0) return false;
+            const double sl = to_double(l), sr = to_double(r);
+            const double logs = sl * fast_log(sl / to_double(w_left))
+                                + sr * fast_log(sr / to_double(w_total - w_left));
+            sum += t.sum_unit[k] * (logs + (sl + sr) * (2 * FastLog::ERROR));
+        }
+        return sum + std::fabs(sum) * 1e-14 > best;
+    }
+    double sklearn_score() const {
+        double sum_left = 0.0, sum_right = 0.0;
+        for (int k = 0; k < this->outputs(); ++k) {
+            const int64_t l = this->left(k), r = this->total(k) - l;
+            if (is_zero(l, k) || is_zero(r, k)) return MINUS_INFINITY;
+            const double sl = to_double(l) * t.sum_unit[k], sr = to_double(r) * t.sum_unit[k];
+            sum_left -= sl * (std::log(sl / this->weight_left()) / LOG_2);
+            sum_right -= sr * (std::log(sr / this->weight_right()) / LOG_2);
+        }
+        return -sum_left - sum_right;
+    }
+};
+
+}  // namespace fasttree

@@ -1,0 +1,75 @@
+"""The search of a node: which features, read from what."""
+from libcpp cimport bool as cbool
+
+from fasttree.engine.core cimport Candidate, FeatureSampler, Limits, Node, Split
+from fasttree.engine.order cimport (
+    Block, CountTables, DenseSample, Extraction, ListWorkspace
+)
+from fasttree.engine.scan cimport Scanner
+from fasttree.engine.simd cimport Simd
+from fasttree.utils._interrupt cimport Poll
+from fasttree.utils._std cimport unique_ptr, vector
+from fasttree.utils._typedefs cimport uint32_t
+
+
+cdef extern from "engine/search/feature_walk.hpp" namespace "fasttree" nogil:
+    cdef cppclass FeatureWalk:
+        uint32_t n_shares() noexcept
+        cbool is_settled(uint32_t share) noexcept
+        void begin(const Node& node, const uint32_t* rows) except +
+        void begin_share(const Node& node, uint32_t share) except +
+        uint32_t next(const Split& best) except +
+        void looked(cbool is_constant, const Split& best) except +
+        uint32_t end() noexcept
+        uint32_t end_shares(const Node& node, const vector[char]& is_constant) except +
+
+
+cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
+    cdef cppclass Extremes:
+        float low
+        float high
+        uint32_t n_missing
+
+    cdef cppclass Division:
+        Node left
+        Node right
+        cbool with_left
+        cbool with_right
+        const uint32_t* sides
+
+    cdef cppclass NodeColumns:
+        CountTables tables
+        const CountTables* node_tables
+        unique_ptr[Block] block
+        cbool fits_block(const Node& node) noexcept
+        void open_block(Node& node) except +
+        unique_ptr[FeatureWalk] make_walk(FeatureSampler& sampler, Scanner& scanner,
+                                          Poll& poll) except +
+        const uint32_t* rows(const Node& node) except +
+        float value(uint32_t row, uint32_t feature) noexcept
+        cbool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
+                   Split& best) except +
+        const vector[float]* category_cells(const Node& node, uint32_t feature) except +
+        Extremes extremes(const Node& node, uint32_t feature) except +
+        cbool scan_drawn(const Node& node, uint32_t feature, Split& drawn, const Limits& limits,
+                         Candidate& candidate) except +
+        uint32_t divide_rows(const Split& split, const Node& node) except +
+        const uint32_t* sides() noexcept
+        uint32_t begin_division(const Division& division) except +
+        void divide_part(uint32_t part, const Division& division,
+                         const FeatureSampler& sampler) except +
+        void end_division(const Division& division) noexcept
+
+
+cdef extern from "engine/search/dense_columns.hpp" namespace "fasttree" nogil:
+    cdef cppclass DenseNodeColumns(NodeColumns):
+        DenseNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd, cbool count_forced,
+                         cbool with_blocks) except +
+
+
+cdef extern from "engine/search/sparse_columns.hpp" namespace "fasttree" nogil:
+    cdef cppclass ListedNodeColumns(NodeColumns):
+        ListedNodeColumns(ListWorkspace& workspace, Scanner& scanner) except +
+
+    cdef cppclass ExtractedNodeColumns(NodeColumns):
+        ExtractedNodeColumns(Extraction& workspace, Scanner& scanner) except +

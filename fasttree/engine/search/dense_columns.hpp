@@ -1,0 +1,131 @@
+// The columns of a dense matrix in the nodes of one thread.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "engine/core/sampler.hpp"
+#include "engine/order/sample.hpp"
+#include "engine/search/node_columns.hpp"
+
+namespace fasttree {
+
+class DenseNodeColumns final : public NodeColumns {
+    Scanner& scanner_;
+    DenseWorkspace workspace_;
+    const DenseSample& sample_;
+    int scratch_table_ = NO_TABLE;
+    std::vector<float> cells_;                  // of a column of categories in the node
+
+public:
+    DenseNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd, bool count_forced,
+                     bool with_blocks)
+        : scanner_(scanner), workspace_(sample, simd), sample_(sample) {
+        if (scanner.cells() != nullptr) {
+            tables = CountTables(sample, *scanner.cells(), count_forced);
+        }
+        if (with_blocks) {
+            block = std::make_unique<Block>(workspace_, simd, sample.data.n_rows,
+                                            static_cast<uint32_t>(sample.data.columns.size()));
+        }
+    }
+
+    std::unique_ptr<FeatureWalk> make_walk(FeatureSampler& sampler, Scanner& scanner,
+                                           Poll& poll) override {
+        const uint32_t n_features = static_cast<uint32_t>(sample_.lists.size());
+        return std::make_unique<SampledFeatures>(sampler, scanner, poll, n_features);
+    }
+    const uint32_t* rows(const Node& node) override { return sample_.rows.data() + node.start; }
+    float value(uint32_t row, uint32_t feature) const noexcept override {
+        return sample_.data.value(row, feature);
+    }
+
+    bool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
+              Split& best) override {
+        Candidate candidate;
+        candidate.score = to_beat;
+        if (!tables.counts(feature, node.size())) {
+            const Runs runs = workspace_.runs(feature, node.start, node.end);
+            if (runs.is_constant(limits.replay)) return true;
+            if (scanner_.scan(runs, limits, candidate)) {
+                take_candidate(runs, candidate, scanner_.groups(), feature, best);
+            }
+            return false;
+        }
+        const Counts counts = count(node, feature);
+        if (scanner_.is_constant(counts, limits.replay)) return true;
+        if (scanner_.scan(counts, limits, candidate)) {
+            take_candidate(counts, candidate, scanner_.groups(), feature, best);
+        }
+        return false;
+    }
+
+    const std::vector<float>* category_cells(const Node& node, uint32_t feature) override {
+        if (!sample_.data.columns[feature].has_categories()) return nullptr;
+        cells_.clear();
+        const uint32_t* node_rows = rows(node);
+        for (uint32_t i = 0; i < node.size(); ++i) {
+            cells_.push_back(value(node_rows[i], feature));
+        }
+        return &cells_;
+    }
+    Extremes extremes(const Node& node, uint32_t feature) override {
+        const uint32_t* node_rows = rows(node);
+        Extremes out{std::numeric_limits<float>::infinity(),
+                     -std::numeric_limits<float>::infinity(), 0};
+        for (uint32_t i = 0; i < node.size(); ++i) {
+            const float x = value(node_rows[i], feature);
+            out.n_missing += x != x;
+            out.low = x < out.low ? x : out.low;
+            out.high = x > out.high ? x : out.high;
+        }
+        return out;
+    }
+    // Left rows from the front, right rows from the back: one run each.
+    bool scan_drawn(const Node& node, uint32_t feature, Split& drawn, const Limits& limits,
+                    Candidate& candidate) override {
+        const uint32_t* node_rows = rows(node);
+        uint32_t* entries = workspace_.scratch.get();
+        const uint32_t n = node.size();
+        uint32_t n_left = 0, n_right = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            if (drawn.goes_left(value(node_rows[i], feature))) {
+                entries[n_left++] = node_rows[i];
+            } else {
+                entries[n - ++n_right] = node_rows[i];
+            }
+        }
+        if (n_left == 0 || n_right == 0) return false;
+        entries[n_left] |= BOUNDARY;
+        drawn.n_values_left = 0;  // of a list, which there is none of
+        return scanner_.scan(Runs{entries, n, 0, nullptr, 0}, limits, candidate);
+    }
+
+    uint32_t divide_rows(const Split& split, const Node& node) override {
+        return workspace_.split_rows(split, node.start, node.end);
+    }
+    const uint32_t* sides() const noexcept override { return workspace_.go_left.data(); }
+
+    // A part is a feature.
+    uint32_t begin_division(const Division& division) override {
+        const bool is_read = division.with_left || division.with_right;
+        return is_read ? static_cast<uint32_t>(sample_.lists.size()) : 0;
+    }
+    void divide_part(uint32_t part, const Division& division,
+                     const FeatureSampler& sampler) override {
+        if (!sample_.has_list(part) || sampler.is_known_constant(part)) return;
+        workspace_.split_list(part, division.left.start, division.right.end, division.with_left,
+                              division.with_right, division.sides);
+    }
+    void end_division(const Division&) noexcept override {}  // each list was divided in place
+
+private:
+    Counts count(const Node& node, uint32_t feature) {
+        if (node.table != NO_TABLE) return node_tables->view(node.table, feature, node.size());
+        if (scratch_table_ == NO_TABLE) scratch_table_ = tables.acquire();
+        tables.fill_one(scratch_table_, feature, node.start, node.end);
+        return tables.view(scratch_table_, feature, node.size());
+    }
+};
+
+}  // namespace fasttree

@@ -1,0 +1,96 @@
+// The columns of X in the nodes of one thread: what the search for a split and the growth of
+// nodes ask of them, however X is stored.
+//
+// Nodes own slices [start, end) of the rows; dividing a node moves its rows so that its children
+// own slices of its own. Whoever adds a kind of matrix fills every function; there are no
+// defaults.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/core/runs.hpp"
+#include "engine/core/sampler.hpp"
+#include "engine/core/split.hpp"
+#include "engine/order/block.hpp"
+#include "engine/order/count_tables.hpp"
+#include "engine/scan/scanner.hpp"
+#include "engine/search/feature_walk.hpp"
+
+namespace fasttree {
+
+// Of a feature in a node; low == high if it is constant there.
+struct Extremes {
+    float low, high;
+    uint32_t n_missing;
+};
+static_assert(is_value<Extremes>);
+
+// A node whose rows have been divided, for what else is kept of it.
+struct Division {
+    Node left, right;
+    bool with_left, with_right;    // children that will be searched
+    const uint32_t* sides;         // of its rows, as bits
+
+    uint32_t n_rows() const noexcept { return right.end - left.start; }
+};
+static_assert(is_value<Division>);
+
+class NodeColumns {
+public:
+    // Count tables, if any column is counted, and where those of nodes are: here, or with the
+    // thread that shares a node with this one.
+    CountTables tables;
+    const CountTables* node_tables = &tables;
+    // Where subtrees of few rows are grown, if they are grown that way.
+    std::unique_ptr<Block> block;
+
+    NodeColumns() = default;
+    NodeColumns(const NodeColumns&) = delete;
+    virtual ~NodeColumns() = default;
+
+    // Whether the subtree below a node is grown in the block.
+    bool fits_block(const Node& node) const noexcept {
+        return block != nullptr && node.size() <= BLOCK_ROWS;
+    }
+    void open_block(Node& node) {
+        tables.release(node.table);
+        node.table = NO_TABLE;
+        block->open(node.start, node.end, rows(node));
+        node.members = block->all();
+    }
+
+    // The features that nodes look at.
+    virtual std::unique_ptr<FeatureWalk> make_walk(FeatureSampler&, Scanner&, Poll&) = 0;
+
+    // Rows of a node in ascending order; good until the next call.
+    virtual const uint32_t* rows(const Node& node) = 0;
+    virtual float value(uint32_t row, uint32_t feature) const noexcept = 0;
+
+    // Makes the feature's best split in the node `best`, if its score is larger than `to_beat`.
+    // True if the feature is constant in the node.
+    virtual bool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
+                      Split& best) = 0;
+
+    // For questions that are drawn. Cells of the node in a column of categories; null elsewhere.
+    virtual const std::vector<float>* category_cells(const Node& node, uint32_t feature) = 0;
+    virtual Extremes extremes(const Node& node, uint32_t feature) = 0;
+    // Makes the question drawn about the feature, whose cells or extremes were asked for last, a
+    // candidate, if its score is larger than that of `candidate`.
+    virtual bool scan_drawn(const Node& node, uint32_t feature, Split& drawn,
+                            const Limits& limits, Candidate& candidate) = 0;
+
+    // Moves the node's rows that go left to the front; returns the first position on the right.
+    virtual uint32_t divide_rows(const Split& split, const Node& node) = 0;
+    // Side of each row in the splits made last, by row.
+    virtual const uint32_t* sides() const noexcept = 0;
+    // What is kept per node besides the rows is divided in parts, between begin_division, which
+    // says how many, and end_division. Threads may share the parts, each with columns of its own.
+    virtual uint32_t begin_division(const Division& division) = 0;
+    // Nothing is kept of features that the sampler knows to be constant.
+    virtual void divide_part(uint32_t part, const Division& division,
+                             const FeatureSampler& sampler) = 0;
+    virtual void end_division(const Division& division) noexcept = 0;
+};
+
+}  // namespace fasttree

@@ -1,0 +1,176 @@
+"""The rows of X as the engine reads them: a float32 matrix, dense or CSC, or the cells of a table.
+
+scikit-learn's own checks decide what is accepted and which error is raised. They also take several
+times as long as growing a small tree, so an input that is plainly in order (a non-empty NumPy
+array of numbers) is recognised here first and spared them; anything else goes through them.
+"""
+
+import functools
+from decimal import InvalidOperation
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_array
+
+from fasttree.table._columns import open_table
+from fasttree.table._encoder import TableEncoder
+from fasttree.utils._finite import SOME_INFINITE, value_kind
+
+__all__ = [
+    "canonical_sparse",
+    "is_plain_matrix",
+    "is_plain_sparse",
+    "open_rows",
+    "read_matrix",
+    "read_table",
+    "within_doubles",
+]
+
+
+def within_doubles(check):
+    """Decorate a check of what users pass, so that numbers which no double holds are refused.
+
+    Python's integers, fractions and decimals raise OverflowError and InvalidOperation there.
+    """
+
+    @functools.wraps(check)
+    def checked(*args, **kwargs):
+        try:
+            return check(*args, **kwargs)
+        except (OverflowError, InvalidOperation) as error:
+            raise ValueError(
+                "Input contains a number that float64 cannot hold, such as an int beyond 1.8e308 "
+                f"({type(error).__name__}: {error})."
+            ) from error
+
+    return checked
+
+
+def is_plain_matrix(X):
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype.char in "fdlqiILQ?bBhH"
+        and X.dtype.isnative
+        and X.size > 0
+    )
+
+
+def is_plain_sparse(X):
+    """A CSC or CSR matrix of numbers, canonical, that is not empty."""
+    return X.dtype.char in "fdlqiILQ?bBhH" and X.dtype.isnative and min(X.shape) > 0
+
+
+def canonical_sparse(X, to_format="csc"):
+    """Return a sparse X with sorted indices and duplicates summed; the caller's is not changed.
+
+    Duplicates are summed as they are, before any cast, as `X.toarray()` does. What is neither CSC
+    nor CSR becomes `to_format`.
+    """
+    if X.format not in ("csc", "csr"):
+        X = X.tocoo()
+        _check_indices(X)
+        X = X.asformat(to_format)
+    _check_indices(X)
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
+def _check_indices(X):
+    """Raise unless the indices of a COO, CSC or CSR matrix lie inside it: SciPy's compiled code,
+    which sorts and converts, trusts them."""
+    if X.format == "coo":
+        is_sound = _are_indices(X.row, X.data, X.shape[0]) and _are_indices(
+            X.col, X.data, X.shape[1]
+        )
+    else:
+        n_major, n_minor = X.shape if X.format == "csr" else X.shape[::-1]
+        starts = X.indptr
+        is_sound = (
+            starts.shape == (n_major + 1,)
+            and starts.dtype.kind == "i"
+            and starts[0] == 0
+            and starts[-1] <= len(X.indices)
+            and bool((starts[1:] >= starts[:-1]).all())
+            and _are_indices(X.indices, X.data, n_minor)
+        )
+    if not is_sound:
+        raise ValueError(
+            f"The indices or pointers of the {X.format.upper()} matrix X are out of range, or its "
+            "arrays do not have the lengths they should."
+        )
+
+
+def _are_indices(indices, data, n):
+    """Whether there is an integer from 0 to n - 1 for each of the data."""
+    if indices.shape != data.shape or indices.ndim != 1 or indices.dtype.kind != "i":
+        return False
+    # Negative ones are large if they are read as unsigned.
+    return not indices.size or indices.view(f"u{indices.itemsize}").max() < n
+
+
+def open_rows(estimator, X, has_categories):
+    """`open_table`, also for what only scikit-learn can turn into an array; and X as an array or
+    a frame."""
+    table = open_table(X, has_categories)
+    if table is None and has_categories:
+        X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=estimator)
+        table = open_table(X, has_categories)
+    elif table is not None and isinstance(X, list | tuple):
+        X = table.array
+    return table, X
+
+
+def read_matrix(owner, X):
+    """Return a matrix of numbers as float32, dense or CSC; NaN is allowed, infinity is not."""
+    if issparse(X) and X.ndim == 2:
+        X = canonical_sparse(X)
+        X = X.tocsc().astype(np.float32, copy=False) if is_plain_sparse(X) else X
+    elif is_plain_matrix(X):
+        X = X.astype(np.float32, copy=False)
+        if value_kind(X) != SOME_INFINITE:
+            return X
+    return check_array(
+        X, dtype=np.float32, accept_sparse="csc", ensure_all_finite="allow-nan", estimator=owner
+    )
+
+
+def read_table(owner, X):
+    """Return the cells of a table, its encoder and what was read, or None if X is no table.
+
+    Parameters
+    ----------
+    owner : object
+        Has `categorical_features` and `missing_values`; errors name it.
+    X : object
+        What a user passes as data.
+
+    Returns
+    -------
+    (cells, encoder, table) or None
+        A float32 matrix of shape (n_rows, n_columns), a TableEncoder, and X as an array or frame.
+    """
+    categorical_features, missing_values = owner.categorical_features, owner.missing_values
+    names_categories = categorical_features is not None and not isinstance(
+        categorical_features, str
+    )
+    has_categories = names_categories or missing_values is not None
+    if has_categories and issparse(X):
+        raise ValueError(
+            "categorical_features and missing_values are for dense data and tables; a sparse X "
+            "holds numbers."
+        )
+    table, X = open_rows(owner, X, has_categories)
+    if table is None:
+        return None
+    if table.n_rows == 0 or table.n_columns == 0:
+        what = "sample" if table.n_rows == 0 else "feature"
+        raise ValueError(
+            f"Found array with 0 {what}(s) (shape={(table.n_rows, table.n_columns)}) while a "
+            "minimum of 1 is required."
+        )
+    encoder = TableEncoder(table, categorical_features, missing_values)
+    return encoder.encode(table, is_fit=True), encoder, X

@@ -1,0 +1,1 @@
+"""Pruning and training-only-once tuning of grown trees."""

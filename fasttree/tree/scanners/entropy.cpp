@@ -1,7 +1,0 @@
-#include "classification.hpp"
-
-namespace fasttree {
-
-ScannerPtr make_entropy(const Targets& t) { return make_classification<Entropy>(t); }
-
-}  // namespace fasttree

@@ -1,7 +1,0 @@
-#include "regression.hpp"
-
-namespace fasttree {
-
-ScannerPtr make_poisson(const Targets& t) { return make_regression<Poisson>(t); }
-
-}  // namespace fasttree

@@ -1,5 +1,0 @@
-cdef extern from "../utils/_simd.hpp" namespace "fasttree" nogil:
-    cdef enum Simd:
-        SIMD_PORTABLE
-        SIMD_AVX512
-    Simd best_simd() noexcept
