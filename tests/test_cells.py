@@ -176,7 +176,7 @@ def test_listed_numbers_are_compared_before_they_are_rounded():
         pd.DataFrame({"x": column.astype(str)}),
         pl.DataFrame({"x": column.astype(str)}),
     ):
-        table = open_table(holder, with_labels=True)
+        table = open_table(holder, has_categories=True)
         cells = TableEncoder(table, None, listed).encode(table, is_fit=True)
         assert_array_equal(cells, np.array([[near], [np.nan], [5]], dtype=np.float32))
 
@@ -184,7 +184,7 @@ def test_listed_numbers_are_compared_before_they_are_rounded():
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.filterwarnings("error")
 def test_listed_numbers_have_the_precision_of_the_column(dtype):
-    table = open_table(np.array([[0.1], [0.2]], dtype=dtype), with_labels=True)
+    table = open_table(np.array([[0.1], [0.2]], dtype=dtype), has_categories=True)
     encoder = TableEncoder(table, None, [0.1, 1e300, 2**70])
     cells = encoder.encode(table, is_fit=True)
     assert_array_equal(np.isnan(cells), [[True], [False]])

@@ -96,10 +96,10 @@ def test_some_rows_that_may_not_beat_a_score_do_not(kernels, simd, criterion, we
         entries = np.flatnonzero(chosen).astype(np.uint32)
         best = ways.best_within(chosen)
         for score in (0.5 * best, best - 2 * ways.rounding, 1.1 * best, ways.scores.max()):
-            may, peak = ways.node.may_beat(entries, score)
+            may, max_class_count = ways.node.may_beat(entries, score)
             assert may or best <= score + ways.rounding
             if criterion == "gini" and not weighted:
-                assert peak == np.bincount(ways.y[entries, 0]).max()
+                assert max_class_count == np.bincount(ways.y[entries, 0]).max()
         if criterion == "binary_gini":  # the bound is the best score
             assert not ways.node.may_beat(entries, best * (1 + 1e-9))[0]
         far_more = 1e4 * np.abs(ways.scores).max() + 1
@@ -145,16 +145,16 @@ def test_columns_out_of_reach_do_not_beat_a_score(kernels, simd, criterion, seed
     ways = Ways(kernels, simd, criterion, seed)
     for nonzeros in ways.parted[ways.rng.permutation(len(ways.parted))[:60]]:
         n, best = int(nonzeros.sum()), ways.best_within(nonzeros)
-        peak = np.bincount(ways.y[nonzeros, 0]).max() if ways.y.dtype == np.uint8 else n
+        max_class_count = np.bincount(ways.y[nonzeros, 0]).max() if ways.y.dtype == np.uint8 else n
         for score in (0.9 * best, best - 2 * ways.rounding, ways.scores.max(), 1.1 * best):
-            holds = ways.node.reach_holds(score, n, int(peak))
+            holds = ways.node.feature_bound_holds(score, n, int(max_class_count))
             assert holds or best <= score + ways.rounding
 
 
-def test_reach_tells_by_the_peak_what_the_rows_do_not(kernels, simd):
+def test_feature_bound_tells_by_the_largest_class_what_the_rows_do_not(kernels, simd):
     """Five rows of three classes, at most two each, separate less than the four of one class."""
     y = np.repeat(np.arange(3, dtype=np.uint8), 4)[:, None]
     node = kernels.nodes.Node(simd, "gini", y, np.arange(12, dtype=np.uint32))
     score = scores("gini", (y == 0).T, y, np.ones(12, np.int64))[0]
-    assert node.reach_holds(score, 5, 4)
-    assert not node.reach_holds(score, 5, 2)
+    assert node.feature_bound_holds(score, 5, 4)
+    assert not node.feature_bound_holds(score, 5, 2)

@@ -26,26 +26,26 @@ def few_floats(rng, n, n_values):
 
 
 @pytest.mark.parametrize("n_values", [1, 2, 16, 17, 255, 256, 257, 600])
-@pytest.mark.parametrize("with_labels", [False, True])
+@pytest.mark.parametrize("has_categories", [False, True])
 @pytest.mark.parametrize("most", [3, 256])
-def test_few_values(kernels, n_values, with_labels, most):
+def test_few_values(kernels, n_values, has_categories, most):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         n, stride = int(rng.choice([n_values, 1000])), int(rng.choice([1, 3]))
         column = np.zeros((n, stride), np.float32)
         column[:, 0] = few_floats(rng, n, n_values)
-        if with_labels:
-            labels = kernels.arrays.label_cells(rng.integers(0, 5, n))
-            is_label = rng.random(n) < 0.3
-            column[is_label, 0] = labels[is_label]
-            # What is not a number is a label or the one missing value.
-            odd = np.isnan(column[:, 0]) & ~is_label
+        if has_categories:
+            categories = kernels.arrays.category_cells(rng.integers(0, 5, n))
+            is_category = rng.random(n) < 0.3
+            column[is_category, 0] = categories[is_category]
+            # What is not a number is a category or the one missing value.
+            odd = np.isnan(column[:, 0]) & ~is_category
             column[odd, 0] = np.float32(np.nan)
         rows = rng.permutation(n)[: max(1, n - 3)].astype(np.uint32)
         table = kernels.arrays.FewValues()
         batches = [batch for batch in np.array_split(rows, 3) if len(batch)]
-        codes = [table.encode(column[:, 0], batch, with_labels, most) for batch in batches]
-        keys = kernels.arrays.cell_keys(column[rows, 0], with_labels)
+        codes = [table.encode(column[:, 0], batch, has_categories, most) for batch in batches]
+        keys = kernels.arrays.cell_keys(column[rows, 0], has_categories)
         expected, distinct = codes_of(keys, most)
         assert table.too_many == (expected is None)
         if expected is not None:

@@ -40,17 +40,17 @@ def test_keys_order_floats(kernels):
     assert_array_equal(kernels.arrays.key_cells(b).view(np.float32), a)
 
 
-def test_keys_of_labels_come_between_numbers_and_missing_values(kernels):
-    labels = kernels.arrays.label_cells([0, 1, 2, 1000, 0x3FFFFC, 0x3FFFFD])
-    cells = np.concatenate([np.array([-np.inf, 0, np.inf], np.float32), labels])
+def test_keys_of_categories_come_between_numbers_and_missing_values(kernels):
+    categories = kernels.arrays.category_cells([0, 1, 2, 1000, 0x3FFFFC, 0x3FFFFD])
+    cells = np.concatenate([np.array([-np.inf, 0, np.inf], np.float32), categories])
     keys = kernels.arrays.cell_keys(cells, True)
     assert (np.diff(keys.astype(np.int64)) > 0).all()
     assert keys[-1] < kernels.arrays.MISSING_KEY
     assert_array_equal(kernels.arrays.key_cells(keys), cells.view(np.uint32))
     nan = np.array([np.nan], np.float32)
     assert kernels.arrays.cell_keys(nan, True) == kernels.arrays.MISSING_KEY
-    # In a column without labels every NaN is a missing value.
-    assert (kernels.arrays.cell_keys(labels, False) == kernels.arrays.MISSING_KEY).all()
+    # In a column without categories every NaN is a missing value.
+    assert (kernels.arrays.cell_keys(categories, False) == kernels.arrays.MISSING_KEY).all()
 
 
 @each_size

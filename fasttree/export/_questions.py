@@ -4,7 +4,7 @@ import numpy as np
 
 __all__ = ["Questions"]
 
-# Labels that a question names; of more, the rest are counted.
+# Categories that a question names; of more, the rest are counted.
 MAX_NAMED = 10
 
 
@@ -40,22 +40,22 @@ class Questions:
         name, column = self.names[feature], self.columns[feature]
         place = -1 if self.splits is None else np.searchsorted(self.splits.nodes, node)
         if 0 <= place < len(self.splits.nodes) and self.splits.nodes[place] == node:
-            return self._label_sides(name, column, feature, place, self.missing_left[node])
+            return self._category_sides(name, column, feature, place, self.missing_left[node])
         if np.isinf(self.threshold[node]):
             return f"{name} is a number", f"{name} is not a number"
-        others = " or not a number" if column.labels else " or missing"
-        if not (column.labels or column.has_missing):
+        others = " or not a number" if column.categories else " or missing"
+        if not (column.categories or column.has_missing):
             others = ""
         left, right = (others, "") if self.missing_left[node] else ("", others)
         threshold = number(self.threshold[node])
         return f"{name} <= {threshold}{left}", f"{name} >  {threshold}{right}"
 
-    def _label_sides(self, name, column, feature, place, missing_left):
+    def _category_sides(self, name, column, feature, place, missing_left):
         codes = self.splits.codes_going_left(place, feature)
         missing_left = missing_left and column.has_missing
         if len(codes) == 0:
             return f"{name} is missing", f"{name} is not missing"
-        named = ", ".join(str(column.labels[code]) for code in codes[:MAX_NAMED])
+        named = ", ".join(str(column.categories[code]) for code in codes[:MAX_NAMED])
         if len(codes) > MAX_NAMED:
             named += f" and {len(codes) - MAX_NAMED} more"
         return (

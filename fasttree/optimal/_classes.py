@@ -25,7 +25,7 @@ from fasttree.optimal._options import SearchOptions
 from fasttree.optimal._progress import Reporter
 from fasttree.optimal._weights import integer_weights
 from fasttree.table._encoder import table_encoder
-from fasttree.table._rows import within_doubles
+from fasttree.table._rows import check_indices, within_doubles
 from fasttree.tree import DecisionTreeClassifier
 from fasttree.tree._data import EncodedData
 from fasttree.tree._validation import (
@@ -361,6 +361,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             read = check_fit_table(self, X, y)
         X, y, self._table_encoder = (*check_fit_data(self, X, y), None) if read is None else read
         if issparse(X):
+            check_indices(X)
             X = X.toarray()
         if read is None:
             check_values(self, X, effective_n_threads(self.n_jobs, X.size))  # refuses infinity

@@ -18,6 +18,7 @@ from fasttree.utils._finite import SOME_INFINITE, value_kind
 
 __all__ = [
     "canonical_sparse",
+    "check_indices",
     "is_plain_matrix",
     "is_plain_sparse",
     "open_rows",
@@ -65,13 +66,17 @@ def canonical_sparse(X, to_format="csc"):
     """Return a sparse X with sorted indices and duplicates summed; the caller's is not changed.
 
     Duplicates are summed as they are, before any cast, as `X.toarray()` does. What is neither CSC
-    nor CSR becomes `to_format`.
+    nor CSR becomes `to_format`. Indices are checked where SciPy is going to trust them; those of a
+    matrix that has the format already are checked by what reads it, the encoding or the walk.
     """
     if X.format not in ("csc", "csr"):
         X = X.tocoo()
-        _check_indices(X)
+        check_indices(X)
         X = X.asformat(to_format)
-    _check_indices(X)
+    elif X.format == to_format:
+        _check_arrays(X, _are_pointers(X))
+    else:
+        check_indices(X)
     if X.has_canonical_format:
         return X
     X = X.copy()
@@ -79,7 +84,7 @@ def canonical_sparse(X, to_format="csc"):
     return X
 
 
-def _check_indices(X):
+def check_indices(X):
     """Raise unless the indices of a COO, CSC or CSR matrix lie inside it: SciPy's compiled code,
     which sorts and converts, trusts them."""
     if X.format == "coo":
@@ -87,21 +92,32 @@ def _check_indices(X):
             X.col, X.data, X.shape[1]
         )
     else:
-        n_major, n_minor = X.shape if X.format == "csr" else X.shape[::-1]
-        starts = X.indptr
-        is_sound = (
-            starts.shape == (n_major + 1,)
-            and starts.dtype.kind == "i"
-            and starts[0] == 0
-            and starts[-1] <= len(X.indices)
-            and bool((starts[1:] >= starts[:-1]).all())
-            and _are_indices(X.indices, X.data, n_minor)
-        )
+        n_minor = X.shape[1] if X.format == "csr" else X.shape[0]
+        is_sound = _are_pointers(X) and _are_indices(X.indices, X.data, n_minor)
+    _check_arrays(X, is_sound)
+
+
+def _check_arrays(X, is_sound):
     if not is_sound:
         raise ValueError(
             f"The indices or pointers of the {X.format.upper()} matrix X are out of range, or its "
             "arrays do not have the lengths they should."
         )
+
+
+def _are_pointers(X):
+    """Whether the pointers of a CSC or CSR matrix ascend within its indices."""
+    starts, n_major = X.indptr, X.shape[0] if X.format == "csr" else X.shape[1]
+    return (
+        X.indices.shape == X.data.shape
+        and X.indices.ndim == 1
+        and X.indices.dtype.kind == "i"
+        and starts.shape == (n_major + 1,)
+        and starts.dtype.kind == "i"
+        and starts[0] == 0
+        and starts[-1] <= len(X.indices)
+        and bool((starts[1:] >= starts[:-1]).all())
+    )
 
 
 def _are_indices(indices, data, n):

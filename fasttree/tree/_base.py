@@ -217,7 +217,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         builder = self._make_builder(data)
         encoding = data.encoding
         if encoding.category_counts is not None:
-            self._check_labels(encoding.category_counts)
+            self._check_categories(encoding.category_counts)
         is_classifier = isinstance(self, ClassifierMixin)
         n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
         config = get_config()
@@ -294,8 +294,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             return 0
         return random_source(self.random_state)
 
-    def _check_labels(self, n_categories):
-        """Raise if a parameter does not go with columns of labels."""
+    def _check_categories(self, n_categories):
+        """Raise if a parameter does not go with categorical columns."""
         if self.monotonic_cst is not None and np.any(
             (n_categories > 0) & (np.asarray(self.monotonic_cst) != 0)
         ):

@@ -1,7 +1,7 @@
 """Criterion: what a node's targets are worth, and the scan that finds a feature's best split.
 
-A criterion owns the targets of a fit as integers (see `_targets.hpp`) and a scanner, the C++
-object that splitters call once per (node, feature). Threads work on clones: they share the
+A criterion owns the targets of a fit as integers (see `engine/core/targets.hpp`) and a scanner, the
+C++ object that splitters call once per (node, feature). Threads work on clones: they share the
 targets and have scanners of their own.
 """
 

@@ -1,8 +1,7 @@
 """Criteria of classification and regression.
 
 Constructors take what scikit-learn's take, so that `criterion=` accepts an instance. Per-fit work
-is here; the formulas are in `_impurity.hpp`, the per-sample loops in `_classification.hpp`,
-`_regression.hpp` and `_absolute_error.hpp`.
+is here; the formulas are in `engine/core/impurity.hpp`, the per-sample loops in `engine/score/`.
 """
 import numpy as np
 

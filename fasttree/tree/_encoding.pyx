@@ -1,4 +1,4 @@
-"""Encodings of dense and sparse matrices; `_dense.hpp` and `_sparse.hpp` hold the loops.
+"""Encodings of dense and sparse matrices; `engine/columns/` holds the loops.
 
 Encoding costs O(n) for a column of few distinct values and a radix sort for others.
 """

@@ -1,5 +1,6 @@
-"""Partitioners of a sparse matrix; `sparse_lists.hpp` and `extraction.hpp` in
-`engine/order` hold the loops.
+"""Partitioners of a sparse matrix.
+
+`engine/order/sparse_lists.hpp` and `engine/order/extraction.hpp` hold the loops.
 
 Lists cost O(nonzeros of the node) per split, and a sort of the columns that are scanned.
 Extraction costs, per feature looked at, the shorter of a walk over the column and a search of it,

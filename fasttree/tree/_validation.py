@@ -149,7 +149,7 @@ def _check_predict_table(estimator, X, encoder):
     """`check_predict_data` for an estimator that was fitted on a table."""
     if issparse(X):
         raise ValueError("The estimator was fitted on a table; a sparse X holds numbers only.")
-    table, X = open_rows(estimator, X, with_labels=True)
+    table, X = open_rows(estimator, X, has_categories=True)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return encoder.encode(table)
 

@@ -17,11 +17,11 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     Simd best_simd()
 
     uint32_t float_key(float x)
-    uint32_t cell_key(float x, cbool with_labels)
+    uint32_t cell_key(float x, cbool has_categories)
     float key_cell(uint32_t key)
     uint32_t outer_key(float x)
     float outer_value(uint32_t key)
-    float label_cell(uint32_t code)
+    float category_cell(uint32_t code)
     uint32_t c_MISSING_KEY "fasttree::MISSING_KEY"
     cbool c_insertion_sort "fasttree::insertion_sort"(uint64_t* items, size_t n, size_t budget)
     uint64_t* c_sort_by_key "fasttree::sort_by_key"(
@@ -76,7 +76,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         vector[uint32_t] keys
         cbool too_many
         void encode(const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
-                    cbool with_labels, uint32_t most, uint8_t* codes)
+                    cbool has_categories, uint32_t most, uint8_t* codes)
     cdef cppclass Text "fasttree::DistinctTexts::Text":
         const char* chars
         size_t size
@@ -132,9 +132,9 @@ def float_keys(const float[::1] x):
     return np.array([float_key(x[i]) for i in range(len(x))], np.uint32)
 
 
-def cell_keys(const float[::1] x, cbool with_labels):
+def cell_keys(const float[::1] x, cbool has_categories):
     cdef Py_ssize_t i
-    return np.array([cell_key(x[i], with_labels) for i in range(len(x))], np.uint32)
+    return np.array([cell_key(x[i], has_categories) for i in range(len(x))], np.uint32)
 
 
 def key_cells(const uint32_t[::1] keys):
@@ -154,10 +154,10 @@ def outer_values(const uint32_t[::1] keys):
     return np.array([outer_value(key) for key in keys], np.float32)
 
 
-def label_cells(codes):
+def category_cells(codes):
     cdef float[::1] cells = np.empty(len(codes), np.float32)
     for i, code in enumerate(codes):
-        cells[i] = label_cell(code)
+        cells[i] = category_cell(code)
     return np.asarray(cells)
 
 
@@ -320,11 +320,11 @@ def divide(Simd simd, entries, sizes, begin, sides, uint32_t kept_side, cbool wi
 cdef class FewValues:
     cdef CppFewValues table
 
-    def encode(self, const float[:] column, const uint32_t[::1] rows, cbool with_labels,
+    def encode(self, const float[:] column, const uint32_t[::1] rows, cbool has_categories,
                uint32_t most):
         cdef uint8_t[::1] codes = np.full(len(rows), 255, np.uint8)
         self.table.encode(&column[0], column.strides[0] // <ptrdiff_t>sizeof(float), &rows[0],
-                          len(rows), with_labels, most, &codes[0])
+                          len(rows), has_categories, most, &codes[0])
         return np.asarray(codes)
 
     @property

@@ -156,7 +156,7 @@ cdef class Node:
         """Fewest rows to separate."""
         return self.probe.get().feature_bound(score).least
 
-    def reach_holds(self, double score, uint32_t n, uint32_t max_class_count):
+    def feature_bound_holds(self, double score, uint32_t n, uint32_t max_class_count):
         return self.probe.get().feature_bound(score).holds(n, max_class_count)
 
     def may_beat(self, const uint32_t[::1] entries, double score):

@@ -39,7 +39,7 @@ template <class Acc>
 class ProbeOf final : public Probe {
     const Targets targets_;
     Acc acc_;
-    PartingBound<Acc> parting_bound_;
+    SubsetScoreBound<Acc> subset_score_bound_;
     SeparationBound<Acc> separation_bound_;
     SubsetBound<Acc> subset_bound_;
     std::vector<uint32_t> rows_;
@@ -58,7 +58,7 @@ public:
         rows_.assign(rows, rows + n_rows);
         acc_.begin_node(rows, n_rows);
         separation_bound_.begin_node();
-        if constexpr (PartingBound<Acc>::exists) parting_bound_.begin(acc_, rows, n_rows);
+        if constexpr (SubsetScoreBound<Acc>::exists) subset_score_bound_.begin(acc_, rows, n_rows);
     }
     void scores(const uint32_t* entries, double* scores) override {
         begin_pass(entries);
@@ -108,12 +108,14 @@ public:
         }
     }
     double parting_bound(double n_parted, double weight) override {
-        if constexpr (PartingBound<Acc>::exists) {
-            return parting_bound_.bound(acc_, n_parted, weight);
+        if constexpr (SubsetScoreBound<Acc>::exists) {
+            return subset_score_bound_.bound(acc_, n_parted, weight);
         }
         return INFINITE;
     }
-    FeatureBound feature_bound(double score) override { return separation_bound_.feature_bound(acc_, rows_.data(), n(), score); }
+    FeatureBound feature_bound(double score) override {
+        return separation_bound_.feature_bound(acc_, rows_.data(), n(), score);
+    }
     bool may_beat(const uint32_t* entries, uint32_t n_entries, double score,
                   uint32_t& max_class_count) override {
         if constexpr (SubsetBound<Acc>::exists) {

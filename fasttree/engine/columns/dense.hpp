@@ -7,7 +7,7 @@
 //   RAW      many: values as they are, and, if lists are asked for, a list of the rows in
 //            ascending order: numbers, categories, missing values.
 // Once encoded, codes never change; lists may be added, and be handed to a sample that does not
-// share them (`_sample.hpp`).
+// share them (`order/sample.hpp`).
 #pragma once
 #include <algorithm>
 #include <cstdint>

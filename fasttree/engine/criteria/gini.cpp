@@ -1,4 +1,5 @@
 #include "engine/criteria/classification.hpp"
+#include "engine/score/binary_gini.hpp"
 
 namespace fasttree {
 

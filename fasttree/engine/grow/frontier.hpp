@@ -28,6 +28,8 @@ static_assert(is_value<Open>);
 
 class Frontier {
 public:
+    Frontier() = default;
+    Frontier(const Frontier&) = delete;
     virtual ~Frontier() = default;
     // Whether nodes are put here by their improvement, hence searched already.
     virtual bool is_ranked() const noexcept = 0;
@@ -50,6 +52,8 @@ public:
         return true;
     }
 };
+
+static_assert(is_value<Stack>);
 
 // Equal improvements: see `is_expanded_later`.
 class Heap final : public Frontier {

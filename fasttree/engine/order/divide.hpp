@@ -4,8 +4,8 @@
 // them are one stream, whatever column they are of; how many of a column were kept is looked up
 // afterwards in the numbers kept before each block of 16 entries.
 //
-// Invariants: stable; an entry's BOUNDARY bit is carried as in _partition.hpp. The first entry of
-// every column has one, so nothing is carried from a column to the next.
+// Invariants: stable; an entry's BOUNDARY bit is carried as in order/partition.hpp. The first
+// entry of every column has one, so nothing is carried from a column to the next.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace fasttree {
 
 struct ListedColumn {
-    uint32_t feature;   // beside bits: see _sparse_lists.hpp
+    uint32_t feature;   // beside bits: see order/sparse_lists.hpp
     uint32_t begin, n;  // its entries, counted from the part's first
     uint32_t max_class_count;      // at least its rows of any one class
 

@@ -2,7 +2,7 @@
 //
 // Nodes own slices [start, end) of the rows. Of every column that is listed the sample holds a
 // list of its own, partitioned stably at each split; the codes of the other columns are read
-// where all samples share them (`_dense.hpp`).
+// where all samples share them (`columns/dense.hpp`).
 // Invariant: rows[start:end] are the node's rows in ascending order, and the same slice of each
 // list holds the same rows in ascending order of the column: numbers, categories, missing values.
 #pragma once
@@ -112,10 +112,6 @@ public:
                     bool with_right, const uint32_t* sides) noexcept {
         partition(simd, sample.lists[feature].get() + start, end - start, sides,
                   scratch.get(), with_left, with_right);
-    }
-    // Restores go_left of a node whose rows have been partitioned at `middle`.
-    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept {
-        for (uint32_t i = start; i < end; ++i) put_bit(go_left.data(), sample.rows[i], i < middle);
     }
 
     Runs values_of(uint32_t feature) const override {

@@ -2,7 +2,7 @@
 //
 // A column is sorted when it is first scanned; a split divides the lists stably between the
 // children, so what is below need not sort it again. Most columns of a node cannot beat the best
-// split found so far whatever their order (_bounds.hpp) and are not sorted there.
+// split found so far whatever their order (scan/bounds.hpp) and are not sorted there.
 // Columns without a nonzero in a node are not among its lists: a node costs O(its nonzeros), with
 // no term in the number of columns. Lists come in parts, ranges of columns, which threads share.
 //
@@ -149,10 +149,6 @@ public:
 
     // Sides of the rows of the node split last.
     const uint32_t* sides() const noexcept { return go_left_.data(); }
-    // Restores the sides of a node whose rows have been split at `middle`.
-    void mark_halves(uint32_t start, uint32_t middle, uint32_t end) noexcept {
-        for (uint32_t p = start; p < end; ++p) put_bit(go_left_.data(), data.rows[p], p < middle);
-    }
 
     Nonzeros nonzeros(uint32_t feature, const Node& node) {
         Nonzeros out;

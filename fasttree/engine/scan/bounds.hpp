@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/score/absolute_error.hpp"
+#include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/simd/bits.hpp"
@@ -24,14 +25,14 @@ constexpr double SLACK = 1e-12;
 
 // begin(acc, rows, n) takes a node; bound(acc, k, v) is the bound.
 template <class Acc>
-struct PartingBound {
+struct SubsetScoreBound {
     static constexpr bool exists = false;
 };
 
 // Class 1 weighs t. The rows separated are all of class 1, at most t of them, or all of class 0:
 // D = v (W - t) or D = v t.
 template <class Weights>
-struct PartingBound<BinaryGini<Weights>> {
+struct SubsetScoreBound<BinaryGini<Weights>> {
     static constexpr bool exists = true;
 
     void begin(const BinaryGini<Weights>&, const uint32_t*, uint32_t) {}
@@ -45,7 +46,7 @@ struct PartingBound<BinaryGini<Weights>> {
 // sum l_c^2 <= v^2 and sum t_c l_c >= v t_min, for l the class weights separated and t the node's:
 // sum l_c^2 / v + sum (t_c - l_c)^2 / (W - v) <= v + (sum t_c^2 - 2 v t_min + v^2) / (W - v).
 template <class Weights, class Class, bool single_output>
-struct PartingBound<Gini<Weights, Class, single_output>> {
+struct SubsetScoreBound<Gini<Weights, Class, single_output>> {
     using Acc = Gini<Weights, Class, single_output>;
     static constexpr bool exists = true;
     double sum_squares = 0.0, sum_smallest = 0.0;  // over outputs
@@ -71,7 +72,7 @@ struct PartingBound<Gini<Weights, Class, single_output>> {
 
 // What a split tells about an output is at most the entropy of the sides themselves.
 template <class Weights, class Class, bool single_output>
-struct PartingBound<Entropy<Weights, Class, single_output>> {
+struct SubsetScoreBound<Entropy<Weights, Class, single_output>> {
     using Acc = Entropy<Weights, Class, single_output>;
     static constexpr bool exists = true;
     double unsplit = 0.0;
@@ -90,7 +91,7 @@ struct PartingBound<Entropy<Weights, Class, single_output>> {
 // D = W sum e over the rows separated, e = s - w S / W, and (sum e)^2 <= v sum e^2 / w by Cauchy
 // and Schwarz: D^2 / (v (W - v)) <= W^2 min(k max e^2 / w, sum e^2 / w of the node) / (W - v).
 template <class Weights, bool single_output>
-struct PartingBound<SquaredError<Weights, single_output>> {
+struct SubsetScoreBound<SquaredError<Weights, single_output>> {
     using Acc = SquaredError<Weights, single_output>;
     static constexpr bool exists = true;
     std::vector<double> largest, sum;  // of e^2 / w, by output
@@ -127,7 +128,7 @@ struct PartingBound<SquaredError<Weights, single_output>> {
 // about m, so a split saves at most the separated rows' errors about m, v |y - m| at most. At least
 // (W - v) / 2 of the node's weight is at m or below, and as much at m or above.
 template <class Weights>
-struct PartingBound<AbsoluteError<Weights>> {
+struct SubsetScoreBound<AbsoluteError<Weights>> {
     using Acc = AbsoluteError<Weights>;
     static constexpr bool exists = true;
     double total = 0.0;                       // error of the node, over outputs
@@ -278,7 +279,8 @@ struct SubsetBound<Gini<Weights, Class, true>> {
     }
 };
 
-// As in PartingBound, D^2 <= W^2 v sum e^2 / w over the rows; the slack covers the sum's rounding.
+// As in SubsetScoreBound, D^2 <= W^2 v sum e^2 / w over the rows; the slack covers the sum's
+// rounding.
 template <class Weights>
 struct SubsetBound<SquaredError<Weights, true>> {
     using Acc = SquaredError<Weights, true>;
@@ -305,9 +307,9 @@ struct SubsetBound<SquaredError<Weights, true>> {
 // Fewest rows, at most half the node's and one, that must be separated to score at least `score`.
 template <class Acc>
 class SeparationBound {
-    PartingBound<Acc> bound_;
+    SubsetScoreBound<Acc> bound_;
     double w_max_ = 1.0;
-    bool holds_ = PartingBound<Acc>::exists;
+    bool holds_ = SubsetScoreBound<Acc>::exists;
     bool begun_ = false;
 
 public:
@@ -334,7 +336,7 @@ public:
 
 private:
     uint32_t least(const Acc& acc, const uint32_t* rows, uint32_t n, double score) {
-        if constexpr (PartingBound<Acc>::exists) {
+        if constexpr (SubsetScoreBound<Acc>::exists) {
             if (!holds_) return 1;
             if (!begun_) bound_.begin(acc, rows, n);
             begun_ = true;

@@ -9,19 +9,13 @@
 // right, because a number is in no set of categories.
 #pragma once
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
 #include "engine/core/impurity.hpp"
 #include "engine/core/runs.hpp"
+#include "engine/score/accumulator.hpp"
 
 namespace fasttree {
-
-// Accumulators whose pass starts from an empty left child, plus the missing rows if they go left.
-template <class Acc, class = void>
-struct has_begin_pass : std::false_type {};
-template <class Acc>
-struct has_begin_pass<Acc, std::void_t<decltype(&Acc::begin_pass)>> : std::true_type {};
 
 template <class Acc>
 class CategoryScan {

@@ -1,6 +1,6 @@
 // The scan: one pass over a feature's runs finds its best split in a node.
 //
-// `ScannerOf` makes a Scanner of any accumulator. Adding a criterion is writing an accumulator.
+// `ScannerOf` makes a Scanner of any accumulator. See accumulator.hpp.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "engine/scan/cells.hpp"
 #include "engine/scan/scanner.hpp"
 #include "engine/scan/skip.hpp"
+#include "engine/score/accumulator.hpp"
 #include "engine/score/advance.hpp"
 
 namespace fasttree {
@@ -25,6 +26,7 @@ struct NoCells {
 
 template <class Acc>
 class ScannerOf final : public Scanner {
+    static_assert(is_accumulator<Acc>());
     using Cell = typename Acc::Cell;
     Acc acc_;
     std::conditional_t<Acc::has_cells, CellsOf<Acc>, NoCells> cells_;
@@ -37,7 +39,8 @@ class ScannerOf final : public Scanner {
     std::vector<uint8_t> is_listed_;     // by row, all 0 between scans
 
 public:
-    explicit ScannerOf(const Targets& targets) : acc_(targets), cells_(acc_), separation_bound_(targets) {}
+    explicit ScannerOf(const Targets& targets)
+        : acc_(targets), cells_(acc_), separation_bound_(targets) {}
 
     void watch(Poll* poll) noexcept override { acc_.poll = poll; }
     uint64_t work(uint32_t n) const noexcept override { return acc_.work(n); }
@@ -115,7 +118,7 @@ public:
     Acc& accumulator() { return acc_; }
 
 private:
-    // Both sides for the missing rows. The pass with missing left may win a tie by a lower threshold.
+    // Both sides for the missing rows. With missing left a lower threshold may win a tie.
     template <bool checked, class Shape>
     bool both_passes(const Shape& shape, const Limits& limits, Candidate& best) {
         bool found = pass<checked>(shape, false, limits, best);

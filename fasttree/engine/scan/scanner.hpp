@@ -1,4 +1,4 @@
-// The interface that splitters call once per (node, feature); scan.hpp implements it.
+// The interface that splitters call once per (node, feature); scan/scan.hpp implements it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

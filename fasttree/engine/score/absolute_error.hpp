@@ -12,17 +12,18 @@
 #include "engine/core/impurity.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/targets.hpp"
+#include "engine/score/accumulator.hpp"
 #include "engine/score/category_errors.hpp"
-#include "utils/_interrupt.hpp"
 
 namespace fasttree {
 
 template <class Weights>
-struct AbsoluteError : Watched {
+struct AbsoluteError : AccumulatorBase<Weights> {
+    using Base = AccumulatorBase<Weights>;
+    using Base::t, Base::w, Base::w_left, Base::w_total, Base::weighted;
     using Cell = int64_t;
     static constexpr bool has_cells = false;
     static constexpr bool has_means = false;
-    static constexpr bool weighted = Weights::weighted;
     static constexpr uint32_t STRETCH = 1 << 16;  // rows between two looks at the steps
 
     // The rows of a node in ascending order of one output.
@@ -31,10 +32,7 @@ struct AbsoluteError : Watched {
         std::vector<int64_t> levels;  // targets as integers
     };
 
-    const Targets& t;
-    Weights w;
     const int n_outputs;
-    int64_t w_total = 0, w_left = 0;
     uint32_t n_left = 0, n_missing_left = 0;
 
     std::vector<Order> orders;               // [n_outputs]
@@ -48,7 +46,7 @@ struct AbsoluteError : Watched {
     CategoryErrors<Weights> categories;
 
     explicit AbsoluteError(const Targets& targets)
-        : t(targets), w(targets), n_outputs(targets.n_outputs), orders(n_outputs) {}
+        : Base(targets), n_outputs(targets.n_outputs), orders(n_outputs) {}
 
     // Both sides of every row, found and entered in a tree.
     uint64_t work(uint32_t n) const {
@@ -165,7 +163,7 @@ struct AbsoluteError : Watched {
         // Loop invariant: the list holds the rows of the prefix (suffix) of length `size`,
         // m is its lower median and (size - 1) / 2 of its rows come before m.
         for (uint32_t size = n; size > 0; --size) {
-            if (size % STRETCH == 0 && !go_on(work(STRETCH))) return;
+            if (size % STRETCH == 0 && !this->go_on(work(STRETCH))) return;
             const bool even = size % 2 == 0;
             const int64_t middle = level[m - 1];
             const int64_t deviation = sum - 2 * below - (even ? 2 : 1) * middle;
@@ -201,7 +199,7 @@ struct AbsoluteError : Watched {
         int64_t weight = 0;
         wide_t sum = 0;
         for (uint32_t size = 1; size <= n; ++size) {
-            if (size % STRETCH == 0 && !go_on(work(STRETCH))) return;
+            if (size % STRETCH == 0 && !this->go_on(work(STRETCH))) return;
             const uint32_t row = sequence[suffixes ? n - size : size - 1];
             const uint32_t inserted = place[row];
             const wide_t product = static_cast<wide_t>(order.levels[inserted - 1]) * w[row];
@@ -268,13 +266,11 @@ struct AbsoluteError : Watched {
     bool may_beat(double best) const { return score() > best; }
     double score() const { return -(error_left[n_left] + error_right[n_left]); }
     double sklearn_score() const {
-        const double wl = weight_left(), wr = weight_right();
+        const double wl = this->weight_left(), wr = this->weight_right();
         const double u = n_outputs == 1 ? unit(0) : 1.0;
         return -wr * (error_right[n_left] * u / (wr * n_outputs))
                - wl * (error_left[n_left] * u / (wl * n_outputs));
     }
-    double weight_left() const { return to_double(w_left) * t.weight_unit; }
-    double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
     double value_left() const { return median_left[n_left]; }
     double value_right() const { return median_right[n_left]; }
 };

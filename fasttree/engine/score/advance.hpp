@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "engine/core/runs.hpp"
+#include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/score/screens.hpp"

@@ -1,26 +1,14 @@
 // Accumulators of classification: class weights left and right of a position.
-//
-// An accumulator moves rows, or whole cells of a count table, from the right child to the left
-// one in O(1) per row and output and scores the position. Scores are functions of the exact
-// integer class weights alone; whatever is kept incrementally only screens candidates, or is
-// itself exact. `work` says what a scan of n rows takes, in steps of about a row's worth; what
-// takes long for a single feature counts its steps itself, and scores nothing once the fit is
-// given up.
 #pragma once
 #include <algorithm>
 #include <vector>
 
 #include "engine/core/impurity.hpp"
-#include "engine/core/runs.hpp"
-#include "engine/core/targets.hpp"
+#include "engine/score/accumulator.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
-#include "utils/_interrupt.hpp"
 
 namespace fasttree {
-
-// Relative slack of the screens: they never reject what the score would accept.
-constexpr double SCREEN = 1.0 - 1e-13;
 
 // Whether rows have the same class in every output, which class weights do not tell where some are
 // negative and cancel.
@@ -35,104 +23,6 @@ bool are_alike(const Class* y, int n_outputs, const uint32_t* rows, uint32_t n) 
     return true;
 }
 
-// Two classes, one output: gini ranks by the separation of class 1.
-template <class Weights>
-struct BinaryGini : Watched {
-    using Cell = uint64_t;
-    static constexpr bool has_cells = true;
-    static constexpr bool weighted = Weights::weighted;
-
-    const Targets& t;
-    Weights w;
-    const uint8_t* y;
-    int64_t total = 0, w_total = 0;  // class 1 and all classes in the node
-    int64_t left = 0, w_left = 0;    // the same, left of the position
-
-    explicit BinaryGini(const Targets& targets)
-        : t(targets), w(targets), y(static_cast<const uint8_t*>(targets.classes)) {}
-
-    uint64_t work(uint32_t n) const { return n; }
-    void begin_node(const uint32_t* rows, uint32_t n) {
-        total = w_total = 0;
-        for (uint32_t i = 0; i < n; ++i) {
-            const int64_t weight = w[rows[i]];
-            total += y[rows[i]] ? weight : 0;
-            w_total += weight;
-        }
-    }
-    void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) const {
-        const int64_t counts[2] = {w_total - total, total};
-        out.weight = to_double(w_total) * t.weight_unit;
-        out.impurity = add_gini(0.0, counts, 2, to_double(w_total));
-        out.pure = t.has_negative_weights ? are_alike(y, 1, rows, n)
-                                          : total == 0 || total == w_total;
-    }
-    void node_value(double* value) const {
-        value[0] = to_double(w_total - total) / to_double(w_total);
-        value[1] = to_double(total) / to_double(w_total);
-    }
-
-    void reset() { left = w_left = 0; }
-    void add(uint32_t row) {
-        const int64_t weight = w[row];
-        left += y[row] ? weight : 0;
-        w_left += weight;
-    }
-
-    // Unweighted cells pack (rows, rows of class 1) in one word.
-    size_t cell_size() const { return weighted ? 3 : 1; }
-    void fill(Cell* cell, uint32_t row) const {
-        if constexpr (weighted) {
-            cell[0] += 1;
-            cell[1] += static_cast<uint64_t>(w[row]);
-            cell[2] += y[row] ? static_cast<uint64_t>(w[row]) : 0;
-        } else {
-            cell[0] += (uint64_t{1} << 32) + y[row];
-        }
-    }
-    uint32_t cell_rows(const Cell* cell) const {
-        return static_cast<uint32_t>(weighted ? cell[0] : cell[0] >> 32);
-    }
-    void add_cell(const Cell* cell) {
-        if constexpr (weighted) {
-            w_left += static_cast<int64_t>(cell[1]);
-            left += static_cast<int64_t>(cell[2]);
-        } else {
-            w_left += static_cast<int64_t>(cell[0] >> 32);
-            left += static_cast<int64_t>(cell[0] & 0xffffffffu);
-        }
-    }
-
-    bool may_beat(double best) const {
-        const double d = to_double(static_cast<wide_t>(left) * w_total
-                                   - static_cast<wide_t>(total) * w_left);
-        return d * d > best * (to_double(w_left) * to_double(w_total - w_left)) * SCREEN;
-    }
-    double score() const { return separation(left, w_left, total, w_total); }
-    // Both children pure: D is the product of the class weights. Small ones are exact.
-    double perfect_score(const uint32_t*, uint32_t) const {
-        constexpr int64_t EXACT = int64_t{1} << 13;
-        if (t.has_negative_weights || w_total >= EXACT) return INFINITE;
-        return to_double(total) * to_double(w_total - total);
-    }
-    double sklearn_score() const {
-        const int64_t l[2] = {w_left - left, left};
-        const int64_t r[2] = {(w_total - total) - l[0], total - left};
-        const double wl = to_double(w_left), wr = to_double(w_total - w_left);
-        return -wr * add_gini(0.0, r, 2, wr) - wl * add_gini(0.0, l, 2, wl);
-    }
-    // Of two classes: the share of class 1 orders sets of categories.
-    static constexpr bool has_means = true;
-    Mean mean_left() const { return {left, w_left}; }
-
-    double weight_left() const { return to_double(w_left) * t.weight_unit; }
-    double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
-    double value_left() const { return to_double(w_left - left) / to_double(w_left); }
-    double value_right() const {
-        return to_double((w_total - total) - (w_left - left)) / to_double(w_total - w_left);
-    }
-};
-
 // Class weights of any number of classes and outputs; the criteria below add their score.
 // State of output k and class c stands at [k * stride + c].
 //
@@ -140,26 +30,24 @@ struct BinaryGini : Watched {
 // state is that of the numbers: what is absent adds nothing to a score, which stays the same to
 // the last bit. Cells of count tables know no numbers.
 template <class Weights, class Class, bool single_output>
-struct ClassWeights : Watched {
+struct ClassWeights : AccumulatorBase<Weights> {
+    using Base = AccumulatorBase<Weights>;
+    using Base::t, Base::w, Base::w_left, Base::w_total, Base::weighted;
     static constexpr bool has_cells = true;
-    static constexpr bool weighted = Weights::weighted;
     using Cell = std::conditional_t<weighted, int64_t, int32_t>;
 
     static constexpr bool with_numbers = single_output && sizeof(Class) > 1;
 
-    const Targets& t;
-    Weights w;
     const int n_outputs, n_classes;
     const Class* y;                          // of the fit, or numbers of the node's classes
     int stride;
     std::vector<int64_t> total, left, right;
-    int64_t w_total = 0, w_left = 0;
     std::vector<uint32_t> classes;           // by number; empty: all classes
     std::vector<uint32_t> number;            // [n_classes], all 0 between nodes
     std::vector<Class> numbers;              // [n_rows] of the node's rows
 
     explicit ClassWeights(const Targets& targets)
-        : t(targets), w(targets), n_outputs(single_output ? 1 : targets.n_outputs),
+        : Base(targets), n_outputs(single_output ? 1 : targets.n_outputs),
           n_classes(targets.max_n_classes), y(all_classes()), stride(n_classes),
           total(n_outputs * stride), left(total.size()), right(total.size()) {}
 
@@ -306,8 +194,6 @@ struct ClassWeights : Watched {
     static constexpr bool has_means = true;
     Mean mean_left() const { return {left[1], w_left}; }
 
-    double weight_left() const { return to_double(w_left) * t.weight_unit; }
-    double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
     double value_left() const { return to_double(left[0]) / to_double(w_left); }
     double value_right() const { return to_double(right[0]) / to_double(w_total - w_left); }
 };

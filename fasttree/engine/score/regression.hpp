@@ -1,36 +1,34 @@
 // Accumulators of regression: weights and sums of targets left and right of a position.
 //
 // Squared error is the O(n) prefix-sum search of "Fast CART regression": a candidate costs a
-// multiplication or two per output. See _classification.hpp for the accumulators' contract.
+// multiplication or two per output. See score/accumulator.hpp for the contract.
 #pragma once
 #include <vector>
 
 #include "engine/core/impurity.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/targets.hpp"
-#include "engine/score/classification.hpp"
+#include "engine/score/accumulator.hpp"
 #include "engine/simd/fast_log.hpp"
 
 namespace fasttree {
 
 // Weights and sums of targets; the criteria below add score and impurity.
 template <class Weights, bool single_output>
-struct TargetSums : Watched {
+struct TargetSums : AccumulatorBase<Weights> {
+    using Base = AccumulatorBase<Weights>;
+    using Base::t, Base::w, Base::w_left, Base::w_total, Base::weighted;
     using Cell = int64_t;
     static constexpr bool has_cells = true;
-    static constexpr bool weighted = Weights::weighted;
 
-    const Targets& t;
-    Weights w;
     const int n_outputs;
     std::vector<int64_t> total_, left_;
     int64_t total1 = 0, left1 = 0;  // the sums of a single output live in registers
-    int64_t w_total = 0, w_left = 0;
     int64_t mean_sum = 0;           // mean of `sums` in the node, rounded; single output
     std::vector<double> mean;       // of the node, by node_stats
 
     explicit TargetSums(const Targets& targets)
-        : t(targets), w(targets), n_outputs(targets.n_outputs), total_(n_outputs),
+        : Base(targets), n_outputs(targets.n_outputs), total_(n_outputs),
           left_(n_outputs), mean(n_outputs) {}
 
     int outputs() const { return single_output ? 1 : n_outputs; }
@@ -107,11 +105,9 @@ struct TargetSums : Watched {
     Mean mean_left() const { return {left(0), w_left}; }
 
     double perfect_score(const uint32_t*, uint32_t) const { return INFINITE; }
-    double weight_left() const { return to_double(w_left) * t.weight_unit; }
-    double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
-    double value_left() const { return raw_sum(left(0), w_left, 0) / weight_left(); }
+    double value_left() const { return raw_sum(left(0), w_left, 0) / this->weight_left(); }
     double value_right() const {
-        return raw_sum(total(0) - left(0), w_total - w_left, 0) / weight_right();
+        return raw_sum(total(0) - left(0), w_total - w_left, 0) / this->weight_right();
     }
 };
 

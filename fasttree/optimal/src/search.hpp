@@ -321,6 +321,3 @@ inline void Worker::combine(Node& node, int feature, const Solution* sides) {
 }
 
 }  // namespace fasttree::optimal
-
-#include "bounding.hpp"
-#include "sharing.hpp"

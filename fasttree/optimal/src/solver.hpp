@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "utils/_value.hpp"
-#include "search.hpp"
+#include "bounding.hpp"
+#include "sharing.hpp"
 
 namespace fasttree::optimal {
 

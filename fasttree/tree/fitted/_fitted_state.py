@@ -95,9 +95,9 @@ def _check_encoder(encoder, tree):
     splits = tree.label_splits
     if encoder is None:
         if splits is not None:
-            raise ValueError("A tree that splits on labels needs the encoder of its table.")
+            raise ValueError("A tree that splits on categories needs the encoder of its table.")
         return
     if not isinstance(encoder, TableEncoder) or len(encoder.columns) != tree.n_features:
         raise ValueError(f"_table_encoder must be a TableEncoder of {tree.n_features} columns.")
     if splits is not None and not np.array_equal(encoder.n_categories, splits.n_categories):
-        raise ValueError("The labels of the table's columns are not as many as tree_ has.")
+        raise ValueError("The categories of the table's columns are not as many as tree_ has.")

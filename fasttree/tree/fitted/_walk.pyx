@@ -1,8 +1,8 @@
 """Prediction: rows walk from the root to their leaves.
 
 A `Walker` is filled once from the nodes of a tree. It refuses nodes that form no tree, and packs
-the others (see _walk.hpp), so a walk ends inside the arrays whatever the tree came from. Rows are
-dense in any memory layout, or CSR; they are walked in blocks on threads.
+the others (see `engine/predict/walk.hpp`), so a walk ends inside the arrays whatever the tree came
+from. Rows are dense in any memory layout, or CSR; they are walked in blocks on threads.
 
 Invariant: nodes form a binary tree rooted at 0, and a child's id is larger than its parent's.
 

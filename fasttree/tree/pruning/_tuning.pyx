@@ -7,8 +7,8 @@ node, and a node's follows from the rows that pass through it (Wang and Gupta 20
 stops each row at each setting instead; Breiman's cost-complexity cross-validation is the same idea
 for one limit).
 
-Quantities have twice the digits of a double (see _wide.hpp), so that trees which predict alike
-score alike, to the last bit, however their leaves are grouped.
+Quantities have twice the digits of a double (see `engine/prune/wide.hpp`), so that trees which
+predict alike score alike, to the last bit, however their leaves are grouped.
 
 Complexity: O(rows + nodes * classes) or O(rows * depth) for the nodes; see `CutSums` for the
 settings.
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-# One setting of the limits in absolute numbers: `Setting` of _tuning.hpp.
+# One setting of the limits in absolute numbers: `Setting` of engine/prune/tuning.hpp.
 SETTING_DTYPE = np.dtype(
     [
         ("max_depth", np.int64),

@@ -1,0 +1,156 @@
+// The contract of accumulators, and what they share.
+//
+// An accumulator moves rows, or whole cells of a count table, from the right child to the left
+// one in O(1) per row and output and scores the position. Scores are functions of the exact
+// integer sums alone, larger is better; whatever is kept incrementally only screens candidates, or
+// is itself exact. What takes long for a single feature counts its steps itself, and scores
+// nothing once the fit is given up.
+//
+// `is_accumulator` lists the members. A new criterion can begin as this one, a misclassification
+// rate, and grow what makes it fast: cells for count tables, an `advance` (advance.hpp), bounds
+// (scan/bounds.hpp), a scan of blocks (scan/block_scan.hpp).
+//
+// EXAMPLE
+// template <class Weights>
+// struct Misclassification : AccumulatorBase<Weights> {
+//     using Base = AccumulatorBase<Weights>;
+//     using Base::t, Base::w, Base::w_left, Base::w_total;
+//     using Cell = int64_t;
+//     static constexpr bool has_cells = false;  // features are read as runs
+//     static constexpr bool has_means = false;  // categories have no order
+//     const uint8_t* y;
+//     std::vector<int64_t> total, left;         // weight of each class
+//
+//     explicit Misclassification(const Targets& targets)
+//         : Base(targets), y(static_cast<const uint8_t*>(targets.classes)),
+//           total(targets.max_n_classes), left(total.size()) {}
+//     uint64_t work(uint32_t n) const { return n + total.size(); }
+//     void begin_node(const uint32_t* rows, uint32_t n) {
+//         reset();
+//         for (uint32_t i = 0; i < n; ++i) add(rows[i]);
+//         total = left;
+//         w_total = w_left;
+//     }
+//     void node_stats(const uint32_t*, uint32_t, NodeStats& out) const {
+//         const int64_t largest = *std::max_element(total.begin(), total.end());
+//         out.weight = to_double(w_total) * t.weight_unit;
+//         out.impurity = 1.0 - to_double(largest) / to_double(w_total);
+//         out.pure = largest == w_total;
+//     }
+//     void node_value(double* value) const {
+//         for (size_t c = 0; c < total.size(); ++c)
+//             value[c] = to_double(total[c]) / to_double(w_total);
+//     }
+//     void reset() {
+//         std::fill(left.begin(), left.end(), 0);
+//         w_left = 0;
+//     }
+//     void add(uint32_t row) {
+//         left[y[row]] += w[row];
+//         w_left += w[row];
+//     }
+//     double score() const {
+//         int64_t most_left = 0, most_right = 0;
+//         for (size_t c = 0; c < total.size(); ++c) {
+//             most_left = std::max(most_left, left[c]);
+//             most_right = std::max(most_right, total[c] - left[c]);
+//         }
+//         return to_double(most_left + most_right);
+//     }
+//     bool may_beat(double best) const { return score() > best; }
+//     double sklearn_score() const { return score(); }
+//     double perfect_score(const uint32_t*, uint32_t) const { return to_double(w_total); }
+//     double value_left() const { return to_double(left[0]) / to_double(w_left); }
+//     double value_right() const {
+//         return to_double(total[0] - left[0]) / to_double(w_total - w_left);
+//     }
+// };
+// END OF EXAMPLE
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "engine/core/impurity.hpp"
+#include "engine/core/runs.hpp"
+#include "engine/core/targets.hpp"
+#include "utils/_interrupt.hpp"
+
+namespace fasttree {
+
+// Relative slack of the screens: they never reject what the score would accept.
+constexpr double SCREEN = 1.0 - 1e-13;
+
+// The fit's targets and the weights on either side of the position.
+template <class Weights>
+struct AccumulatorBase : Watched {
+    static constexpr bool weighted = Weights::weighted;
+
+    const Targets& t;
+    Weights w;
+    int64_t w_total = 0, w_left = 0;  // of the node; left of the position
+
+    explicit AccumulatorBase(const Targets& targets) : t(targets), w(targets) {}
+
+    double weight_left() const { return to_double(w_left) * t.weight_unit; }
+    double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
+};
+
+// Accumulators whose pass does not begin with an empty left child (and the missing rows, if they go
+// left): begin_pass(runs, missing_left) instead of reset(), and for categories
+// begin_categories(runs, groups) and take_category(group).
+template <class Acc, class = void>
+struct has_begin_pass : std::false_type {};
+template <class Acc>
+struct has_begin_pass<Acc, std::void_t<decltype(&Acc::begin_pass)>> : std::true_type {};
+
+// Whether a class has the members of an accumulator; what is missing is an error that names it.
+template <class Acc>
+constexpr bool is_accumulator() {
+    using Const = const Acc&;
+    static_assert(std::is_base_of_v<Watched, Acc>, "it counts its steps");
+    static_assert(std::is_constructible_v<Acc, const Targets&>);
+    // Steps of a scan of n rows, each of about a row's worth.
+    static_assert(std::is_same_v<decltype(std::declval<Const>().work(0u)), uint64_t>);
+    // Takes a node's rows, ascending; its statistics and value, of the same rows.
+    using BeginNode = decltype(std::declval<Acc&>().begin_node(nullptr, 0u));
+    using Stats = decltype(std::declval<Acc&>().node_stats(nullptr, 0u,
+                                                           std::declval<NodeStats&>()));
+    using Value = decltype(std::declval<Const>().node_value(nullptr));
+    static_assert(std::is_void_v<BeginNode> && std::is_void_v<Stats> && std::is_void_v<Value>);
+    // All rows to the right; one of them to the left.
+    if constexpr (!has_begin_pass<Acc>::value) {
+        static_assert(std::is_void_v<decltype(std::declval<Acc&>().reset())>);
+    }
+    static_assert(std::is_void_v<decltype(std::declval<Acc&>().add(0u))>);
+    // What the position is worth; false only if that is not more than `best`; the worth by
+    // scikit-learn's formula (replay); what no position of these rows exceeds, or infinity.
+    static_assert(std::is_same_v<decltype(std::declval<Const>().score()), double>);
+    static_assert(std::is_same_v<decltype(std::declval<Const>().may_beat(0.0)), bool>);
+    static_assert(std::is_same_v<decltype(std::declval<Const>().sklearn_score()), double>);
+    using Perfect = decltype(std::declval<Acc&>().perfect_score(nullptr, 0u));
+    static_assert(std::is_same_v<Perfect, double>);
+    // Of the children: sums of weights, and what monotonic constraints compare.
+    static_assert(std::is_same_v<decltype(std::declval<Const>().weight_left()), double>);
+    static_assert(std::is_same_v<decltype(std::declval<Const>().weight_right()), double>);
+    static_assert(std::is_same_v<decltype(std::declval<Const>().value_left()), double>);
+    static_assert(std::is_same_v<decltype(std::declval<Const>().value_right()), double>);
+    using Cell = typename Acc::Cell;
+    if constexpr (Acc::has_cells) {
+        // Cells in a value's statistics; adds a row to them; their rows; moves them to the left.
+        static_assert(std::is_same_v<decltype(std::declval<Const>().cell_size()), size_t>);
+        using Fill = decltype(std::declval<Const>().fill(std::declval<Cell*>(), 0u));
+        using Move = decltype(std::declval<Acc&>().add_cell(std::declval<const Cell*>()));
+        static_assert(std::is_void_v<Fill> && std::is_void_v<Move>);
+        static_assert(std::is_same_v<decltype(std::declval<Const>().cell_rows(
+            std::declval<const Cell*>())), uint32_t>);
+    }
+    // The mean of the left child, by which sets of categories are ordered.
+    if constexpr (Acc::has_means) {
+        static_assert(std::is_same_v<decltype(std::declval<Const>().mean_left()), Mean>);
+    }
+    return true;
+}
+
+}  // namespace fasttree
