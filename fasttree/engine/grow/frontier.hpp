@@ -30,6 +30,7 @@ class Frontier {
 public:
     Frontier() = default;
     Frontier(const Frontier&) = delete;
+    Frontier& operator=(const Frontier&) = delete;
     virtual ~Frontier() = default;
     // Whether nodes are put here by their improvement, hence searched already.
     virtual bool is_ranked() const noexcept = 0;
