@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
 import fasttree.tree
+from fasttree.tree._criterion import MAE, Poisson, TargetSplit
 from reference.problems import random_problem
 from reference.trees import assert_same
 
@@ -296,3 +297,35 @@ def test_fit_and_predict_leave_their_input_alone(seed):
     fitted.predict(problem.X)
     fitted.decision_path(problem.X)
     assert_unchanged([problem.X, problem.y, problem.sample_weight], before)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "name", "y", "params", "message"),
+    [
+        (Poisson, "poisson", [-1.0, 2.0], {}, "negative"),
+        (Poisson, "poisson", [0.0, 0.0], {}, "positive"),
+        (TargetSplit, "label_split", [1.0, 2.0], {"monotonic_cst": [1]}, "Monotonicity"),
+        (MAE, "absolute_error", [1.0, 2.0], {"categorical_split": "subset"}, "best set"),
+    ],
+)
+def test_what_a_criterion_cannot_do_is_refused_by_name_and_as_an_instance(
+    criterion, name, y, params, message
+):
+    X = np.array([["a"], ["b"]], dtype=object) if "categorical_split" in params else [[1.0], [2.0]]
+    for given_criterion in (name, criterion(1, 2)):
+        estimator = fasttree.tree.DecisionTreeRegressor(criterion=given_criterion, **params)
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(X, y)
+
+
+def test_an_instance_of_a_criterion_is_pruned_by_its_own_error():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.standard_cauchy(60)
+    X_held, y_held = rng.normal(size=(60, 2)), rng.standard_cauchy(60)
+    by_name, by_instance = (
+        fasttree.tree.DecisionTreeRegressor(criterion=criterion, random_state=0)
+        .fit(X, y)
+        .reduced_error_prune(X_held, y_held)
+        for criterion in ("absolute_error", MAE(1, 60))
+    )
+    assert_array_equal(by_name.tree_.threshold, by_instance.tree_.threshold)

@@ -154,6 +154,22 @@ def test_threads(Forest, n_threads):
     assert forest.oob_score_ == expected.oob_score_
 
 
+@each_forest
+@pytest.mark.parametrize("setting", [{"simd": "portable"}, {"strategy": "presort"},
+                                     {"strategy": "count"}, {"strategy": "sort"}])  # fmt: skip
+@pytest.mark.parametrize("largest", [1, 50, 9000])
+def test_switches_of_speed(Forest, setting, largest):
+    """Weights of different sizes are summed in different ways."""
+    source = np.random.default_rng(largest)
+    rows = source.normal(size=(900, 5)).round(2)
+    target = (rows[:, 0] + source.normal(size=900) > 0).astype(int)
+    weights = source.integers(1, largest + 1, 900)
+    forest = Forest(4, random_state=0, bootstrap=largest == 1)
+    with fasttree.config_context(**setting):
+        other = clone(forest).fit(rows, target, sample_weight=weights)
+    assert_same_forest(other, forest.fit(rows, target, sample_weight=weights))
+
+
 def test_more_threads_than_trees():
     big = np.tile(X, (8, 1)) + rng.normal(size=(4000, 6))
     target = np.tile(y, 8)

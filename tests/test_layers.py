@@ -26,6 +26,7 @@ STAGES = (
     "simd",
 )
 LAYERS = (
+    "ensemble",
     "tree",
     "optimal",
     "table",

@@ -14,11 +14,13 @@ SOURCES = sorted(
     for path in PACKAGE.rglob("*")
     if path.suffix in (".py", ".pyx", ".pxd", ".hpp", ".h", ".cpp")
 )
+CPP = [path for path in SOURCES if path.suffix in (".hpp", ".h", ".cpp")]
 CYTHON = [path for path in SOURCES if path.suffix in (".pyx", ".pxd")]
 PYTHON = [path for path in SOURCES if path.suffix == ".py"]
-MAX_COMPILED, MAX_PYTHON, MAX_FUNCTION, MAX_LINE = 600, 800, 80, 100
+MAX_COMPILED, MAX_PYTHON, MAX_FUNCTION, MAX_LINE = 500, 800, 80, 100
 
 each_source = pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+each_cpp = pytest.mark.parametrize("path", CPP, ids=lambda p: str(p.relative_to(ROOT)))
 each_cython = pytest.mark.parametrize("path", CYTHON, ids=lambda p: str(p.relative_to(ROOT)))
 each_python = pytest.mark.parametrize("path", PYTHON, ids=lambda p: str(p.relative_to(ROOT)))
 
@@ -91,6 +93,61 @@ def test_functions_of_cython_are_found():
     """The reader of the test above, on a function whose arguments take three lines."""
     text = "cdef int f(\n    int a,\n) noexcept nogil:\n    return a\n\ndef g(x):\n    return x\n"
     assert dict(functions_of(text)) == {"f": 4, "g": 2}
+
+
+@each_cpp
+def test_cpp_functions_are_short(path):
+    long = {name: size for name, size in cpp_functions_of(path.read_text()) if size > MAX_FUNCTION}
+    assert long == {}
+
+
+def cpp_functions_of(text):
+    """(name, number of lines) of each C++ function: a block, not in another, after arguments."""
+    text = re.sub(r"//[^\n]*|^#[^\n]*(?:\\\n[^\n]*)*", "", text, flags=re.MULTILINE)
+    scope = r"\s*(?:template\s*<[^{}]*>\s*)?(?:inline\s+)?(?:namespace|class|struct|enum|extern)\b"
+    depth, since, opened = 0, 0, None  # of function blocks; where a declaration begins
+    for mark in re.finditer(r"[{};]", text):
+        if mark[0] == "{":
+            declaration = text[since : mark.start()]
+            is_function = re.search(r"\)[^()]*$", declaration) and not re.match(scope, declaration)
+            if depth > 0 or is_function:
+                if depth == 0:
+                    opened = declaration.lstrip()
+                    start = mark.start() - len(opened)
+                depth += 1
+        elif mark[0] == "}" and depth > 0:
+            depth -= 1
+            if depth == 0:
+                name = re.search(r"([~\w]+|operator\S+)\s*\(", opened)
+                yield name[1] if name else opened, text.count("\n", start, mark.start()) + 1
+        if depth == 0:
+            since = mark.end()
+
+
+def test_functions_of_cpp_are_found():
+    """The reader of the test above, on functions in a class, a template and an initialiser list."""
+    text = """namespace a {
+    class B : public C {
+        int x_{0};  // {
+        explicit B(int x) : x_(x) {}
+        bool f(int a,
+               int b) const noexcept {
+            if (a) { return [&] { return b; }(); }
+        }
+    };
+    template <class T>
+    T g(T x) {
+        return x;
+    }
+    }
+    """
+    assert list(cpp_functions_of(text)) == [("B", 1), ("f", 4), ("g", 4)]
+
+
+@each_cpp
+def test_nothing_is_cast_at_run_time(path):
+    """What a class can do is asked of its interface."""
+    assert "dynamic_cast" not in path.read_text()
 
 
 def cimports(path):

@@ -402,3 +402,18 @@ def test_targets_without_weight_do_not_matter(criterion):
     found = DecisionTreeRegressor(criterion=criterion).fit(X, y, weights).tree_
     assert found.nodes.tobytes() == expected.nodes.tobytes()
     assert found.value.tobytes() == expected.value.tobytes()
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson", "absolute_error"])
+@pytest.mark.parametrize("exponent", [-60, -100, -670, -1000])
+def test_a_leaf_whose_weight_is_nothing_beside_the_others_has_the_mean_of_its_targets(
+    criterion, exponent
+):
+    X = np.arange(4.0)[:, None]
+    y = np.array([3.0, 3.0, 5.25, 5.25])
+    w = np.array([1.0, 1.0, 2.0**exponent, 2.0**exponent])
+    tree = DecisionTreeRegressor(criterion=criterion).fit(X, y, w)
+    if tree.get_n_leaves() > 1:
+        np.testing.assert_allclose(tree.predict(X), y, rtol=1e-9)
+    else:
+        np.testing.assert_allclose(tree.predict(X), 3.0)

@@ -31,9 +31,9 @@ from fasttree.ensemble._compact import CompactForest
 from fasttree.ensemble._growth import Plan, bare_copy, grow_trees
 from fasttree.ensemble._oob import oob_means, permutation_importances
 from fasttree.ensemble._store import ForestStore
+from fasttree.table._encoder import table_encoder
 from fasttree.tree._base import BaseDecisionTree
 from fasttree.tree._data import EncodedData
-from fasttree.table._encoder import table_encoder
 from fasttree.tree._validation import (
     check_class_weight,
     check_predict_data,
@@ -189,6 +189,8 @@ class Forest(CallbackSupportMixin):
         if isinstance(X, EncodedData):
             X = X.in_order()
         return BaseDecisionTree._read_data(self, X, y, sample_weight, is_shared=is_shared)
+
+    _criterion_type = BaseDecisionTree._criterion_type  # asked by the above
 
     def _read_target(self, y, sample_weight, X):
         """Return y as float64 columns and weights with those of the classes."""

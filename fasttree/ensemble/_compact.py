@@ -17,8 +17,8 @@ import numpy as np
 from fasttree.ensemble._growth import bare_copy
 from fasttree.ensemble._store import ForestStore, subtree_sums
 from fasttree.tree._base import BaseDecisionTree
-from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 from fasttree.tree._tree import NODE_DTYPE, Tree
+from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 
 if TYPE_CHECKING:
     from typing import Self

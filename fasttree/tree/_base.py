@@ -168,8 +168,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
                 check_values(self, X, effective_n_threads(self.n_jobs, X.size))
             else:
                 X, y, encoder = read
-        if self.criterion == "poisson" and check_input:
-            _check_poisson_target(y)
+        if check_input:
+            self._criterion_type().check_target(y)
         self.n_features_in_ = X.shape[1]
         y, sample_weight = self._read_target(y, sample_weight, X)
         if isinstance(X, EncodedData):
@@ -301,7 +301,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         ):
             raise ValueError("Monotonicity constraints are for columns without categories.")
         if self.categorical_split == "subset" and self.splitter == "best":
-            is_ordered = self.n_outputs_ == 1 and self.criterion != "absolute_error"
+            is_ordered = self.n_outputs_ == 1 and self._criterion_type().orders_categories
             if isinstance(self, ClassifierMixin):
                 is_ordered = is_ordered and self.n_classes_[0] <= 2
             if not is_ordered:
@@ -315,9 +315,15 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if isinstance(self.criterion, Criterion):
             # It has state, and fits may run at the same time.
             return copy.deepcopy(self.criterion)
-        if isinstance(self, ClassifierMixin):
-            return CRITERIA_CLF[self.criterion](self.n_outputs_, self.n_classes_)
-        return CRITERIA_REG[self.criterion](self.n_outputs_, n_samples)
+        size = self.n_classes_ if isinstance(self, ClassifierMixin) else n_samples
+        return self._criterion_type()(self.n_outputs_, size)
+
+    def _criterion_type(self):
+        """Return the class of the criterion, which says what it can do."""
+        if isinstance(self.criterion, Criterion):
+            return type(self.criterion)
+        criteria = CRITERIA_CLF if isinstance(self, ClassifierMixin) else CRITERIA_REG
+        return criteria[self.criterion]
 
     def _n_features_per_node(self):
         n_features = self.n_features_in_
@@ -338,8 +344,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             return None
         if self.n_outputs_ > 1:
             raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
-        if self.criterion == "label_split":
-            raise ValueError("Monotonicity constraints are not supported by 'label_split'.")
+        if not self._criterion_type().takes_monotonic_cst:
+            raise ValueError(f"Monotonicity constraints are not supported by {self.criterion!r}.")
         constraints = np.asarray(self.monotonic_cst)
         if constraints.shape[0] != self.n_features_in_:
             raise ValueError(
@@ -503,12 +509,3 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             input_name="X",
         )
         return None
-
-
-def _check_poisson_target(y):
-    if np.any(y < 0):
-        raise ValueError(
-            "Some value(s) of y are negative which is not allowed for Poisson regression."
-        )
-    if not np.any(y):
-        raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")

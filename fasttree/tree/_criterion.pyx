@@ -22,6 +22,8 @@ from fasttree.engine.criteria cimport (
 from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t
 
 
+from fasttree.tree import _split_scores as split_scores
+
 cdef extern from "<cfloat>" nogil:
     const double DBL_TRUE_MIN
 
@@ -39,7 +41,29 @@ cdef class Criterion:
     After `init`, `scanner` finds best splits for any node of the rows given. Its sums of weights
     are in units of 2**weight_exponent, targets in units of 2**target_exponent, impurities in units
     of 2**impurity_exponent; the exponents are 0 unless weights or targets are far from 1.
+
+    Estimators ask the class what it can do.
+
+    Attributes
+    ----------
+    orders_categories : bool
+        Whether the best set of categories is a prefix of them in the order of their means, with one
+        output and, in classification, two classes.
+    takes_monotonic_cst : bool
+        Whether children can be kept in the order of monotonic constraints.
+    squares_errors : bool
+        Whether the error of a prediction is squared, or absolute.
+    split_score : callable
+        ``split_score(tree, x, y, sample_weight)``: what the split of a tree of one split is worth.
     """
+    orders_categories = True
+    takes_monotonic_cst = True
+    squares_errors = True
+    split_score = staticmethod(split_scores.improvement)
+
+    @staticmethod
+    def check_target(y):
+        """Raise ValueError if the targets, finite numbers, are not of the criterion's kind."""
 
     cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
                   const uint32_t[::1] rows, uint32_t n_rows, FitOptions options) except -1:
@@ -261,6 +285,7 @@ cdef class Entropy(ClassificationCriterion):
 
 cdef class ChiSquare(ClassificationCriterion):
     """Splits ranked by Pearson's chi-square of side and class; impurity is Gini's."""
+    split_score = staticmethod(split_scores.chi_square)
 
     cdef void make_searcher(self) except *:
         self.searcher = move(make_chi_square(self.targets))
@@ -374,6 +399,15 @@ cdef enum:
 cdef class Poisson(RegressionCriterion):
     """Half Poisson deviance from the node's mean, mean over outputs. Targets are >= 0."""
 
+    @staticmethod
+    def check_target(y):
+        if np.any(y < 0):
+            raise ValueError(
+                "Some value(s) of y are negative which is not allowed for Poisson regression."
+            )
+        if not np.any(y):
+            raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
+
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         cdef float64_t[::1] log_counts
         self.init_sums(y, w, False)
@@ -390,6 +424,8 @@ cdef class Poisson(RegressionCriterion):
 
 cdef class MAE(RegressionCriterion):
     """Mean absolute error about the node's median, mean over outputs."""
+    orders_categories = False
+    squares_errors = False
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         cdef int64_t[:, ::1] levels
@@ -411,6 +447,8 @@ cdef class TargetSplit(RegressionCriterion):
 
     One output. Impurity is the squared error.
     """
+    takes_monotonic_cst = False
+    split_score = staticmethod(split_scores.gain_about_halves)
 
     cdef int impurity_degree(self):
         return 2

@@ -15,5 +15,3 @@ cdef class Tree:
     cdef object _values          # float64[node_count, n_outputs, max_n_classes], C-contiguous
     cdef object _label_splits    # CategoricalSplits, or None
     cdef Walker _walker          # with a checked copy of _nodes
-
-    cdef tuple _parents_and_depths(self)

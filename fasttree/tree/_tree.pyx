@@ -13,7 +13,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cpython.exc cimport PyErr_CheckSignals
-from cython.parallel cimport prange
 from libc.math cimport frexp, ldexp
 from libc.stdint cimport int64_t
 
@@ -25,6 +24,7 @@ from fasttree.tree.fitted._walk cimport node_pointer
 
 from fasttree._sklearn_compat import align_sparse_interface
 from fasttree.tree.fitted._categorical_splits import CategoricalSplits
+from fasttree.tree.fitted._paths import parents_and_depths, paths_to
 from fasttree.tree.fitted._tree_state import (
     FORMAT_VERSION,
     NODE_DTYPE,
@@ -32,6 +32,7 @@ from fasttree.tree.fitted._tree_state import (
     _check_node_ndarray,
     _check_size,
     _check_value_ndarray,
+    _checked_nodes,
 )
 from fasttree.utils._finite import SOME_INFINITE
 
@@ -271,20 +272,7 @@ cdef class Tree:
         return state
 
     def __setstate__(self, state):
-        if not isinstance(state, dict) or state.get("format_version") != FORMAT_VERSION:
-            raise ValueError(
-                f"This state of a tree cannot be read: format version {FORMAT_VERSION} of "
-                "fasttree is expected."
-            )
-        missing = {"max_depth", "node_count", "nodes", "values"}.difference(state)
-        if missing:
-            raise ValueError(f"The state of the tree lacks {', '.join(sorted(missing))}.")
-        # The state may share its arrays with another tree (copy.copy) or a read-only file.
-        nodes = np.array(_check_node_ndarray(state["nodes"], NODE_DTYPE))
-        if state["node_count"] != nodes.shape[0]:
-            raise ValueError(
-                f"node_count is {state['node_count']}, but there are {nodes.shape[0]} nodes."
-            )
+        nodes = _checked_nodes(state)
         shape = (nodes.shape[0], self.n_outputs, self.max_n_classes)
         values = np.array(_check_value_ndarray(state["values"], np.dtype(np.float64), shape))
         if values[:, np.arange(self.max_n_classes) >= self.n_classes[:, None]].any():
@@ -391,42 +379,14 @@ cdef class Tree:
             Ones where the row passes through the node, root and leaf included.
         """
         leaves = self.apply(X, n_threads)
-        parents, depths = self._parents_and_depths()
-        n_rows = leaves.shape[0]
-        indptr = np.zeros(n_rows + 1, dtype=np.int64)
-        np.cumsum(depths[leaves], out=indptr[1:])
-        indices = np.empty(indptr[n_rows], dtype=np.int64)
-        cdef intp_t start, end, step = self._walker.rows_per_check(
-            0, self.max_depth * sizeof(int64_t), n_threads)
-        for start in range(0, n_rows, step):
-            end = min(start + step, n_rows)
-            _climb(leaves, parents, indptr, indices, start, end, n_threads)
-            PyErr_CheckSignals()
+        step = self._walker.rows_per_check(0, self.max_depth * sizeof(int64_t), n_threads)
+        indptr, indices = paths_to(leaves, self.children_left, self.children_right, step,
+                                   n_threads)
         data = np.ones(indices.shape[0], dtype=np.intp)
-        path = csr_array((data, indices, indptr), shape=(n_rows, self.node_count))
+        path = csr_array((data, indices, indptr), shape=(leaves.shape[0], self.node_count))
         return align_sparse_interface(path)
 
     # ---- what follows from the arrays
-
-    cdef tuple _parents_and_depths(self):
-        """Each node's parent (-1 for the root) and its depth, the root's being 1."""
-        cdef intp_t i
-        cdef const intp_t[:] left = self.children_left
-        cdef const intp_t[:] right = self.children_right
-        parents = np.empty(self.node_count, dtype=np.int64)
-        depths = np.empty(self.node_count, dtype=np.int64)
-        cdef int64_t[::1] parent = parents
-        cdef int64_t[::1] depth = depths
-        if self.node_count == 0:
-            return parents, depths
-        with nogil:
-            parent[0] = -1
-            depth[0] = 1
-            for i in range(left.shape[0]):
-                if left[i] >= 0:
-                    parent[left[i]] = parent[right[i]] = i
-                    depth[left[i]] = depth[right[i]] = depth[i] + 1
-        return parents, depths
 
     def compute_node_depths(self):
         """Return the depth of each node; the root's is 1.
@@ -436,7 +396,7 @@ cdef class Tree:
         ndarray of shape (node_count,), dtype=int64
             Depths.
         """
-        return self._parents_and_depths()[1]
+        return parents_and_depths(self.children_left, self.children_right)[1]
 
     def compute_feature_importances(self, normalize=True):
         """Return the total decrease of impurity that each feature's splits brought.
@@ -535,21 +495,3 @@ cdef class Tree:
             if not 0.999 < total_weight < 1.001:
                 raise ValueError(f"The leaves' weights sum to {total_weight}, not to 1.")
             PyErr_CheckSignals()
-
-
-cdef int _climb(
-    const intp_t[::1] leaves, const int64_t[::1] parents, const int64_t[::1] indptr,
-    int64_t[::1] indices, intp_t start, intp_t end, int n_threads
-) except -1:
-    """Write the path of rows [start, end), from the leaf up to the root."""
-    cdef intp_t i
-    for i in prange(start, end, nogil=True, num_threads=n_threads, schedule="static"):
-        _climb_one(leaves[i], &parents[0], &indices[indptr[i + 1] - 1])
-    return 0
-
-
-cdef inline void _climb_one(int64_t node, const int64_t* parents, int64_t* last) noexcept nogil:
-    while node >= 0:
-        last[0] = node
-        last -= 1
-        node = parents[node]

@@ -132,8 +132,14 @@ inline Grid target_grid(const double* y, size_t n, size_t stride, const double* 
     const bool integer_weights = w == nullptr || weight_unit == 1.0;
     bool integers = true;
     double sum = 0.0, absolute = 0.0, weight = 0.0;
+    // A weight too small for the grid counts as one unit of it, here as among the integers.
+    const auto weight_of = [&](size_t i) {
+        if (w == nullptr) return 1.0;
+        const bool is_raised = w[i] != 0.0 && std::fabs(w[i]) <= weight_unit / 2;
+        return is_raised ? std::copysign(weight_unit, w[i]) : w[i];
+    };
     for (size_t i = 0; i < n; ++i) {
-        const double target = y[i * stride], wi = w ? std::fabs(w[i]) : 1.0;
+        const double target = y[i * stride], wi = std::fabs(weight_of(i));
         integers &= target == std::floor(target);
         sum += wi * target;
         absolute += std::fabs(wi * target);
@@ -158,11 +164,11 @@ inline Grid target_grid(const double* y, size_t n, size_t stride, const double* 
     const double centre = centred && weight != 0.0 ? sum / weight : 0.0;
     absolute = 0.0;
     for (size_t i = 0; i < n; ++i) {
-        absolute += std::fabs((w ? w[i] : 1.0) * (y[i * stride] - centre));
+        absolute += std::fabs(weight_of(i) * (y[i * stride] - centre));
     }
     const double unit = power_unit(absolute);
     for (size_t i = 0; i < n; ++i) {
-        out[i * stride] = std::llrint((w ? w[i] : 1.0) * (y[i * stride] - centre) / unit);
+        out[i * stride] = std::llrint(weight_of(i) * (y[i * stride] - centre) / unit);
     }
     return {centre, unit};
 }

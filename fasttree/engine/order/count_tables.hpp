@@ -17,7 +17,6 @@
 #include "engine/core/sampler.hpp"
 #include "engine/core/split.hpp"
 #include "engine/order/sample.hpp"
-#include "engine/scan/scanner.hpp"
 #include "utils/_interrupt.hpp"
 
 namespace fasttree {

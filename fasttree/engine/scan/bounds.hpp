@@ -12,6 +12,7 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/core/nonzeros.hpp"
 #include "engine/score/absolute_error.hpp"
 #include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"

@@ -107,3 +107,22 @@ def check_side_array(array, name, expected_dtype):
     if converted is not array and not np.array_equal(converted, array):
         raise ValueError(f"{name} holds values that {np.dtype(expected_dtype)} does not.")
     return converted
+
+
+def _checked_nodes(state):
+    """Return the nodes of a state that has all its parts; a copy, for the state may share them."""
+    if not isinstance(state, dict) or state.get("format_version") != FORMAT_VERSION:
+        raise ValueError(
+            f"This state of a tree cannot be read: format version {FORMAT_VERSION} of "
+            "fasttree is expected."
+        )
+    missing = {"max_depth", "node_count", "nodes", "values"}.difference(state)
+    if missing:
+        raise ValueError(f"The state of the tree lacks {', '.join(sorted(missing))}.")
+    # With another tree (copy.copy), or a read-only file.
+    nodes = np.array(_check_node_ndarray(state["nodes"], NODE_DTYPE))
+    if state["node_count"] != nodes.shape[0]:
+        raise ValueError(
+            f"node_count is {state['node_count']}, but there are {nodes.shape[0]} nodes."
+        )
+    return nodes

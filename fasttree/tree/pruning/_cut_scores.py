@@ -133,7 +133,7 @@ def node_losses(estimator, X, y, sample_weight=None):
         y = y.astype(np.float64)
         if not np.isfinite(y).all():
             raise ValueError("The validation targets must be finite numbers.")
-        squared = inner.criterion != "absolute_error"
+        squared = inner._criterion_type().squares_errors
         weights = [
             path_errors(tree, leaves, column, k, squared, sample_weight)[:, None]
             for k, column in enumerate(np.ascontiguousarray(y.T))

@@ -1,0 +1,97 @@
+"""How to add a criterion: the example of the accumulators' contract is compiled, and searches."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+PACKAGE = TESTS.parent / "fasttree"
+HEADER = PACKAGE / "engine/score/accumulator.hpp"
+
+
+def example():
+    """The code of the example, without the marks of a comment."""
+    text = re.search(r"// EXAMPLE\n(.*?)// END OF EXAMPLE", HEADER.read_text(), re.DOTALL)[1]
+    return re.sub(r"^// ?", "", text, flags=re.MULTILINE)
+
+
+def compiler():
+    names = [os.environ["CXX"]] if "CXX" in os.environ else ["c++", "g++", "clang++"]
+    return next((name.split() for name in names if shutil.which(name.split()[0])), None)
+
+
+def compile_source(source, target):
+    if compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    source_file = target.with_suffix(".cpp")
+    source_file.write_text(source)
+    command = [
+        *compiler(),
+        "-std=c++17",
+        "-O1",
+        f"-I{PACKAGE}",
+        str(source_file),
+        "-o",
+        str(target),
+    ]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    """A program that splits by the example."""
+    target = tmp_path_factory.mktemp("toy") / "toy"
+    source = (TESTS / "toy/main.cpp").read_text().replace("EXAMPLE\n", example())
+    done = compile_source(source, target)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return target
+
+
+def best_split(x, y, w):
+    """The specification: impurity, whether there is a split, rows on its left and its score."""
+    totals = np.bincount(y, w)
+    best = (0, 0, 0.0)
+    for value in np.unique(x)[:-1]:
+        left = x <= value
+        score = np.bincount(y[left], w[left]).max() + np.bincount(y[~left], w[~left]).max()
+        if score > best[2]:
+            best = (1, left.sum(), score)
+    return (1 - totals.max() / totals.sum(), *best)
+
+
+def test_a_criterion_written_from_the_example_finds_the_best_splits(toy):
+    rng = np.random.default_rng(0)
+    problems, lines = [], []
+    for i in range(200):
+        n, n_classes, is_weighted = rng.integers(2, 40), rng.integers(2, 6), i % 2
+        x, y = rng.integers(0, rng.integers(1, 20), n), rng.integers(0, n_classes, n)
+        w = rng.integers(1, 5, n) if is_weighted else np.ones(n, dtype=int)
+        problems.append((x, y, w))
+        lines.append(f"{n} {n_classes} {is_weighted}")
+        lines += [f"{c} {weight} {value}" for c, weight, value in zip(y, w, x)]
+    done = subprocess.run(
+        [str(toy)], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True
+    )
+    found = [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
+    assert len(found) == len(problems)
+    for problem, line in zip(problems, found):
+        assert line == pytest.approx(best_split(*problem), rel=1e-15)
+
+
+def test_what_the_example_lacks_is_named(tmp_path):
+    """Without one member of the contract it does not compile, and the compiler says which."""
+    lacking = re.sub(r"    double sklearn_score\(\).*\n", "", example())
+    assert lacking != example()
+    source = (TESTS / "toy/main.cpp").read_text().replace("EXAMPLE\n", lacking)
+    done = compile_source(source, tmp_path / "lacking")
+    assert done.returncode != 0
+    assert "sklearn_score" in done.stderr
+
+
+def test_the_example_is_short():
+    assert len(example().splitlines()) <= 60
