@@ -5,6 +5,9 @@ When scikit-learn moves or changes one of them, this file follows and nothing el
 
 from typing import TYPE_CHECKING
 
+from sklearn.ensemble._bootstrap import _get_n_samples_bootstrap as n_samples_of_bootstrap
+from sklearn.ensemble._forest import ForestClassifier
+from sklearn.ensemble._iforest import _average_path_length as average_path_length
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _MultimetricScorer as MultimetricScorer
 from sklearn.metrics._scorer import _PassthroughScorer as PassthroughScorer
@@ -38,6 +41,7 @@ from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _check_response_method as check_response_method
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+from sklearn.utils.validation import _num_samples as num_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +53,24 @@ if TYPE_CHECKING:
     def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
 else:
     from sklearn.base import _fit_context as fit_context
+
+
+def expanded_class_weights(forest, y, sample_weight):
+    """Return the weight of each row's class as scikit-learn's forests weigh it, or None where
+    classes are balanced within each bootstrap sample.
+
+    Parameters
+    ----------
+    forest : ForestClassifier
+        Has `class_weight`, `warm_start`, `bootstrap`, `n_outputs_`; its classes are set as
+        scikit-learn sets them.
+    y : ndarray of shape (n_samples, n_outputs)
+        Class labels.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    """
+    return ForestClassifier._validate_y_class_weight(forest, y, sample_weight)[1]
+
 
 __all__ = [
     "BaseScorer",
@@ -64,14 +86,18 @@ __all__ = [
     "StrOptions",
     "align_sparse_interface",
     "assert_all_finite_element_wise",
+    "average_path_length",
     "check_feature_names",
     "check_method_params",
     "check_n_features",
     "check_response_method",
     "check_sample_weight",
+    "expanded_class_weights",
     "fit_and_score",
     "fit_context",
     "insert_error_scores",
+    "n_samples_of_bootstrap",
+    "num_samples",
     "report_fit_failures",
     "safe_indexing",
     "safe_split",

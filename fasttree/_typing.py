@@ -30,6 +30,7 @@ MaxFeatures: TypeAlias = float | Literal["sqrt", "log2"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
 ClassWeights: TypeAlias = ClassWeight | Sequence[Mapping[Any, float]]  # with several outputs
+ForestClassWeights: TypeAlias = ClassWeights | Literal["balanced_subsample"]
 CategoricalFeatures: TypeAlias = ArrayLike | Literal["from_dtype"] | None
 CategoricalSplit: TypeAlias = Literal["equality", "subset"]
 Constraints: TypeAlias = ArrayLike | Mapping[str, int] | None

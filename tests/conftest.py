@@ -23,7 +23,7 @@ import matplotlib  # noqa: E402
 import pytest  # noqa: E402
 from kernels import MissingTools, build  # noqa: E402
 from sklearn.conftest import pyplot  # noqa: E402, F401  (a fixture of scikit-learn's own tests)
-from sklearn_suite import Suite, retargeted  # noqa: E402, F401
+from sklearn_suite import SUITES, Suite, retargeted  # noqa: E402, F401
 
 PLAIN_SHARE = 10
 
@@ -34,6 +34,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "cases(n): run for the seeds 0 .. n - 1 (a tenth if plain)")
+    config.addinivalue_line("markers", "thread_unsafe: of scikit-learn's own tests")
     config.addinivalue_line("markers", "plain_memory: skipped under sanitizers")
     matplotlib.use("agg")
     if threading.current_thread() is threading.main_thread():
@@ -83,6 +84,6 @@ def simd(request, kernels):
 
 
 def pytest_pycollect_makemodule(module_path, parent):
-    if module_path.name == "test_sklearn_suite.py":
+    if module_path.name in SUITES:
         return Suite.from_parent(parent, path=module_path)
     return None

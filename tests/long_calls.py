@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import fasttree
+from fasttree.ensemble import RandomForestClassifier
 from fasttree.model_selection import TrainOnceSearchCV
 from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
 from fasttree.tree import (
@@ -117,6 +118,15 @@ def fit_best_first():
 
 def fit_random_splits():
     return fit(ExtraTreeRegressor(max_features=None), normal(1_000_000, 40), normal(1_000_000))
+
+
+def fit_forest():
+    return fit(RandomForestClassifier(1000), normal(20_000, 10), classes(20_000, 3))
+
+
+def predict_forest():
+    model = RandomForestClassifier(50).fit(normal(5_000, 5), classes(5_000, 5))
+    return partial(model.predict_proba, normal(1_000_000, 5))
 
 
 def fit_absolute_error():
@@ -286,6 +296,8 @@ LONG = PLAIN | {
     "fit, 50 outputs": fit_outputs,
     "fit, best first": fit_best_first,
     "fit, random splits": fit_random_splits,
+    "fit, forest": fit_forest,
+    "predict_proba, forest": predict_forest,
     "fit, absolute error": fit_absolute_error,
     "fit, 20,000 classes, chi2": partial(fit_many_classes, "chi2"),
     "fit, 20,000 classes, gini": partial(fit_many_classes, "gini"),

@@ -1,11 +1,13 @@
-"""scikit-learn's own tree tests, retargeted at fasttree and collected into our run.
+"""scikit-learn's own tests of trees and ensembles, retargeted at fasttree and collected into our
+run.
 
 The test modules are read from the installed scikit-learn, never shipped. Each import from
 ``sklearn.tree`` becomes one from ``fasttree.tree``; a private name that fasttree has no use for
 keeps scikit-learn's object so that the module can be imported, and every test that touches it
-must be named in ``PRIVATE``. One copy is collected per mode; forests grow fasttree's trees.
+must be named in ``PRIVATE``. Of ``sklearn.ensemble`` what fasttree has becomes ours. One copy is
+collected per mode; other ensembles grow fasttree's trees.
 
-``test_sklearn_suite.py`` names modes and exceptions; an exception that passes is a failure.
+The modules of ``SUITES`` name sources, modes and exceptions; an exception that passes is a failure.
 """
 
 import ast
@@ -14,25 +16,27 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-import sklearn.ensemble._forest
-import sklearn.tree.tests
+import sklearn
+from sklearn.ensemble import _bagging, _forest, _weight_boosting
 
 import fasttree
+import fasttree.ensemble
 import fasttree.tree
 
-SOURCES = sorted(Path(sklearn.tree.tests.__file__).parent.glob("test_*.py"))
+SUITES = ("test_sklearn_ensembles.py", "test_sklearn_suite.py")
 OURS = "fasttree.tree"
 
 
 class Suite(pytest.Module):
-    """``test_sklearn_suite.py``: its own tests, then scikit-learn's modules in each mode."""
+    """One of ``SUITES``: its own tests, then scikit-learn's modules in each mode."""
 
     def collect(self):
-        folder = self.config.cache.mkdir("sklearn_suite")
+        folder = self.config.cache.mkdir(self.path.stem)
         self.modules = [
             Retargeted.of(self, mode, source, folder / mode)
             for mode in self.obj.MODES
-            for source in SOURCES
+            for pattern in self.obj.SOURCES[mode]
+            for source in sorted(Path(sklearn.__file__).parent.glob(pattern))
         ]
         return [*super().collect(), *self.modules]
 
@@ -50,8 +54,9 @@ class Retargeted(pytest.Module):
         module = cls.from_parent(suite, path=path, name=name, nodeid=f"{suite.nodeid}::{name}")
         module.suite, module.mode, module.strangers = suite.obj, mode, strangers
         module.items = None
-        # As in scikit-learn's own run: logarithms of zero probabilities.
-        module.add_marker(pytest.mark.filterwarnings("ignore::RuntimeWarning"))
+        # As in scikit-learn's own run.
+        for category in suite.obj.IGNORED_WARNINGS:
+            module.add_marker(pytest.mark.filterwarnings(f"ignore::{category}"))
         return module
 
     def collect(self):
@@ -75,14 +80,15 @@ class Retargeted(pytest.Module):
 
 @pytest.fixture(autouse=True)
 def retargeted(request, monkeypatch):
-    """Runs a retargeted test in its mode, with forests of our trees."""
+    """Runs a retargeted test in its mode, with ensembles of our trees."""
     module = request.node.getparent(Retargeted)
     if module is None:
         yield
         return
-    for name in fasttree.tree.__all__:
-        if hasattr(sklearn.ensemble._forest, name):
-            monkeypatch.setattr(sklearn.ensemble._forest, name, getattr(fasttree.tree, name))
+    for ensembles in (_bagging, _forest, _weight_boosting):
+        for name in fasttree.tree.__all__:
+            if hasattr(ensembles, name):
+                monkeypatch.setattr(ensembles, name, getattr(fasttree.tree, name))
     with fasttree.config_context(**module.suite.MODES[module.mode]):
         yield
 
@@ -114,6 +120,13 @@ def _our_imports(node, missing):
     if node.module == "sklearn" and any(alias.name == "tree" for alias in node.names):
         others = [ast.unparse(alias) for alias in node.names if alias.name != "tree"]
         return [f"from sklearn import {', '.join(others)}", f"import {OURS} as tree"]
+    if node.module == "sklearn.ensemble":
+        ours = fasttree.ensemble.__all__
+        return [
+            f"from {'fasttree' if alias.name in ours else 'sklearn'}.ensemble "
+            f"import {ast.unparse(alias)}"
+            for alias in node.names
+        ]
     if not re.match(r"sklearn\.tree\b", node.module or ""):
         return []
     home = node.module.replace("sklearn.tree", OURS)

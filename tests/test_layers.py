@@ -27,6 +27,7 @@ STAGES = (
 )
 LAYERS = (
     "export",
+    "ensemble",
     "tree",
     "optimal",
     "table",

@@ -7,7 +7,9 @@ import re
 
 import sklearn_suite
 
+IGNORED_WARNINGS = ["RuntimeWarning"]  # logarithms of zero probabilities
 MODES = {"stream": {"sklearn_random_stream": True}, "default": {}}
+SOURCES = {mode: ["tree/tests/test_*.py"] for mode in MODES}
 
 # Tests of scikit-learn's private helpers that fasttree has no use for.
 PRIVATE = {

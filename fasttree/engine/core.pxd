@@ -8,6 +8,9 @@ from fasttree.utils._typedefs cimport float64_t, int64_t, intp_t, uint32_t, uint
 
 
 cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
+    const int RECORD_BITS
+    const int64_t MAX_RECORD_WEIGHT
+
     cdef cppclass NodeStats:
         double weight
         double impurity
@@ -21,6 +24,7 @@ cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
         const int64_t* n_classes
         const void* classes
         const uint32_t* class_bits
+        const uint32_t* records
         const int64_t* weights
         double weight_unit
         cbool has_negative_weights

@@ -1,5 +1,6 @@
 """The walk of rows through a fitted tree."""
 from libc.stddef cimport ptrdiff_t, size_t
+from libcpp cimport bool as cbool
 
 from fasttree.engine.core cimport NodeRecord
 from fasttree.engine.simd cimport Simd
@@ -109,4 +110,46 @@ cdef extern from "engine/predict/shap.hpp" namespace "fasttree" nogil:
     void explain_rows(
         const PathShap& shap, const ShapRows& rows, intp_t start, intp_t end, intp_t n_features,
         intp_t n_values, Simd simd, int n_threads, float64_t* out
+    ) except +
+
+
+cdef extern from "engine/predict/forest_walk.hpp" namespace "fasttree" nogil:
+    cdef cppclass RecordTable:
+        RecordTable(size_t width) except +
+        size_t size() noexcept
+        const double* data() noexcept
+        void number_leaves(vector[WalkNode]& packed, const double* values) except +
+
+    cdef cppclass PackedForest:
+        const WalkNode* nodes
+        const int64_t* roots
+        vector[const CategorySides*] sides
+        const double* records
+        size_t width
+        cbool is_sound(int64_t first, int64_t last, intp_t n_features, size_t n_records) noexcept
+
+    WalkStatus add_forest(
+        const PackedForest&, const DenseRows&, const uint32_t* takes, size_t n_words,
+        intp_t start, intp_t end, int n_threads, double* out, int64_t* n_taken
+    ) except +
+
+
+cdef extern from "engine/predict/leaf_quantiles.hpp" namespace "fasttree" nogil:
+    cdef cppclass ListedRows:
+        size_t n_trees
+        const int64_t* first_node
+        const int64_t* starts
+        const uint32_t* rows
+        const uint32_t* counts
+        const double* row_weights
+        cbool is_counted
+        const uint32_t* ranks
+        const double* targets
+        size_t n_training_rows
+        size_t n_outputs
+
+    void leaf_quantiles(
+        const ListedRows&, const int64_t* leaves, const uint32_t* takes, size_t n_words,
+        size_t first_bit, intp_t n_rows, const double* quantiles, size_t n_quantiles,
+        cbool weighs_leaves, int n_threads, double* out
     ) except +

@@ -158,8 +158,9 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         return self
 
     @within_doubles
-    def _read_data(self, X, y, sample_weight, check_input=True):
-        """Return the checked data of a fit; set what it says of features and classes."""
+    def _read_data(self, X, y, sample_weight, check_input=True, is_shared=False):
+        """Return the checked data of a fit, or of several that share it; set what it says of
+        features and classes."""
         encoder = None
         if isinstance(X, EncodedData):
             check_encoded(self, X)
@@ -185,7 +186,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             if not X.flags.aligned:  # a field of packed records
                 X = X.copy()
         n_categories = None if encoder is None else encoder.n_categories
-        return TrainingData(encoding_of(X, n_categories), y, sample_weight, None, encoder)
+        encoding = encoding_of(X, n_categories, is_shared)
+        return TrainingData(encoding, y, sample_weight, None, encoder)
 
     def _read_target(self, y, sample_weight, X):
         """Return y as float64 columns and weights with those of the classes."""
@@ -214,8 +216,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             sample_weight = weigh_classes(sample_weight, class_weights)
         return y, sample_weight
 
-    def _grow(self, data):
-        """Return the tree of checked data."""
+    def _grow(self, data, n_threads=None):
+        """Return the tree of checked data, grown on threads as `n_jobs` says or a number."""
         builder = self._make_builder(data)
         encoding = data.encoding
         if encoding.category_counts is not None:
@@ -224,13 +226,15 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
         config = get_config()
         tree = Tree(encoding.n_features, n_classes, self.n_outputs_)
+        if n_threads is None:
+            n_threads = effective_n_threads(self.n_jobs, data.n_samples * encoding.n_features)
         builder.build(
             tree,
             encoding,
             data.y,
             data.sample_weight,
             data.rows,
-            n_threads=effective_n_threads(self.n_jobs, data.n_samples * encoding.n_features),
+            n_threads=n_threads,
             strategy=config["strategy"],
             simd=config["simd"],
             replay=config["sklearn_random_stream"],

@@ -40,6 +40,7 @@ cdef class ClassificationCriterion(Criterion):
     cdef readonly object n_classes    # ndarray of shape (n_outputs,), int64
 
     cdef int init_bits(self) except -1
+    cdef int init_records(self) except -1
 
 
 cdef class RegressionCriterion(Criterion):

@@ -11,6 +11,7 @@ from libc.stddef cimport size_t
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
+    MAX_RECORD_WEIGHT, RECORD_BITS,
     Grid, TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, excess_exponent, largest_magnitude,
     target_grid, weight_grid,
 )
@@ -240,6 +241,24 @@ cdef class ClassificationCriterion(Criterion):
             bits[i >> 5] |= <uint32_t> classes[i, 0] << (i & 31)
         self.targets.class_bits = &bits[0]
         self.arrays["class_bits"] = bits
+        return self.init_records()
+
+    cdef int init_records(self) except -1:
+        """The weight of a row and that of its class 1 in one word, if whole numbers fit."""
+        cdef const uint8_t[:, :] classes = self.arrays["classes"]
+        cdef const int64_t* weights = self.targets.weights
+        cdef uint32_t[::1] records
+        cdef size_t i, n = classes.shape[0]
+        if weights == NULL or self.targets.weight_unit != 1.0:
+            return 0
+        for i in range(n):
+            if not 0 <= weights[i] < MAX_RECORD_WEIGHT:
+                return 0
+        records = np.empty(n, dtype=np.uint32)
+        for i in range(n):
+            records[i] = <uint32_t> weights[i] * (1 + (<uint32_t> classes[i, 0] << RECORD_BITS))
+        self.targets.records = &records[0]
+        self.arrays["records"] = records
         return 0
 
     cdef int place(self, rows, uint32_t n_rows) except -1:

@@ -214,6 +214,15 @@ class EncodedData:
             sample_weight = None if sample_weight is None else sample_weight[order]
         return self._encoding, rows, y, sample_weight
 
+    def in_order(self) -> Self:
+        """Return data whose rows are in the order in which they are encoded: this, if they are."""
+        if self._selected is None or np.all(self._selected[1:] > self._selected[:-1]):
+            return self
+        other = self.__class__.__new__(self.__class__)
+        vars(other).update(vars(self))
+        other._take(self.cells)
+        return other
+
     def check_fits(self, estimator: Any) -> None:
         """Raise if the parameters of an estimator ask for another encoding."""
         for name, default in (("categorical_features", "from_dtype"), ("missing_values", None)):

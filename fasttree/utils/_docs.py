@@ -181,17 +181,21 @@ _FITTED_CLASSES = {
 }
 
 
-def document(task):
+def document(task, more_parameters=None, fitted=_FITTED):
     """Return a class decorator that fills in the docstring.
 
     Parameters
     ----------
     task : {"auto", "classification", "regression"}
         Which criteria and fitted attributes apply.
+    more_parameters : dict of str to (str, str), default=None
+        Type and text of parameters that trees do not have, or that mean something else.
+    fitted : dict of str to (str, str)
+        Type and text of the fitted attributes, but for those of classes.
     """
     own = {"auto": _AUTO, "classification": _CLASSIFICATION, "regression": _REGRESSION}
-    parameters = _SIZES | own[task]
-    attributes = (_FITTED_CLASSES if task == "classification" else {}) | _FITTED
+    parameters = _SIZES | own[task] | (more_parameters or {})
+    attributes = (_FITTED_CLASSES if task == "classification" else {}) | fitted
 
     def fill(cls):
         if cls.__doc__ is None:  # python -OO

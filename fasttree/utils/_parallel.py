@@ -30,9 +30,12 @@ class Parallel(sklearn.utils.parallel.Parallel):
         # Now, because joblib may take the jobs in a thread of its own.
         settings = dict(get_config())
         call = sklearn.utils.parallel.delayed(_call_with_settings)
-        return super().__call__(call(settings, *job) for job in jobs)
+        # Arguments one by one: a back-end may send a large one once, for all jobs that share it.
+        return super().__call__(
+            call(settings, function, kwargs, *args) for function, args, kwargs in jobs
+        )
 
 
-def _call_with_settings(settings, function, args, kwargs):
+def _call_with_settings(settings, function, kwargs, *args):
     with config_context(**settings):
         return function(*args, **kwargs)

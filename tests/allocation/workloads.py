@@ -7,12 +7,19 @@ each time, for a tree is packed when it is first walked.
 
 import functools
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
 import fasttree
+import fasttree.tree
+from fasttree.ensemble import (
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestQuantileRegressor,
+)
 from fasttree.model_selection import TrainOnceSearchCV
 from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
 from fasttree.tree import (
@@ -155,6 +162,44 @@ WORKLOADS |= {
         fit, "table", "squared_error", n_threads=2
     ),
 }
+
+
+@functools.cache
+def pickled_forest(kind):
+    """A fitted forest, not yet packed; its trees are those of a list that was exchanged."""
+    forest = RandomForestClassifier(3, random_state=0).fit(*data(kind))
+    forest.estimators_[0] = fasttree.tree.DecisionTreeClassifier().fit(*data(kind))
+    return pickle.dumps(forest)
+
+
+def predict_forest(kind, n_threads=1):
+    loaded = pickle.loads(pickled_forest(kind))
+    with fasttree.config_context(n_threads=n_threads):
+        return (loaded.predict_proba(rows(kind, n_threads)),)
+
+
+for kind in ("dense", "table"):
+    WORKLOADS |= {
+        f"predict forest {kind}": functools.partial(predict_forest, kind),
+        f"predict forest {kind} two threads": functools.partial(predict_forest, kind, 2),
+    }
+
+
+@workload("fit forest and restore it")
+def fit_forest():
+    forest = ExtraTreesClassifier(3, bootstrap=True, oob_score=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        forest.fit(*data("dense"))
+    restored = pickle.loads(pickle.dumps(forest)).estimators_
+    return forest.oob_decision_function_, *(array for tree in restored for array in arrays(tree))
+
+
+@workload("quantiles of a forest")
+def quantiles():
+    X, y = data("dense")
+    forest = RandomForestQuantileRegressor(3, random_state=0).fit(X, y)
+    return (forest.predict(X, [0.1, 0.5]),)
 
 
 @workload("fit texts of Arrow")

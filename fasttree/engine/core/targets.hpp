@@ -28,6 +28,8 @@ struct Targets {
     const int64_t* n_classes;    // [n_outputs], classification
     const void* classes;         // [n_rows * n_outputs], uint8 or uint32, classification
     const uint32_t* class_bits;  // bit per row: class 1 of two, one output
+    const uint32_t* records;     // of each row, likewise: its weight and, shifted by RECORD_BITS,
+                                 // that of class 1; null unless weights are small whole numbers
     const int64_t* weights;      // [n_rows] in units of weight_unit, or null: all 1
     double weight_unit;
     bool has_negative_weights;   // gini and squared error; nodes have positive sums of weights
@@ -44,6 +46,10 @@ struct Targets {
     bool replay;                 // scikit-learn's impurity formulas, see ties.hpp
 };
 static_assert(is_value<Targets>);
+
+// Half of a record holds the sum of 16 weights below MAX_RECORD_WEIGHT.
+constexpr int RECORD_BITS = 16;
+constexpr int64_t MAX_RECORD_WEIGHT = 1 << 12;
 
 // Weight policies: the unweighted loops carry no weight array.
 struct UnitWeights {

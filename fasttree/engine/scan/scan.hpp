@@ -88,6 +88,15 @@ public:
     }
     const Groups& groups() const noexcept override { return categories_.groups(); }
 
+    bool scan_sides(const Runs& runs, uint32_t n_left, const Limits& limits,
+                    Candidate& best) override {
+        const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
+        if (n_left < leaf || runs.n - n_left < leaf) return false;
+        begin_pass(runs, false);
+        for (uint32_t p = 0; p < n_left; ++p) acc_.add(runs.entries[p] & ROW);
+        return consider<true>(n_left, n_left, n_left, false, limits, best);
+    }
+
     bool scan(const Nonzeros& nonzeros, const Limits& limits, Candidate& best) override {
         return limits.checked() ? both_passes<true>(nonzeros, limits, best)
                                 : both_passes<false>(nonzeros, limits, best);

@@ -44,6 +44,8 @@ public:
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Nonzeros&, const Limits&, Candidate& best) = 0;
+    // The same for one candidate: the first n_left entries, in any order, are the left child.
+    virtual bool scan_sides(const Runs&, uint32_t n_left, const Limits&, Candidate& best) = 0;
     // Groups of the feature scanned last, for CATEGORY_SET in ascending order of their means.
     virtual const Groups& groups() const noexcept = 0;
 

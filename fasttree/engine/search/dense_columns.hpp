@@ -1,5 +1,7 @@
 // The columns of a dense matrix in the nodes of one thread.
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -15,7 +17,7 @@ class DenseNodeColumns final : public NodeColumns {
     DenseWorkspace workspace_;
     const DenseSample& sample_;
     int scratch_table_ = NO_TABLE;
-    std::vector<float> cells_;                  // of a column of categories in the node
+    std::vector<float> cells_;                  // of the feature that was asked for last
 
 public:
     DenseNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd, bool count_forced,
@@ -62,43 +64,49 @@ public:
 
     const std::vector<float>* category_cells(const Node& node, uint32_t feature) override {
         if (!sample_.data.columns[feature].has_categories()) return nullptr;
-        cells_.clear();
-        const uint32_t* node_rows = rows(node);
-        for (uint32_t i = 0; i < node.size(); ++i) {
-            cells_.push_back(value(node_rows[i], feature));
-        }
+        gather(node, feature);
         return &cells_;
     }
     Extremes extremes(const Node& node, uint32_t feature) override {
-        const uint32_t* node_rows = rows(node);
-        Extremes out{std::numeric_limits<float>::infinity(),
-                     -std::numeric_limits<float>::infinity(), 0};
-        for (uint32_t i = 0; i < node.size(); ++i) {
-            const float x = value(node_rows[i], feature);
-            out.n_missing += x != x;
-            out.low = x < out.low ? x : out.low;
-            out.high = x > out.high ? x : out.high;
-        }
-        return out;
-    }
-    // Left rows from the front, right rows from the back: one run each.
-    bool scan_drawn(const Node& node, uint32_t feature, Split& drawn, const Limits& limits,
-                    Candidate& candidate) override {
-        const uint32_t* node_rows = rows(node);
-        uint32_t* entries = workspace_.scratch.get();
+        constexpr uint32_t LANES = 16;
+        constexpr float INF = std::numeric_limits<float>::infinity();
+        gather(node, feature);
+        const float* cells = cells_.data();
         const uint32_t n = node.size();
-        uint32_t n_left = 0, n_right = 0;
-        for (uint32_t i = 0; i < n; ++i) {
-            if (drawn.goes_left(value(node_rows[i], feature))) {
-                entries[n_left++] = node_rows[i];
-            } else {
-                entries[n - ++n_right] = node_rows[i];
+        float low[LANES], high[LANES];
+        std::fill(low, low + LANES, INF);
+        std::fill(high, high + LANES, -INF);
+        uint32_t n_missing = 0, i = 0;
+        for (; i + LANES <= n; i += LANES) {
+            for (uint32_t k = 0; k < LANES; ++k) {
+                const float x = cells[i + k];
+                low[k] = x < low[k] ? x : low[k];
+                high[k] = x > high[k] ? x : high[k];
+                n_missing += x != x;
             }
         }
-        if (n_left == 0 || n_right == 0) return false;
-        entries[n_left] |= BOUNDARY;
+        for (; i < n; ++i) {
+            low[0] = cells[i] < low[0] ? cells[i] : low[0];
+            high[0] = cells[i] > high[0] ? cells[i] : high[0];
+            n_missing += cells[i] != cells[i];
+        }
+        return {*std::min_element(low, low + LANES), *std::max_element(high, high + LANES),
+                n_missing};
+    }
+    // Left rows from the front, right rows from the back.
+    bool scan_drawn(const Node& node, uint32_t, Split& drawn, const Limits& limits,
+                    Candidate& candidate) override {
+        const uint32_t n_left = drawn.question == THRESHOLD
+            ? separate(node, [t = drawn.threshold, missing_left = drawn.missing_left](float cell) {
+                  return (cell <= t) | ((cell != cell) & missing_left);
+              })
+            : separate(node, [&drawn](float cell) { return drawn.goes_left(cell); });
+        const uint32_t n = node.size();
+        if (n_left == 0 || n_left == n) return false;
         drawn.n_values_left = 0;  // of a list, which there is none of
-        return scanner_.scan(Runs{entries, n, 0, nullptr, 0}, limits, candidate);
+        uint32_t* entries = workspace_.scratch.get();
+        entries[n_left] |= BOUNDARY;
+        return scanner_.scan_sides(Runs{entries, n, 0, nullptr, 0}, n_left, limits, candidate);
     }
 
     uint32_t divide_rows(const Split& split, const Node& node) override {
@@ -120,6 +128,36 @@ public:
     void end_division(const Division&) noexcept override {}  // each list was divided in place
 
 private:
+    // The cells of a feature in the node, side by side.
+    void gather(const Node& node, uint32_t feature) {
+        const DenseColumns& data = sample_.data;
+        const float* column = data.column(feature);
+        const uint32_t* node_rows = rows(node);
+        const uint32_t n = node.size();
+        cells_.resize(n);
+        float* cells = cells_.data();
+        for (uint32_t i = 0; i < n; ++i) {
+            cells[i] = column[static_cast<ptrdiff_t>(node_rows[i]) * data.row_stride];
+        }
+    }
+    // Rows of the cells gathered last that go left to the front of `scratch`, others to its back.
+    // Returns how many go left. No branch: the side is a coin toss to the predictor.
+    template <class GoesLeft>
+    uint32_t separate(const Node& node, const GoesLeft& goes_left) {
+        const uint32_t* node_rows = rows(node);
+        uint32_t* entries = workspace_.scratch.get();
+        const uint32_t n = node.size();
+        uint32_t n_left = 0;
+        // Loop invariant: the n_left first and the i - n_left last entries are written.
+        for (uint32_t i = 0; i < n; ++i) {
+            const bool is_left = goes_left(cells_[i]);
+            entries[n_left] = node_rows[i];
+            entries[n - 1 - (i - n_left)] = node_rows[i];
+            n_left += is_left;
+        }
+        return n_left;
+    }
+
     Counts count(const Node& node, uint32_t feature) {
         if (node.table != NO_TABLE) return node_tables->view(node.table, feature, node.size());
         if (scratch_table_ == NO_TABLE) scratch_table_ = tables.acquire();

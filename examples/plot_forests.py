@@ -1,0 +1,64 @@
+"""
+Forests: out-of-bag error, intervals and importances
+====================================================
+
+How many trees are enough, how sure a forest is of a prediction, and which
+features it needs, all from the rows that bootstrap samples leave out.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_diabetes
+
+from fasttree.datasets import load_wine_quality
+from fasttree.ensemble import RandomForestClassifier, RandomForestQuantileRegressor
+
+# %%
+# How many trees
+# --------------
+# Warm starts add trees to those that there are.
+
+wine = load_wine_quality()
+forest = RandomForestClassifier(warm_start=True, oob_score=True, random_state=0)
+sizes = [30, 40, 60, 100, 150]
+errors = []
+for size in sizes:
+    forest.set_params(n_estimators=size).fit(wine.data, wine.target)
+    errors.append(1 - forest.oob_score_)
+
+figure, axes = plt.subplots(figsize=(6, 4))
+axes.plot(sizes, errors, marker="o")
+axes.set(xlabel="number of trees", ylabel="out-of-bag error")
+
+# %%
+# Which features
+# --------------
+# How much worse trees do on their out-of-bag rows once a feature is permuted.
+
+importances = forest.oob_permutation_importances(n_repeats=3, random_state=0)
+order = np.argsort(importances.importances_mean)
+
+figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+axes.boxplot(importances.importances[order].T, orientation="horizontal")
+axes.set_yticklabels(np.array(wine.feature_names)[order])
+axes.set_xlabel("increase of the error rate")
+
+# %%
+# How sure
+# --------
+# Nine tenths of the targets are expected between the quantiles 0.05 and 0.95.
+# Out-of-bag, so that no row takes part in its own prediction.
+
+X, y = load_diabetes(return_X_y=True)
+forest = RandomForestQuantileRegressor(200, min_samples_leaf=5, random_state=0)
+low, middle, high = forest.fit(X, y).predict(X, [0.05, 0.5, 0.95], oob_score=True).T
+print(f"{((low <= y) & (y <= high)).mean():.0%} of the rows are inside")
+
+order = np.argsort(middle)
+figure, axes = plt.subplots(figsize=(6, 4))
+axes.fill_between(np.arange(len(y)), low[order], high[order], alpha=0.3)
+axes.plot(middle[order], label="median")
+axes.plot(y[order], ".", markersize=3, label="target")
+axes.set(xlabel="rows by median", ylabel="progression of diabetes")
+axes.legend()
+plt.show()

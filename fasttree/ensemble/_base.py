@@ -1,0 +1,627 @@
+"""What the forests share: fit, prediction, out-of-bag scores and importances.
+
+A forest reads and encodes its data once (`_growth.py`), draws a row count per tree
+(`_bootstrap.py`), and predicts from one packed copy of its trees (`_store.pyx`). The classes derive
+from scikit-learn's, whose public interface they keep; of scikit-learn's code for forests nothing
+runs but what `_sklearn_compat.py` names.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import hstack, issparse
+from sklearn.base import ClassifierMixin
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import Bunch, assert_all_finite, check_random_state
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from fasttree._sklearn_compat import (
+    expanded_class_weights,
+    fit_context,
+    n_samples_of_bootstrap,
+)
+from fasttree.ensemble._bootstrap import Bootstrap
+from fasttree.ensemble._compact import CompactForest
+from fasttree.ensemble._growth import Plan, bare_copy, grow_trees
+from fasttree.ensemble._oob import oob_means, permutation_importances
+from fasttree.ensemble._store import ForestStore
+from fasttree.table._encoder import table_encoder
+from fasttree.tree._base import BaseDecisionTree
+from fasttree.tree._data import EncodedData
+from fasttree.tree._validation import (
+    check_class_weight,
+    check_predict_data,
+    check_predict_values,
+    check_weights,
+    encode_classes,
+    weigh_classes,
+)
+from fasttree.utils._finite import SOME_INFINITE
+from fasttree.utils._threads import effective_n_threads
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from fasttree._typing import (
+        Array,
+        ColumnLike,
+        FloatArray,
+        IntArray,
+        MatrixLike,
+        RandomState,
+        Sparse,
+        TargetLike,
+    )
+
+__all__ = ["CONSTRAINTS", "ClassifierForest", "FitMemory", "Forest", "RegressorForest", "cells_of"]
+
+# Of parameters of fasttree's trees that scikit-learn's forests do not know.
+CONSTRAINTS = {
+    name: BaseDecisionTree._parameter_constraints[name]
+    for name in ("categorical_features", "categorical_split", "missing_values")
+}
+
+MAX_SEED = np.iinfo(np.int32).max
+
+
+class FitMemory:
+    """What a fitted forest holds besides its attributes, and never pickles: its packed trees, made
+    by the first prediction, and the data that it was fitted on."""
+
+    def __init__(self, data=None, compact=None):
+        self.data = data
+        self.compact = compact  # what a pickle held, until somebody asks for the trees
+        self._trees = []
+        self._store = None if compact is None else compact.forest_store()
+
+    def restore(self):
+        """The estimators of a forest that was loaded."""
+        estimators, self.compact = self.compact.estimators(), None
+        if self._store is not None:
+            self._trees = [estimator.tree_ for estimator in estimators]
+        return estimators
+
+    def loaded_store(self):
+        """The packed trees that were loaded, if nobody has asked for more yet."""
+        return None if self.compact is None else self._store
+
+    def store(self, trees, table_of=None):
+        """The packed copy of these trees, whose nodes predict their values or what `table_of` says
+        by a tree's number; they may have been exchanged since the last call."""
+        if len(trees) != len(self._trees) or any(a is not b for a, b in zip(trees, self._trees)):
+            tables = (
+                table_of(number) if table_of else tree.value.reshape(tree.node_count, -1)
+                for number, tree in enumerate(trees)
+            )
+            self._store, self._trees = ForestStore.of(trees, tables), trees
+        return self._store
+
+    def __reduce__(self):
+        return FitMemory, ()
+
+
+class Forest(CallbackSupportMixin):
+    """What the forests share, put before scikit-learn's class of the same name."""
+
+    def _complete_init(self, tree, **parameters):
+        """Take a tree of fasttree's and the parameters that scikit-learn's forest does not know."""
+        self.estimator = tree
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        self.estimator_params = (*self.estimator_params, *parameters)
+
+    # ---- fit
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: MatrixLike, y: TargetLike, sample_weight: ColumnLike | None = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, table or EncodedData of shape (n_samples, n_features)
+            The training rows; numbers are read as float32, NaN means missing. Tables may hold
+            categories: see `categorical_features`.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; None weighs them equally. With `bootstrap=True` rows are drawn in
+            proportion to them, else they weigh in every tree.
+
+        Returns
+        -------
+        self
+            The fitted forest.
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X, y, sample_weight):
+        """Grow the trees; return the data they grew on."""
+        if issparse(y):
+            raise ValueError("sparse multilabel-indicator for y is not supported.")
+        earlier_encoder = table_encoder(self)
+        data = self._read_data(X, y, sample_weight, is_shared=True)
+        bootstrap = self._make_bootstrap(data)
+        self.estimator_ = self.estimator
+        source = check_random_state(self.random_state)
+        trees = list(self.estimators_) if self._continues() else []
+        n_more = self.n_estimators - len(trees)
+        if n_more < 0:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={len(trees)} when warm_start==True"
+            )
+        context = self._init_callback_context(max_subtasks=n_more)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        if n_more == 0:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                stacklevel=4,
+            )
+        else:
+            if trees:
+                _check_same_categories(earlier_encoder, data.table_encoder)
+                source.randint(MAX_SEED, size=len(trees))  # as if they were drawn now
+            seeds = source.randint(MAX_SEED, size=n_more).tolist()
+            trees += self._grow(data, bootstrap, seeds, context)
+        self.estimators_ = trees
+        self._table_encoder = data.table_encoder
+        self._memory = FitMemory(data if bootstrap is not None else None)
+        if self.oob_score and (n_more > 0 or not hasattr(self, "oob_score_")):
+            self._set_oob_score_and_attributes(data, bootstrap)
+        if isinstance(self, ClassifierMixin) and self.n_outputs_ == 1:
+            self.classes_, self.n_classes_ = self.classes_[0], self.n_classes_[0]
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        return data
+
+    def _continues(self):
+        """Whether the fit adds to the trees that there are."""
+        return self.warm_start and hasattr(self, "estimators_")
+
+    def _read_data(self, X, y, sample_weight, is_shared):
+        """Return the checked data, as of a tree; set what it says of features and classes."""
+        if isinstance(X, EncodedData):
+            X = X.in_order()
+        return BaseDecisionTree._read_data(self, X, y, sample_weight, is_shared=is_shared)
+
+    _criterion_type = BaseDecisionTree._criterion_type  # asked by the above
+
+    def _read_target(self, y, sample_weight, X):
+        """Return y as float64 columns and weights with those of the classes."""
+        y = np.atleast_1d(y)
+        if y.ndim == 2 and y.shape[1] == 1:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the "
+                "shape of y to (n_samples,), for example using ravel().",
+                DataConversionWarning,
+                stacklevel=6,
+            )
+        y = y.reshape(len(y), -1)
+        if len(y) != X.shape[0]:
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples: "
+                f"{[X.shape[0], len(y)]}"
+            )
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, X)
+        self._n_samples, self.n_outputs_ = y.shape
+        if not isinstance(self, ClassifierMixin):
+            is_number = y.dtype.kind in "iubf"
+            y = np.ascontiguousarray(y, dtype=np.float64)
+            if not is_number:  # None has become NaN
+                assert_all_finite(y, input_name="y")
+            return y, sample_weight
+        class_weights = None
+        codes, self.classes_ = encode_classes(y)
+        self.n_classes_ = [len(classes) for classes in self.classes_]
+        if self.class_weight is not None:
+            check_class_weight(self.class_weight)
+            class_weights = expanded_class_weights(self, y, sample_weight)
+        if class_weights is not None:
+            sample_weight = weigh_classes(sample_weight, class_weights)
+        return codes, sample_weight
+
+    def _make_bootstrap(self, data):
+        """Return how rows are drawn, or None; set what says so to scikit-learn."""
+        self._sample_weight, self._n_samples_bootstrap = data.sample_weight, None
+        if not self.bootstrap:
+            if self.max_samples is not None:
+                raise ValueError(
+                    "`max_sample` cannot be set if `bootstrap=False`. Either switch to "
+                    "`bootstrap=True` or set `max_sample=None`."
+                )
+            if self.oob_score:
+                raise ValueError("Out of bag estimation only available if bootstrap=True")
+            return None
+        self._n_samples_bootstrap = n_samples_of_bootstrap(
+            data.n_samples, self.max_samples, data.sample_weight
+        )
+        return self._bootstrap()
+
+    def _bootstrap(self):
+        return Bootstrap(self._n_samples, self._n_samples_bootstrap, self._sample_weight)
+
+    def _grow(self, data, bootstrap, seeds, context):
+        """Return the grown trees as estimators."""
+        template = self._make_template(data)
+        balances = bootstrap is not None and getattr(self, "class_weight", None) == (
+            "balanced_subsample"
+        )
+        plan = Plan(template, data, bootstrap, balances)
+        fitted = {}
+        if isinstance(self, ClassifierMixin) and self.n_outputs_ == 1:
+            fitted = {"classes_": template.classes_[0], "n_classes_": template.n_classes_[0]}
+        trees = grow_trees(plan, seeds, self.n_jobs, self.verbose)
+        estimators = []
+        for number, seed in enumerate(seeds):
+            if self.verbose > 1:
+                print(f"building tree {number + 1} of {len(seeds)}")  # noqa: T201 (verbose)
+            own = context.subcontext(task_name="tree")
+            own.call_on_fit_task_begin(estimator=self)
+            tree = bare_copy(template, random_state=seed, tree_=next(trees), **fitted)
+            estimators.append(tree)
+            own.call_on_fit_task_end(estimator=self)
+        next(trees, None)  # lets the back-end end
+        return estimators
+
+    def _make_template(self, data):
+        """Return a tree with the forest's parameters that lacks nothing but `tree_`."""
+        template = bare_copy(self.estimator_)
+        template.set_params(**{name: getattr(self, name) for name in self.estimator_params})
+        template.n_features_in_ = self.n_features_in_
+        template.n_outputs_ = self.n_outputs_
+        template._n_fit_rows = data.n_samples
+        template._table_encoder = data.table_encoder
+        if isinstance(self, ClassifierMixin):
+            template.classes_ = [np.arange(n, dtype=np.float64) for n in self.n_classes_]
+            template.n_classes_ = np.array(self.n_classes_, dtype=np.intp)
+        template.max_features_ = template._n_features_per_node()
+        return template
+
+    # ---- pickles, and the trees of one that was loaded
+
+    def __sklearn_is_fitted__(self):
+        return "_memory" in vars(self)
+
+    def __getattr__(self, name):
+        memory = vars(self).get("_memory")
+        if name != "estimators_" or memory is None or memory.compact is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.estimators_ = memory.restore()
+        return self.estimators_
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        if "_memory" in state and self._memory.compact is not None:
+            return state | {"_memory": self._memory.compact}
+        if "_memory" in state:
+            state["_memory"] = None
+            compact = CompactForest.of(self.estimators_, lambda: self._memory.store(self._trees()))
+            if compact is not None:
+                del state["estimators_"]
+                state["_memory"] = compact
+        return state
+
+    def __setstate__(self, state):
+        state = dict(state)
+        compact = state.get("_memory")
+        if "_memory" in state:
+            state["_memory"] = FitMemory(compact=compact)
+        super().__setstate__(state)
+        if compact is not None:
+            compact.check(self)
+
+    # ---- prediction
+
+    def _read_rows(self, X):
+        """Return the rows of X and what they may hold, as `check_predict_data`."""
+        check_is_fitted(self)
+        return check_predict_data(self, X)
+
+    def _trees(self):
+        return [estimator.tree_ for estimator in self.estimators_]
+
+    def _sums(self, X, accepted=SOME_INFINITE, takes=None, n_taken=None):
+        """Return the sum over the trees of the values (n_outputs, max_n_classes) of rows' leaves;
+        with `takes`, over those trees that take a row, whose number is added to `n_taken`."""
+        shape = (self.n_outputs_, int(np.max(getattr(self, "n_classes_", 1))))
+        sums = np.zeros((X.shape[0], shape[0] * shape[1]))
+        n_threads = self._n_walking(X)
+        if issparse(X):
+            for number, tree in enumerate(self._trees()):
+                if takes is None:
+                    sums += tree.lookup(X, tree.value.reshape(-1, sums.shape[1]), n_threads)
+                    continue
+                rows = _rows_of_bits(takes[number], X.shape[0])
+                sums[rows] += tree.lookup(X[rows], tree.value.reshape(-1, sums.shape[1]))
+                n_taken[rows] += 1
+            return sums.reshape(-1, *shape)
+        store = self._memory.loaded_store()
+        if store is None:
+            store = self._memory.store(self._trees())
+        if not store.add(X, sums, n_threads, accepted, takes, n_taken):
+            check_predict_values(self, X, accepted)
+        return sums.reshape(-1, *shape)
+
+    def __len__(self):
+        compact = self._memory.compact
+        return len(self.estimators_ if compact is None else compact.seeds)
+
+    def _n_walking(self, X):
+        return effective_n_threads(self.n_jobs, X.shape[0] * len(self))
+
+    def apply(self, X: MatrixLike) -> IntArray:
+        """Return the leaf of each row in each tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_estimators), dtype=intp
+            Ids of leaves, positions in the arrays of each tree's `tree_`.
+        """
+        X, accepted = self._read_rows(X)
+        check_predict_values(self, X, accepted)
+        n_threads = self._n_walking(X)
+        return np.array([tree.apply(X, n_threads) for tree in self._trees()]).T
+
+    def decision_path(self, X: MatrixLike) -> tuple[Sparse, IntArray]:
+        """Return which nodes each row passes through.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
+
+        Returns
+        -------
+        indicator : CSR matrix of shape (n_samples, n_nodes)
+            Ones where a row passes through a node; the nodes of the trees side by side.
+        n_nodes_ptr : ndarray of shape (n_estimators + 1,)
+            Tree i has the columns from ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]``.
+        """
+        X, accepted = self._read_rows(X)
+        check_predict_values(self, X, accepted)
+        n_threads = self._n_walking(X)
+        paths = [tree.decision_path(X, n_threads) for tree in self._trees()]
+        return hstack(paths).tocsr(), np.cumsum([0] + [path.shape[1] for path in paths])
+
+    # ---- what scikit-learn's own methods ask for
+
+    def _support_missing_values(self, X):
+        return self.__sklearn_tags__().input_tags.allow_nan
+
+    def _compute_missing_values_in_feature_mask(self, X, estimator_name=None):
+        tree = type(self.estimator)(criterion=self.criterion)
+        name = estimator_name or type(self).__name__
+        return tree._compute_missing_values_in_feature_mask(X, estimator_name=name)
+
+    def _validate_X_predict(self, X):
+        X, accepted = self._read_rows(X)
+        check_predict_values(self, X, accepted)
+        return X
+
+    def _get_estimators_indices(self):
+        for estimator in self.estimators_:
+            if self.bootstrap:
+                yield self._bootstrap().indices(estimator.random_state)
+            else:
+                yield np.arange(self._n_samples, dtype=np.int32)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags
+
+    # ---- importances and out-of-bag rows
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """ndarray of shape (n_features,): mean share of each feature in the decrease of impurity.
+
+        They favour features of many values; see `oob_permutation_importances`.
+        """
+        check_is_fitted(self)
+        trees = [tree for tree in self._trees() if tree.node_count > 1]
+        if not trees:
+            return np.zeros(self.n_features_in_)
+        mean = np.mean([tree.compute_feature_importances() for tree in trees], axis=0)
+        return mean / mean.sum()
+
+    def oob_permutation_importances(
+        self,
+        n_repeats: int = 5,
+        random_state: RandomState = None,
+        *,
+        X: MatrixLike | None = None,
+        y: TargetLike | None = None,
+    ) -> Bunch:
+        """Return how much worse the trees predict rows they did not draw with a feature permuted.
+
+        Each tree predicts its out-of-bag rows, then again with the values of one feature permuted
+        among them; the increase of the error rate, or of the mean squared error, is averaged over
+        the trees. Unlike `feature_importances_` this does not favour features of many values.
+
+        Parameters
+        ----------
+        n_repeats : int, default=5
+            Number of permutations of each feature in each tree.
+        random_state : int, RandomState instance or None, default=None
+            Source of the permutations.
+        X : array-like of shape (n_samples, n_features), default=None
+            The rows of the fit, for a forest that was loaded or copied; one that was just fitted
+            has them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Their targets.
+
+        Returns
+        -------
+        Bunch
+            `importances_mean` and `importances_std` of shape (n_features,), `importances` of shape
+            (n_features, n_repeats).
+
+        References
+        ----------
+        L. Breiman, "Random forests", Machine Learning 45, 2001, section 10.
+        """
+        check_is_fitted(self)
+        if not self.bootstrap:
+            raise ValueError("Out of bag estimation only available if bootstrap=True")
+        X, y = self._fit_rows(X, y)
+        bootstrap = self._bootstrap()
+        seeds = [estimator.random_state for estimator in self.estimators_]
+        return permutation_importances(
+            self._trees(),
+            lambda number: np.flatnonzero(bootstrap.counts(seeds[number]) == 0),
+            X,
+            lambda rows, values: self._loss(y[rows], values),
+            n_repeats,
+            check_random_state(random_state).randint(MAX_SEED),
+            self.n_jobs,
+        )
+
+    def _fit_rows(self, X, y):
+        """The rows of the fit as float32, dense or CSR, and its targets as float64 columns."""
+        data = self._memory.data
+        if X is not None:
+            X, y = self._validate_X_predict(X), self._target_numbers(np.asarray(y))
+            if len(y) != self._n_samples or X.shape[0] != self._n_samples:
+                raise ValueError(f"X and y must be the {self._n_samples} rows of the fit.")
+            return X, y
+        if data is None:
+            raise ValueError("The forest was loaded or copied: pass X and y of its fit.")
+        return cells_of(data), data.y
+
+    def _set_oob_score_and_attributes(self, data, bootstrap):
+        """Predict every row by the trees that did not draw it, and score the predictions."""
+        y_type = type_of_target(data.y)
+        if y_type == "unknown" or (
+            isinstance(self, ClassifierMixin) and y_type == "multiclass-multioutput"
+        ):
+            raise ValueError(
+                "The type of target cannot be used to compute OOB estimates. Got "
+                f"{y_type} while only the following are supported: continuous, "
+                "continuous-multioutput, binary, multiclass, multilabel-indicator."
+            )
+        takes = bootstrap.out_of_bag([tree.random_state for tree in self.estimators_])
+        n_trees = np.zeros(data.n_samples, dtype=np.int64)
+        sums = self._sums(cells_of(data), takes=takes, n_taken=n_trees)
+        self._score_oob(data.y, oob_means(sums, n_trees))
+
+
+class ClassifierForest(Forest):
+    """Prediction of classes."""
+
+    def predict_proba(self, X: MatrixLike) -> FloatArray | list[FloatArray]:
+        """Return the mean over the trees of the fractions of the classes in a row's leaves.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or list of n_outputs such arrays
+            Probabilities in the order of `classes_`.
+        """
+        sums = self._sums(*self._read_rows(X))
+        sums /= len(self)
+        if self.n_outputs_ == 1:
+            return sums[:, 0]
+        return [np.ascontiguousarray(sums[:, k, :n]) for k, n in enumerate(self.n_classes_)]
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Return the class of the largest mean probability.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels; of several equally probable ones the first in `classes_`.
+        """
+        return super().predict(X)
+
+    def _target_numbers(self, y):
+        y = y.reshape(len(y), -1)
+        classes = [self.classes_] if self.n_outputs_ == 1 else self.classes_
+        codes = [np.searchsorted(own, y[:, k]) for k, own in enumerate(classes)]
+        return np.array(codes, dtype=np.float64).T
+
+    @staticmethod
+    def _loss(y, values):
+        return np.mean(np.argmax(values, axis=2) != y)
+
+    def _score_oob(self, y, means):
+        # Every output has as many classes as the first: others are refused above.
+        decision = means.transpose(0, 2, 1)
+        self.oob_decision_function_ = decision[:, :, 0] if self.n_outputs_ == 1 else decision
+        score = self.oob_score if callable(self.oob_score) else accuracy_score
+        self.oob_score_ = score(y, np.argmax(self.oob_decision_function_, axis=1))
+
+
+class RegressorForest(Forest):
+    """Prediction of numbers."""
+
+    def predict(self, X: MatrixLike) -> FloatArray:
+        """Return the mean of the trees' predictions.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predicted targets.
+        """
+        sums = self._sums(*self._read_rows(X))[:, :, 0]
+        sums /= len(self)
+        return sums[:, 0] if self.n_outputs_ == 1 else sums
+
+    def _target_numbers(self, y):
+        return y.reshape(len(y), -1).astype(np.float64)
+
+    @staticmethod
+    def _loss(y, values):
+        return np.mean((values[:, :, 0] - y) ** 2)
+
+    def _score_oob(self, y, means):
+        self.oob_prediction_ = means[:, 0, 0] if self.n_outputs_ == 1 else means[:, :, 0]
+        score = self.oob_score if callable(self.oob_score) else r2_score
+        self.oob_score_ = score(y, self.oob_prediction_)
+
+
+def cells_of(data: Any):
+    """The rows of a fit as the engine reads them, sparse ones by row."""
+    X = data.encoding.X
+    if issparse(X):
+        X = X.tocsr()
+    return X if data.rows is None else X[data.rows]
+
+
+def _rows_of_bits(words, n_rows):
+    """The numbers of the rows whose bits are set."""
+    octets = words.astype("<u4", copy=False).view(np.uint8)
+    return np.flatnonzero(np.unpackbits(octets, count=n_rows, bitorder="little"))
+
+
+def _check_same_categories(earlier, later):
+    """Raise unless two tables give their categories the same codes."""
+    categories = [[] if encoder is None else encoder.categories for encoder in (earlier, later)]
+    if categories[0] != categories[1] and any(map(any, categories)):
+        raise ValueError("warm_start=True needs a table with the categories of the earlier fit.")

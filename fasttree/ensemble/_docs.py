@@ -1,0 +1,100 @@
+"""Prose shared by the docstrings of the forests; `fasttree.utils._docs` puts it in its place."""
+
+from fasttree.utils._docs import document
+
+__all__ = ["document_forest"]
+
+_PARAMETERS = {
+    "n_estimators": ("int", """Number of trees."""),
+    "bootstrap": (
+        "bool",
+        """Whether each tree takes a sample of the rows, drawn with replacement; else all take all
+        rows.""",
+    ),
+    "oob_score": (
+        "bool or callable",
+        """Whether to score the forest on out-of-bag rows: each row is predicted by the trees that
+        did not draw it. A function of true and predicted targets takes the place of accuracy or
+        R2.""",
+    ),
+    "n_jobs": (
+        "int or None",
+        """Number of jobs in fit, threads unless a joblib context says otherwise, and of threads in
+        predictions. None means 1 unless in a joblib context, -1 all. The forest does not depend on
+        it.""",
+    ),
+    "random_state": (
+        "int, RandomState instance or None",
+        """Source of the bootstrap samples and of the draws of features and random thresholds.""",
+    ),
+    "verbose": ("int", """How much a fit prints: 1 progress, 2 a line per tree."""),
+    "warm_start": (
+        "bool",
+        """Whether a fit keeps the trees that there are and adds those that `n_estimators` lacks.
+        """,
+    ),
+    "class_weight": (
+        'dict, list of dict, "balanced", "balanced_subsample" or None',
+        """Weight of each class; a list has one dict per output. "balanced" weighs classes by the
+        inverse of their frequency, "balanced_subsample" by that in each bootstrap sample.""",
+    ),
+    "max_samples": (
+        "int, float or None",
+        """Number of draws of a bootstrap sample; a float is a fraction of the rows, or of their
+        weight. None draws as many as there are rows.""",
+    ),
+    "sparse_output": ("bool", """Whether the embedding is a sparse matrix."""),
+    "min_samples_split": (
+        "int or float",
+        """Smallest number of rows of a node that is split, those that a bootstrap sample drew
+        counted once; a float is a fraction of all rows, rounded up.""",
+    ),
+    "min_samples_leaf": (
+        "int or float",
+        """Smallest number of rows of a leaf, counted likewise; a float is a fraction of all rows,
+        rounded up.""",
+    ),
+}
+
+_FITTED = {
+    "estimators_": (
+        "list of estimators",
+        """The trees, of :mod:`fasttree.tree`. Predictions read a packed copy of them: exchange a
+        tree rather than writing to its values.""",
+    ),
+    "estimator_": ("estimator", "A tree that was not fitted, of the same class."),
+    "n_features_in_": ("int", "Number of features seen during fit."),
+    "feature_names_in_": (
+        "ndarray of shape (n_features,)",
+        "Names of the features, if all are strings.",
+    ),
+    "n_outputs_": ("int", "Number of outputs."),
+    "feature_importances_": (
+        "ndarray of shape (n_features,)",
+        "Mean share of each feature in the decrease of impurity.",
+    ),
+    "estimators_samples_": (
+        "list of ndarray",
+        "The rows that each tree drew, drawn again at each access.",
+    ),
+    "oob_score_": ("float", "Score of the out-of-bag predictions, if `oob_score` asks for it."),
+}
+
+_OOB_DECISION = {
+    "oob_decision_function_": (
+        "ndarray of shape (n_samples, n_classes) or (n_samples, n_classes, n_outputs)",
+        "Out-of-bag probabilities, if `oob_score` asks for them; 0 for a row that every tree drew.",
+    ),
+}
+_OOB_PREDICTION = {
+    "oob_prediction_": (
+        "ndarray of shape (n_samples,) or (n_samples, n_outputs)",
+        "Out-of-bag predictions, if `oob_score` asks for them; 0 for a row that every tree drew.",
+    ),
+}
+
+
+def document_forest(task):
+    """Return a class decorator that fills in the docstring of a forest, as `document`."""
+    of_task = _OOB_DECISION if task == "classification" else _OOB_PREDICTION
+    return document(task, _PARAMETERS, _FITTED | of_task)

@@ -1,0 +1,130 @@
+"""How the trees of a forest grow: what they share, and on which threads or machines.
+
+The data is read and encoded once. On threads all trees share it; a back-end of processes or of
+other machines gets it once per worker, as it is before the encoding, because each of its jobs grows
+one worker's share of the trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
+from sklearn.utils import compute_sample_weight
+
+from fasttree.ensemble._bootstrap import Bootstrap
+from fasttree.tree._data import TrainingData
+from fasttree.tree._encoding import encoding_of
+from fasttree.utils._parallel import Parallel
+from fasttree.utils._threads import effective_n_threads
+
+__all__ = ["Plan", "bare_copy", "grow_trees"]
+
+
+def bare_copy(estimator, **attributes):
+    """Return an estimator with the attributes of another; cheaper than `clone` by far."""
+    copy = type(estimator).__new__(type(estimator))
+    vars(copy).update(vars(estimator), **attributes)
+    return copy
+
+
+@dataclass
+class Plan:
+    """What the trees of a forest have in common.
+
+    Parameters
+    ----------
+    template : estimator
+        A tree that has read the data and lacks nothing but `tree_`.
+    data : TrainingData
+        Rows, targets and weights.
+    bootstrap : Bootstrap or None
+        None: every tree takes all rows.
+    balances : bool
+        Whether classes are balanced in each bootstrap sample.
+    """
+
+    template: object
+    data: TrainingData
+    bootstrap: Bootstrap | None
+    balances: bool
+
+    def grow(self, seed, n_threads=1):
+        """Return the tree of a random state."""
+        grower = bare_copy(self.template, random_state=seed)
+        data = self.data
+        if self.bootstrap is not None:
+            data = replace(data, sample_weight=self._drawn_weights(seed))
+        grower.tree_ = grower._grow(data, n_threads)
+        grower._prune_tree()
+        return grower.tree_
+
+    def _drawn_weights(self, seed):
+        if not self.balances:
+            return self.bootstrap.counts(seed).astype(np.float64)
+        indices = self.bootstrap.indices(seed)
+        counts = np.bincount(indices, minlength=self.bootstrap.n_rows)
+        return counts * compute_sample_weight("balanced", self.data.y, indices=indices)
+
+    # Back-ends of processes: the matrix travels, not what was made of it. Joblib maps large arrays
+    # into memory, dask asks for the size before it sends.
+
+    def __getstate__(self):
+        encoding = self.data.encoding
+        return vars(self) | {
+            "data": replace(self.data, encoding=None),
+            "cells": (encoding.X, encoding.category_counts),
+        }
+
+    def __setstate__(self, state):
+        cells, category_counts = state.pop("cells")
+        vars(self).update(state)
+        self.data.encoding = encoding_of(cells, category_counts, is_shared=True)
+
+    def __sizeof__(self):
+        X = self.data.encoding.X
+        n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
+        return object.__sizeof__(self) + n_bytes + self.data.y.nbytes
+
+
+def grow_trees(plan, seeds, n_jobs, verbose=0):
+    """Yield the trees of some random states, in their order.
+
+    Parameters
+    ----------
+    plan : Plan
+        What they share.
+    seeds : list of int
+        The random states.
+    n_jobs : int or None
+        As of the forest. Where there are more threads than trees, trees grow on several.
+    verbose : int
+        How much joblib tells.
+    """
+    backend, _ = get_active_backend(prefer="threads")
+    if getattr(backend, "supports_sharedmem", False):
+        n_threads = effective_n_threads(n_jobs)
+        if n_threads == 1 and verbose == 0:
+            yield from map(plan.grow, seeds)
+            return
+        parallel = Parallel(
+            n_threads, verbose=verbose, prefer="threads", return_as="generator", batch_size=1
+        )
+        per_tree = max(1, n_threads // len(seeds))
+        yield from parallel(delayed(plan.grow)(seed, per_tree) for seed in seeds)
+        return
+    n_shares = min(effective_n_jobs(n_jobs), len(seeds))
+    parallel = Parallel(n_jobs, verbose=verbose, batch_size=1)
+    shares = parallel(
+        delayed(grow_share)(plan, share.tolist()) for share in np.array_split(seeds, n_shares)
+    )
+    for trees in shares:
+        yield from trees
+
+
+def grow_share(plan, seeds):
+    """Return one worker's share of the trees. The plan is an argument, not the owner of a method,
+    for back-ends that send an argument once to all jobs which have it."""
+    return [plan.grow(seed) for seed in seeds]

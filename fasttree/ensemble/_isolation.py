@@ -1,0 +1,87 @@
+"""Isolation forests: scikit-learn's, of fasttree's trees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import sklearn.ensemble
+from scipy.sparse import issparse
+
+from fasttree._sklearn_compat import average_path_length
+from fasttree.ensemble._base import FitMemory
+from fasttree.tree._classes import ExtraTreeRegressor
+from fasttree.utils._finite import SOME_INFINITE
+from fasttree.utils._threads import effective_n_threads
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from fasttree._typing import ColumnLike, MatrixLike
+
+__all__ = ["IsolationForest"]
+
+
+class IsolationForest(sklearn.ensemble.IsolationForest):
+    """Finds outliers: rows that random splits separate from the others early.
+
+    :class:`sklearn.ensemble.IsolationForest` with its parameters, attributes and draws, of
+    fasttree's trees, and scored from one packed copy of them.
+
+    See Also
+    --------
+    RandomTreesEmbedding : Random trees as a transformer.
+
+    References
+    ----------
+    F. T. Liu, K. M. Ting and Z.-H. Zhou, "Isolation forest", ICDM 2008.
+
+    Examples
+    --------
+    >>> from fasttree.ensemble import IsolationForest
+    >>> X = [[-1.1], [0.3], [0.5], [100.0]]
+    >>> IsolationForest(random_state=0).fit(X).predict([[0.1], [0.0], [90.0]])
+    array([ 1,  1, -1])
+    """
+
+    def fit(self, X: MatrixLike, y: object = None, sample_weight: ColumnLike | None = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : object, default=None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Rows are drawn in proportion to their weights.
+
+        Returns
+        -------
+        IsolationForest
+            The fitted forest.
+        """
+        self._memory = FitMemory()
+        return super().fit(X, y, sample_weight)
+
+    # What scikit-learn's `fit` and `score_samples` call.
+
+    def _get_estimator(self):
+        return ExtraTreeRegressor(max_features=1, splitter="random", random_state=self.random_state)
+
+    def _compute_chunked_score_samples(self, X):
+        if issparse(X) or self._max_features != X.shape[1]:
+            return super()._compute_chunked_score_samples(X)
+        trees = [estimator.tree_ for estimator in self.estimators_]
+        depths = np.zeros((X.shape[0], 1))
+        n_threads = effective_n_threads(None, X.shape[0] * len(trees))
+        store = self._memory.store(trees, self._path_lengths)
+        store.add(X, depths, n_threads, SOME_INFINITE)
+        longest = len(trees) * average_path_length([self._max_samples])
+        relative = np.ones(X.shape[0]) if longest == 0 else depths[:, 0] / longest
+        return 2.0**-relative
+
+    def _path_lengths(self, number):
+        """Expected length of the path to a row by the node that it ends in, (n_nodes, 1)."""
+        lengths = self._decision_path_lengths[number] + self._average_path_length_per_tree[number]
+        return (lengths - 1.0).reshape(-1, 1)
