@@ -83,9 +83,9 @@ def test_the_test_sees_an_include_upwards():
 
 def test_no_file_includes_itself_by_way_of_others():
     uses = {
-        str(path.relative_to(PACKAGE)): {
-            used for used in used_by(path.read_text(), path.relative_to(PACKAGE).parent)
-        }
+        str(path.relative_to(PACKAGE)): set(
+            used_by(path.read_text(), path.relative_to(PACKAGE).parent)
+        )
         for path in SOURCES
     }
     done = set()
