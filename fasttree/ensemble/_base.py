@@ -476,20 +476,20 @@ class Forest(CallbackSupportMixin):
         check_is_fitted(self)
         if not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True")
-        X, y = self._fit_rows(X, y)
+        rows_of_fit, targets = self._fit_rows(X, y)
         bootstrap = self._bootstrap()
         seeds = [estimator.random_state for estimator in self.estimators_]
         return permutation_importances(
             self._trees(),
             lambda number: np.flatnonzero(bootstrap.counts(seeds[number]) == 0),
-            X,
-            lambda rows, values: self._loss(y[rows], values),
+            rows_of_fit,
+            lambda rows, values: self._loss(targets[rows], values),
             n_repeats,
             check_random_state(random_state).randint(MAX_SEED),
             self.n_jobs,
         )
 
-    def _fit_rows(self, X, y):
+    def _fit_rows(self, X, y) -> tuple[Any, Any]:
         """The rows of the fit as float32, dense or CSR, and its targets as float64 columns."""
         data = self._memory.data
         if X is not None:
@@ -606,7 +606,7 @@ class RegressorForest(Forest):
         self.oob_score_ = score(y, self.oob_prediction_)
 
 
-def cells_of(data: Any):
+def cells_of(data: Any) -> Any:
     """The rows of a fit as the engine reads them, sparse ones by row."""
     X = data.encoding.X
     if issparse(X):

@@ -21,7 +21,7 @@ from fasttree.tree._tree import NODE_DTYPE, Tree
 from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Any, Self
 
 __all__ = ["CompactForest"]
 
@@ -99,7 +99,7 @@ class CompactForest:
         self.columns = {name: Column([part[name] for part in parts]) for name in parts[0]}
 
     @classmethod
-    def of(cls, estimators, store) -> Self | None:
+    def of(cls, estimators: list[Any], store: Any) -> Self | None:
         """The estimators made compact, or None if they do not belong together as those of a fit
         do."""
         first = vars(estimators[0])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import delayed
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import BaseSearchCV, GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
 
 from fasttree._config import get_config
@@ -43,8 +43,17 @@ if TYPE_CHECKING:
 __all__ = ["TrainOnceMixin", "TrainOnceSearchCV"]
 
 
-class TrainOnceMixin(BaseSearchCV):
+class TrainOnceMixin:
     """The fit of a search that trains once per fold; the search itself says which settings."""
+
+    # Of scikit-learn's searches, which have no types.
+    estimator: Any
+    refit: Any
+    scoring: Any
+    _candidates: Callable[[], list[dict[str, Any]]]
+    _get_routed_params_for_fit: Callable[..., Any]
+    _get_scorers: Callable[..., Any]
+    _init_callback_context: Callable[..., Any]
 
     @fit_context(prefer_skip_nested_validation=False)  # the estimator is checked when it fits
     def fit(self, X: MatrixLike, y: TargetLike | None = None, **params: Any) -> Self:

@@ -22,16 +22,15 @@ from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartit
 from fasttree.utils._interrupt cimport steps_of
 
 
-cdef vector[uint32_t] weighted_rows(size_t n, const float64_t[::1] weights,
-                                    const uint32_t[::1] rows) except *:
+cdef int weighted_rows(size_t n, const float64_t[::1] weights, const uint32_t[::1] rows,
+                       vector[uint32_t]& out) except -1:
     """The rows of a sample whose weight is not zero; `rows` are all n if they are not given."""
-    cdef vector[uint32_t] out
     cdef size_t i
     out.reserve(n)
     for i in range(n):
         if weights is None or weights[i] != 0.0:
             out.push_back(<uint32_t> i if rows is None else rows[i])
-    return out
+    return 0
 
 
 cdef class Splitter:
@@ -74,6 +73,7 @@ cdef class Splitter:
                   FitOptions options, Interrupt interrupt) except -1:
         cdef uint32_t n_features = encoding.n_features
         cdef uint32_t max_features = <uint32_t> min(self.max_features, n_features)
+        cdef vector[uint32_t] sampled
         if hasattr(self.random_state, "randint"):
             self.seed = self.random_state.randint(0, 2147483647)
         else:
@@ -99,7 +99,8 @@ cdef class Splitter:
         if not self.reads_order() and not isinstance(encoding, SparseEncoding):
             options.strategy = SORT
         self.partitioner = make_partitioner(encoding, max_features, options)
-        self.partitioner.init(encoding, weighted_rows(y.shape[0], sample_weight, rows), options)
+        weighted_rows(y.shape[0], sample_weight, rows, sampled)
+        self.partitioner.init(encoding, sampled, options)
         self.sampler.reset(new FeatureSampler(n_features, max_features, options.replay,
                                               <uint32_t> self.seed))
         return self.attach(interrupt)
