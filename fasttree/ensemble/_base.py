@@ -489,7 +489,7 @@ class Forest(CallbackSupportMixin):
             self.n_jobs,
         )
 
-    def _fit_rows(self, X, y) -> tuple[Any, Any]:
+    def _fit_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """The rows of the fit as float32, dense or CSR, and its targets as float64 columns."""
         data = self._memory.data
         if X is not None:
