@@ -16,21 +16,16 @@ from scipy.sparse import hstack, issparse
 from sklearn.base import ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import DataConversionWarning
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Bunch, assert_all_finite, check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from fasttree._sklearn_compat import (
-    expanded_class_weights,
-    fit_context,
-    n_samples_of_bootstrap,
-)
+from fasttree._sklearn_compat import expanded_class_weights, fit_context, n_samples_of_bootstrap
 from fasttree.ensemble._bootstrap import Bootstrap
 from fasttree.ensemble._compact import CompactForest
 from fasttree.ensemble._growth import Plan, bare_copy, grow_trees
+from fasttree.ensemble._memory import FitMemory
 from fasttree.ensemble._oob import oob_means, permutation_importances
-from fasttree.ensemble._store import ForestStore
 from fasttree.table._encoder import table_encoder
 from fasttree.tree._base import BaseDecisionTree
 from fasttree.tree._data import EncodedData
@@ -49,7 +44,6 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from fasttree._typing import (
-        Array,
         ColumnLike,
         FloatArray,
         IntArray,
@@ -59,7 +53,7 @@ if TYPE_CHECKING:
         TargetLike,
     )
 
-__all__ = ["CONSTRAINTS", "ClassifierForest", "FitMemory", "Forest", "RegressorForest", "cells_of"]
+__all__ = ["CONSTRAINTS", "Forest", "cells_of"]
 
 # Of parameters of fasttree's trees that scikit-learn's forests do not know.
 CONSTRAINTS = {
@@ -68,42 +62,6 @@ CONSTRAINTS = {
 }
 
 MAX_SEED = np.iinfo(np.int32).max
-
-
-class FitMemory:
-    """What a fitted forest holds besides its attributes, and never pickles: its packed trees, made
-    by the first prediction, and the data that it was fitted on."""
-
-    def __init__(self, data=None, compact=None):
-        self.data = data
-        self.compact = compact  # what a pickle held, until somebody asks for the trees
-        self._trees = []
-        self._store = None if compact is None else compact.forest_store()
-
-    def restore(self):
-        """The estimators of a forest that was loaded."""
-        estimators, self.compact = self.compact.estimators(), None
-        if self._store is not None:
-            self._trees = [estimator.tree_ for estimator in estimators]
-        return estimators
-
-    def loaded_store(self):
-        """The packed trees that were loaded, if nobody has asked for more yet."""
-        return None if self.compact is None else self._store
-
-    def store(self, trees, table_of=None):
-        """The packed copy of these trees, whose nodes predict their values or what `table_of` says
-        by a tree's number; they may have been exchanged since the last call."""
-        if len(trees) != len(self._trees) or any(a is not b for a, b in zip(trees, self._trees)):
-            tables = (
-                table_of(number) if table_of else tree.value.reshape(tree.node_count, -1)
-                for number, tree in enumerate(trees)
-            )
-            self._store, self._trees = ForestStore.of(trees, tables), trees
-        return self._store
-
-    def __reduce__(self):
-        return FitMemory, ()
 
 
 class Forest(CallbackSupportMixin):
@@ -516,94 +474,6 @@ class Forest(CallbackSupportMixin):
         n_trees = np.zeros(data.n_samples, dtype=np.int64)
         sums = self._sums(cells_of(data), takes=takes, n_taken=n_trees)
         self._score_oob(data.y, oob_means(sums, n_trees))
-
-
-class ClassifierForest(Forest):
-    """Prediction of classes."""
-
-    def predict_proba(self, X: MatrixLike) -> FloatArray | list[FloatArray]:
-        """Return the mean over the trees of the fractions of the classes in a row's leaves.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or table of shape (n_samples, n_features)
-            The rows, as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes) or list of n_outputs such arrays
-            Probabilities in the order of `classes_`.
-        """
-        sums = self._sums(*self._read_rows(X))
-        sums /= len(self)
-        if self.n_outputs_ == 1:
-            return sums[:, 0]
-        return [np.ascontiguousarray(sums[:, k, :n]) for k, n in enumerate(self.n_classes_)]
-
-    def predict(self, X: MatrixLike) -> Array:
-        """Return the class of the largest mean probability.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or table of shape (n_samples, n_features)
-            The rows, as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels; of several equally probable ones the first in `classes_`.
-        """
-        return super().predict(X)
-
-    def _target_numbers(self, y):
-        y = y.reshape(len(y), -1)
-        classes = [self.classes_] if self.n_outputs_ == 1 else self.classes_
-        codes = [np.searchsorted(own, y[:, k]) for k, own in enumerate(classes)]
-        return np.array(codes, dtype=np.float64).T
-
-    @staticmethod
-    def _loss(y, values):
-        return np.mean(np.argmax(values, axis=2) != y)
-
-    def _score_oob(self, y, means):
-        # Every output has as many classes as the first: others are refused above.
-        decision = means.transpose(0, 2, 1)
-        self.oob_decision_function_ = decision[:, :, 0] if self.n_outputs_ == 1 else decision
-        score = self.oob_score if callable(self.oob_score) else accuracy_score
-        self.oob_score_ = score(y, np.argmax(self.oob_decision_function_, axis=1))
-
-
-class RegressorForest(Forest):
-    """Prediction of numbers."""
-
-    def predict(self, X: MatrixLike) -> FloatArray:
-        """Return the mean of the trees' predictions.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or table of shape (n_samples, n_features)
-            The rows, as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Predicted targets.
-        """
-        sums = self._sums(*self._read_rows(X))[:, :, 0]
-        sums /= len(self)
-        return sums[:, 0] if self.n_outputs_ == 1 else sums
-
-    def _target_numbers(self, y):
-        return y.reshape(len(y), -1).astype(np.float64)
-
-    @staticmethod
-    def _loss(y, values):
-        return np.mean((values[:, :, 0] - y) ** 2)
-
-    def _score_oob(self, y, means):
-        self.oob_prediction_ = means[:, 0, 0] if self.n_outputs_ == 1 else means[:, :, 0]
-        score = self.oob_score if callable(self.oob_score) else r2_score
-        self.oob_score_ = score(y, self.oob_prediction_)
 
 
 def cells_of(data: Any) -> Any:

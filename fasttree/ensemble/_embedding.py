@@ -9,8 +9,9 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_random_state
 
 from fasttree._sklearn_compat import fit_context, num_samples
-from fasttree.ensemble._base import CONSTRAINTS, RegressorForest
+from fasttree.ensemble._base import CONSTRAINTS
 from fasttree.ensemble._docs import document_forest
+from fasttree.ensemble._tasks import RegressorForest
 from fasttree.tree._classes import ExtraTreeRegressor
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import sklearn.ensemble
 
 from fasttree._sklearn_compat import Hidden, StrOptions
-from fasttree.ensemble._base import CONSTRAINTS, ClassifierForest, RegressorForest
+from fasttree.ensemble._base import CONSTRAINTS
 from fasttree.ensemble._docs import document_forest
+from fasttree.ensemble._tasks import ClassifierForest, RegressorForest
 from fasttree.tree._base import CRITERIA_CLF, CRITERIA_REG
 from fasttree.tree._classes import (
     DecisionTreeClassifier,

@@ -1,0 +1,103 @@
+"""What forests of classifiers and of regressors predict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+
+from fasttree.ensemble._base import Forest
+
+if TYPE_CHECKING:
+    from fasttree._typing import Array, FloatArray, MatrixLike
+
+__all__ = ["ClassifierForest", "RegressorForest"]
+
+
+class ClassifierForest(Forest):
+    """Prediction of classes."""
+
+    def predict_proba(self, X: MatrixLike) -> FloatArray | list[FloatArray]:
+        """Return the mean over the trees of the fractions of the classes in a row's leaves.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or list of n_outputs such arrays
+            Probabilities in the order of `classes_`.
+        """
+        sums = self._sums(*self._read_rows(X))
+        sums /= len(self)
+        if self.n_outputs_ == 1:
+            return sums[:, 0]
+        return [np.ascontiguousarray(sums[:, k, :n]) for k, n in enumerate(self.n_classes_)]
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Return the class of the largest mean probability.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels; of several equally probable ones the first in `classes_`.
+        """
+        return super().predict(X)
+
+    def _target_numbers(self, y):
+        y = y.reshape(len(y), -1)
+        classes = [self.classes_] if self.n_outputs_ == 1 else self.classes_
+        codes = [np.searchsorted(own, y[:, k]) for k, own in enumerate(classes)]
+        return np.array(codes, dtype=np.float64).T
+
+    @staticmethod
+    def _loss(y, values):
+        return np.mean(np.argmax(values, axis=2) != y)
+
+    def _score_oob(self, y, means):
+        # Every output has as many classes as the first: others are refused above.
+        decision = means.transpose(0, 2, 1)
+        self.oob_decision_function_ = decision[:, :, 0] if self.n_outputs_ == 1 else decision
+        score = self.oob_score if callable(self.oob_score) else accuracy_score
+        self.oob_score_ = score(y, np.argmax(self.oob_decision_function_, axis=1))
+
+
+class RegressorForest(Forest):
+    """Prediction of numbers."""
+
+    def predict(self, X: MatrixLike) -> FloatArray:
+        """Return the mean of the trees' predictions.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            The rows, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predicted targets.
+        """
+        sums = self._sums(*self._read_rows(X))[:, :, 0]
+        sums /= len(self)
+        return sums[:, 0] if self.n_outputs_ == 1 else sums
+
+    def _target_numbers(self, y):
+        return y.reshape(len(y), -1).astype(np.float64)
+
+    @staticmethod
+    def _loss(y, values):
+        return np.mean((values[:, :, 0] - y) ** 2)
+
+    def _score_oob(self, y, means):
+        self.oob_prediction_ = means[:, 0, 0] if self.n_outputs_ == 1 else means[:, :, 0]
+        score = self.oob_score if callable(self.oob_score) else r2_score
+        self.oob_score_ = score(y, self.oob_prediction_)
