@@ -134,6 +134,18 @@ def test_constructors_that_are_given_something_may_throw(path):
     ] == []
 
 
+def test_what_new_makes_has_a_constructor_that_may_throw():
+    """``new`` asks for memory before the constructor runs, whatever that one does."""
+    made = {name for path in CYTHON for name in re.findall(r"\bnew (\w+)\(", path.read_text())}
+    assert "Stack" in made
+    assert [
+        d
+        for path in CYTHON
+        for d in declarations(path.read_text())
+        if d.is_constructor and d.name in made and not d.tail.startswith("except +")
+    ] == []
+
+
 @each_file
 def test_what_is_said_not_to_throw_is_noexcept_in_cpp(path):
     for d in declarations(path.read_text()):

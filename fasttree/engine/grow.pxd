@@ -73,7 +73,7 @@ cdef extern from "engine/grow/frontier.hpp" namespace "fasttree" nogil:
         cbool take(Open& open) noexcept
 
     cdef cppclass Stack(Frontier):
-        Stack() noexcept
+        Stack() except +
 
     cdef cppclass Heap(Frontier):
         Heap(NodeStore& store, Ties ties, int64_t n_splits) except +
