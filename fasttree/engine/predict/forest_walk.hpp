@@ -18,6 +18,7 @@
 #include "engine/predict/walk.hpp"
 #include "engine/predict/walk_categories.hpp"
 #include "engine/simd/bits.hpp"
+#include "utils/_value.hpp"
 
 namespace fasttree {
 
@@ -52,8 +53,8 @@ class RecordTable {
 public:
     explicit RecordTable(size_t width) : width_(width), slots_(1024, kFree) {}
 
-    size_t size() const { return records_.size() / width_; }
-    const double* data() const { return records_.data(); }
+    size_t size() const noexcept { return records_.size() / width_; }
+    const double* data() const noexcept { return records_.data(); }
 
     uint32_t number_of(const double* record) {
         uint32_t& slot = slot_of(record);
@@ -82,7 +83,8 @@ struct PackedForest {
     size_t width;                          // doubles of a record
 
     // Whether walks end: nodes of a tree are at [first, last), children behind their parent.
-    bool is_sound(int64_t first, int64_t last, Py_ssize_t n_features, size_t n_records) const {
+    bool is_sound(int64_t first, int64_t last, Py_ssize_t n_features,
+                  size_t n_records) const noexcept {
         const int64_t n = last - first;
         for (int64_t i = 0; i < n; ++i) {
             const WalkNode& node = nodes[first + i];
@@ -127,6 +129,7 @@ struct PackedForest {
         }
     }
 };
+static_assert(is_value<PackedForest>);
 
 // Scratch of one thread of `add_forest`.
 struct ForestScratch {

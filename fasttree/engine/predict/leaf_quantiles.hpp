@@ -19,6 +19,7 @@
 
 #include "engine/simd/bits.hpp"
 #include "utils/_threads.hpp"
+#include "utils/_value.hpp"
 
 namespace fasttree {
 
@@ -35,6 +36,7 @@ struct ListedRows {
     size_t n_training_rows;
     size_t n_outputs;
 };
+static_assert(is_value<ListedRows>);
 
 // The pooled rows of one row's leaves.
 class LeafPool {
