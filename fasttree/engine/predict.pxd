@@ -123,7 +123,8 @@ cdef extern from "engine/predict/forest_walk.hpp" namespace "fasttree" nogil:
     cdef cppclass PackedForest:
         const WalkNode* nodes
         const int64_t* roots
-        vector[const CategorySides*] sides
+        const CategorySides** sides
+        size_t n_trees
         const double* records
         size_t width
         cbool is_sound(int64_t first, int64_t last, intp_t n_features, size_t n_records) noexcept

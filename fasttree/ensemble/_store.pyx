@@ -51,6 +51,7 @@ cdef class ForestStore:
     cdef readonly intp_t max_depth
     cdef PackedForest forest
     cdef vector[shared_ptr[CategorySides]] sides
+    cdef vector[const CategorySides*] tree_sides   # null if a tree asks about numbers only
     cdef const uint8_t[::1] node_bytes   # keep the buffers alive
     cdef const int64_t[::1] root_buffer
     cdef const float64_t[:, ::1] record_buffer
@@ -71,9 +72,11 @@ cdef class ForestStore:
         self.forest.roots = &self.root_buffer[0]
         self.forest.records = &self.record_buffer[0, 0]
         self.forest.width = records.shape[1]
-        self.forest.sides.resize(self.root_buffer.shape[0] - 1)
+        self.forest.n_trees = self.root_buffer.shape[0] - 1
+        self.tree_sides.resize(self.forest.n_trees)
         for i in range(self.sides.size()):
-            self.forest.sides[i] = self.sides[i].get()
+            self.tree_sides[i] = self.sides[i].get()
+        self.forest.sides = self.tree_sides.data()
         return 0
 
     cdef int check(self) except -1:
@@ -137,7 +140,7 @@ cdef class ForestStore:
     def with_categories(self):
         """bool: whether a tree splits on categories."""
         cdef size_t i
-        return any([self.forest.sides[i] != NULL for i in range(self.forest.sides.size())])
+        return any([self.tree_sides[i] != NULL for i in range(self.forest.n_trees)])
 
     def arrays(self):
         """Return the arguments that make the store again, if it asks about numbers only."""
@@ -205,7 +208,7 @@ cdef class ForestStore:
         """
         cdef const float32_t[:, :] cells = X if X.flags.aligned else X.copy()
         cdef DenseRows rows
-        cdef intp_t start, end, n_rows = cells.shape[0], n_trees = self.forest.sides.size()
+        cdef intp_t start, end, n_rows = cells.shape[0], n_trees = self.forest.n_trees
         cdef intp_t visits = n_trees * (self.max_depth + 1)
         cdef size_t n_words = 0
         cdef const uint32_t* bits = NULL

@@ -78,7 +78,8 @@ public:
 struct PackedForest {
     const WalkNode* nodes;
     const int64_t* roots;                  // [n_trees]
-    std::vector<const CategorySides*> sides;  // [n_trees], null if a tree asks about numbers only
+    const CategorySides* const* sides;     // [n_trees], null if a tree asks about numbers only
+    size_t n_trees;
     const double* records;
     size_t width;                          // doubles of a record
 
@@ -148,7 +149,7 @@ inline void add_block(const PackedForest& forest, const DenseRows& rows, const u
     uint32_t* places = scratch.places.data();
     if (takes == nullptr) {
         for (Py_ssize_t i = 0; i < n; ++i) places[i] = static_cast<uint32_t>(i);
-        for (size_t tree = 0; tree < forest.sides.size(); ++tree) {
+        for (size_t tree = 0; tree < forest.n_trees; ++tree) {
             forest.leaves(tree, rows, x, n, leaves);
             forest.add_records(leaves, places, n, sums);
         }
@@ -157,7 +158,7 @@ inline void add_block(const PackedForest& forest, const DenseRows& rows, const u
     DenseRows compact = rows;
     compact.row_stride = rows.n_cols;
     compact.col_stride = 1;
-    for (size_t tree = 0; tree < forest.sides.size(); ++tree) {
+    for (size_t tree = 0; tree < forest.n_trees; ++tree) {
         float* next = scratch.taken.data();
         Py_ssize_t n_here = 0;
         for (Py_ssize_t i = 0; i < n; ++i) {
