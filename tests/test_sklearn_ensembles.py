@@ -13,8 +13,20 @@ SOURCES = {"stream": FORESTS, "default": FORESTS + OTHERS}  # the others take mi
 PRIVATE = {}
 EVERYWHERE = {
     "test_poisson_y_positive_check": "a forest refuses targets in the words of its trees",
+    r"test_iforest_chunks_works[12].*": "counts the chunks of scikit-learn's loop over rows",
 }
-EXCEPTIONS = {"stream": EVERYWHERE, "default": EVERYWHERE}
+EXCEPTIONS = {
+    "stream": {
+        r"test_iforest_parallel_regression.*": "the workers of scikit-learn's bagging, which grows "
+        "isolation forests, do not see the context's setting",
+        **EVERYWHERE,
+    },
+    "default": {
+        r"test_iforest_sparse_input_float_contamination.*": "with these draws two rows tie at the "
+        "offset, in dense data as well",
+        **EVERYWHERE,
+    },
+}
 
 
 def exception(mode, test):

@@ -250,7 +250,7 @@ class Forest(CallbackSupportMixin):
     def __getattr__(self, name):
         memory = vars(self).get("_memory")
         if name != "estimators_" or memory is None or memory.compact is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return self.__getattribute__(name)  # raises what it raised: a property may say why
         self.estimators_ = memory.restore()
         return self.estimators_
 
