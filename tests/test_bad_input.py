@@ -329,3 +329,12 @@ def test_an_instance_of_a_criterion_is_pruned_by_its_own_error():
         for criterion in ("absolute_error", MAE(1, 60))
     )
     assert_array_equal(by_name.tree_.threshold, by_instance.tree_.threshold)
+
+
+@pytest.mark.parametrize("criterion", ["nothing", None, 3])
+def test_a_criterion_that_became_none_after_the_fit(criterion):
+    X, y = np.arange(8.0)[:, None], np.arange(8.0) % 3
+    tree = DecisionTreeRegressor().fit(X, y)
+    tree.criterion = criterion
+    with pytest.raises(ValueError, match="criterion must be"):
+        tree.reduced_error_prune(X, y)
