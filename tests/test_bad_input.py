@@ -332,9 +332,9 @@ def test_an_instance_of_a_criterion_is_pruned_by_its_own_error():
 
 
 @pytest.mark.parametrize("criterion", ["nothing", None, 3])
-def test_a_criterion_that_became_none_after_the_fit(criterion):
+def test_a_criterion_that_became_wrong_after_the_fit(criterion):
     X, y = np.arange(8.0)[:, None], np.arange(8.0) % 3
-    tree = DecisionTreeRegressor().fit(X, y)
+    tree = fasttree.tree.DecisionTreeRegressor().fit(X, y)
     tree.criterion = criterion
     with pytest.raises(ValueError, match="criterion must be"):
         tree.reduced_error_prune(X, y)

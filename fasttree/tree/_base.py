@@ -327,7 +327,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             return type(self.criterion)
         criteria = CRITERIA_CLF if isinstance(self, ClassifierMixin) else CRITERIA_REG
         if not isinstance(self.criterion, str) or self.criterion not in criteria:
-            raise ValueError(f"criterion must be one of {sorted(criteria)}, got {self.criterion!r}.")
+            names = ", ".join(sorted(criteria))
+            raise ValueError(f"criterion must be one of {names}, got {self.criterion!r}.")
         return criteria[self.criterion]
 
     def _n_features_per_node(self):
