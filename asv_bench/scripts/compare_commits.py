@@ -145,6 +145,8 @@ def compare_bar(workers, bar, repeats):
             return
         if new["name"] is None:
             return
+        if base["name"] != new["name"]:
+            raise SystemExit(f"{bar}: BASE is at {base['name']!r}, NEW at {new['name']!r}.")
         yield compare_case(workers, new["name"], repeats)
 
 
@@ -387,8 +389,9 @@ class Server:
 
         seen = set()
         races = (item for item in self.bars[bar](self.options) if isinstance(item, Race))
-        # Several races may measure the same call against others.
-        self.races = (r for r in races if not (id(r.ours) in seen or seen.add(id(r.ours))))
+        # Several races may measure the same call against others. Calls are kept: another one might
+        # come to have the same address.
+        self.races = (r for r in races if not (r.ours in seen or seen.add(r.ours)))
 
     def next(self):
         try:

@@ -134,7 +134,7 @@ def export_c(
     splits, position = view.splits(), {leaf: i for i, leaf in enumerate(view.leaves())}
     body = list(_body(writer, splits, position, view.chain(), 1))
     cells = "x", "const double *x"
-    if any(map(view.labels_of, range(len(view.names)))):
+    if any(map(view.categories_of, range(len(view.names)))):
         cells = "x, c", "const double *x, const int *c"
 
     lines = list(_comment(view))
@@ -185,7 +185,7 @@ def _category_lookup(view, name):
     yield "    int n = 0, i;"
     yield "    switch (column) {"
     for j in range(len(view.names)):
-        labels = [str(label) for label in view.labels_of(j)]
+        labels = [str(label) for label in view.categories_of(j)]
         if not labels:
             continue
         if len(set(labels)) < len(labels) or any("\0" in label for label in labels):

@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from fasttree.export._questions import Questions
+from fasttree.export._questions import Questions, column_names
 from fasttree.table._encoder import category_codes, table_encoder
 
-__all__ = ["PALETTE", "checked_names", "tree_content"]
+__all__ = ["PALETTE", "tree_content"]
 
 # Colours of classes, told apart on light and on dark.
 PALETTE = (
@@ -35,20 +35,6 @@ MAX_BARS, TARGET_BARS, MAX_CATEGORIES = 20, 16, 10
 OTHERS, NUMBERS, MISSING = -1, -2, -3
 # Stands for an infinite threshold, which JSON cannot write: no float32 is larger.
 BEYOND_FLOAT32 = 3.5e38
-
-
-def checked_names(estimator, feature_names, default="x[{}]"):
-    """Names of the columns: those given, those of the fit, or ``default.format(j)``."""
-    n_features = estimator.n_features_in_
-    if feature_names is None:
-        feature_names = getattr(estimator, "feature_names_in_", None)
-    if feature_names is None:
-        feature_names = [default.format(j) for j in range(n_features)]
-    if len(feature_names) != n_features:
-        raise ValueError(
-            f"feature_names must contain {n_features} elements, got {len(feature_names)}"
-        )
-    return [str(name) for name in feature_names]
 
 
 def _class_names(estimator, class_names):
@@ -104,7 +90,7 @@ def tree_content(estimator, X, y, *, feature_names=None, class_names=None, max_l
     if n_rows and X is None:
         raise ValueError("n_rows is a number of rows of X, and X is None.")
     tree = estimator.tree_
-    names = checked_names(estimator, feature_names)
+    names = column_names(estimator, feature_names)
     questions = Questions(tree, table_encoder(estimator), names, max_labels)
     columns = _Columns(estimator, names)
     content = {
@@ -178,7 +164,7 @@ class _Columns:
                 {"name": names[feature], "place": feature, "kind": kind, "labels": []}
             )
 
-    def has_labels(self, j):
+    def has_categories(self, j):
         return self.found[j]["kind"] != "number"
 
     def index(self, j, code):
@@ -203,7 +189,7 @@ class _Columns:
         """The median of a column, or its most frequent category: no row's value but by chance."""
         cells = self.cells[j]
         numbers = cells[~np.isnan(cells)]
-        if self.has_labels(j):
+        if self.has_categories(j):
             codes, _ = category_codes(cells)
             counts = np.bincount(codes[codes >= 0], minlength=1)
             if counts.max() > len(numbers):
@@ -215,7 +201,7 @@ class _Columns:
         columns = []
         for j, cells in enumerate(self.cells):
             cells = cells[:n_rows]
-            codes = category_codes(cells)[0] if self.has_labels(j) else np.full(len(cells), -1)
+            codes = category_codes(cells)[0] if self.has_categories(j) else np.full(len(cells), -1)
             columns.append(
                 [
                     [self.index(j, code)] if code >= 0 else _cell(cell)

@@ -11,8 +11,8 @@ from sklearn import metrics
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from fasttree.export._content import checked_names
 from fasttree.export._html import export_html
+from fasttree.export._questions import column_names
 from fasttree.export._report import Bars, Curves, Frame, Report, Table, Text
 from fasttree.export._text import export_text
 
@@ -93,7 +93,7 @@ def describe(
     if X_test is not None:
         rows["held-out rows"] = (X_test, _column(y_test))
     whose = list(rows)[-1]
-    names = checked_names(estimator, feature_names)
+    names = column_names(estimator, feature_names)
     judge_of = _Classifier if is_classifier(estimator) else _Regressor
     judge = judge_of(estimator, rows)
     parts = [_data(rows, judge), _size(estimator), judge.scores(), *judge.errors(whose)]

@@ -71,7 +71,7 @@ def export_dict(
                 threshold = columns["threshold"][node]
                 record["threshold"] = None if np.isinf(threshold) else threshold
             else:
-                labels = view.labels_of(split.feature)
+                labels = view.categories_of(split.feature)
                 record["categories"] = [labels[code] for code in split.codes.tolist()]
                 record["categories_go_to_left"] = split.listed_left
             record["missing_go_to_left"] = split.missing_left

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fasttree.export._content import PALETTE, checked_names
+from fasttree.export._content import PALETTE
+from fasttree.export._questions import column_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,7 +136,7 @@ class ImportancesDisplay:
                 n_jobs=n_jobs,
             ).importances
             name = "Loss of score when permuted"
-        names = checked_names(estimator, feature_names)
+        names = column_names(estimator, feature_names)
         display = cls(importances=found, feature_names=names, name=name)
         return display.plot(ax=ax, max_shown=max_shown)
 

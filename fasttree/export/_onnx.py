@@ -68,7 +68,7 @@ def to_onnx(decision_tree: BaseEstimator, *, feature_names: Sequence[str] | None
 
     view = view_of(decision_tree, feature_names)
     splits = view.splits()
-    has_columns = view.columns is not None and any(map(view.labels_of, range(len(view.names))))
+    has_columns = view.columns is not None and any(map(view.categories_of, range(len(view.names))))
     questions = _questions(view, splits)
     asked = sorted({split.feature for split in splits if split is not None})
     position = {feature: place for place, feature in enumerate(asked)}
@@ -137,7 +137,7 @@ def _read_columns(view, helper, questions, position, nodes):
         if not is_text:
             parts.append(name)
             continue
-        labels = view.labels_of(feature)
+        labels = view.categories_of(feature)
         if not all(isinstance(label, str) for label in labels) or _asks_for_numbers(view, feature):
             raise ValueError(
                 f"Column {name!r} holds numbers and categories, or categories that are no texts; "
@@ -146,7 +146,7 @@ def _read_columns(view, helper, questions, position, nodes):
         parts.append(f"/unread {len(parts)}")  # a column for its place, which no node reads
         nodes.append(_label_encoder(helper, name, parts[-1], {}, 0.0))
     for i, (feature, codes, listed_left, missing_left) in enumerate(questions):
-        labels = view.labels_of(feature)
+        labels = view.categories_of(feature)
         answers = dict.fromkeys((labels[code] for code in codes), float(not listed_left))
         missing = sorted(view.columns[feature].missing.texts)
         answers |= dict.fromkeys(missing, float(not missing_left))

@@ -84,7 +84,7 @@ class _PythonWriter(ConditionWriter):
         return f"c{feature} not in {self._set(feature, codes)}"
 
     def _set(self, feature, codes):
-        labels = self.view.labels_of(feature)
+        labels = self.view.categories_of(feature)
         labels = [labels[code] for code in codes]
         labels = [(label,) if isinstance(label, bool) else label for label in labels]
         return "{" + ", ".join(map(_literal, labels)) + "}"

@@ -2,10 +2,24 @@
 
 import numpy as np
 
-__all__ = ["Questions"]
+__all__ = ["Questions", "column_names"]
 
 # Categories that a question names unless told otherwise; of more, the rest are counted.
 MAX_LABELS = 10
+
+
+def column_names(estimator, feature_names, default="x[{}]"):
+    """Names of the columns: those given, those of the fit, or ``default.format(j)``."""
+    n_features = estimator.n_features_in_
+    if feature_names is None:
+        feature_names = getattr(estimator, "feature_names_in_", None)
+    if feature_names is None:
+        feature_names = [default.format(j) for j in range(n_features)]
+    if len(feature_names) != n_features:
+        raise ValueError(
+            f"feature_names must contain {n_features} elements, got {len(feature_names)}"
+        )
+    return [str(name) for name in feature_names]
 
 
 class Questions:

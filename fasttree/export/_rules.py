@@ -225,7 +225,7 @@ class _Words:
         self.view, self.decimals = view, decimals
 
     def condition(self, feature, region):
-        labels = self.view.labels_of(feature)
+        labels = self.view.categories_of(feature)
         named = tuple(labels[code] for code in sorted(region.codes))
         is_number = region.with_numbers
         return Condition(
@@ -243,15 +243,15 @@ class _Words:
         name = self.view.names[feature]
         column = None if self.view.columns is None else self.view.columns[feature]
         has_numbers = self.view.holds_numbers(feature)
-        has_labels = bool(self.view.labels_of(feature))
+        has_categories = bool(self.view.categories_of(feature))
         has_missing = column is None or column.has_missing
         bounds = self._bounds(name, region)
         listed = f"{{{', '.join(map(str, named))}}}"
         with_missing = region.missing and has_missing
         lacks_missing = has_missing and not region.missing
         with_all_numbers = not has_numbers or (region.with_numbers and bounds is None)
-        if with_all_numbers and (region.is_complement or not has_labels):
-            parts = [f"{name} not in {listed}"] if has_labels and named else []
+        if with_all_numbers and (region.is_complement or not has_categories):
+            parts = [f"{name} not in {listed}"] if has_categories and named else []
             if lacks_missing:
                 parts.append("not missing" if parts else f"{name} is not missing")
             return " and ".join(parts) or f"{name} is anything"
@@ -259,13 +259,13 @@ class _Words:
         parts = []  # each alone, and after others
         if has_numbers and region.with_numbers:
             parts.append((bounds, bounds) if bounds else (f"{name} is a number", "a number"))
-        if has_labels and region.is_complement and not named and not lacks_missing:
+        if has_categories and region.is_complement and not named and not lacks_missing:
             parts.append((f"{name} is not a number", "not a number"))
             with_missing = False
-        elif has_labels and region.is_complement:
+        elif has_categories and region.is_complement:
             kind = f"a category not in {listed}" if named else "a category"
             parts.append((f"{name} is {kind}", kind))
-        elif has_labels and named:
+        elif has_categories and named:
             parts.append((f"{name} in {listed}", f"in {listed}"))
         if with_missing:
             parts.append((f"{name} is missing", "missing"))

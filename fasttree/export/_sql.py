@@ -195,7 +195,7 @@ class _SQLWriter(ConditionWriter):
         return f"({category} NOT IN ({listed}) OR {category} IS NULL)"
 
     def _list(self, feature, codes):
-        labels = self.view.labels_of(feature)
+        labels = self.view.categories_of(feature)
         kind = _kind_of_labels(self.view, feature)
         if kind is bool:
             return ", ".join(str(int(labels[code])) for code in codes)
@@ -208,7 +208,7 @@ class _SQLWriter(ConditionWriter):
 
 def _kind_of_labels(view, feature):
     """What the categories of a column are: str, bool or float."""
-    kinds = {float if type(label) is int else type(label) for label in view.labels_of(feature)}
+    kinds = {float if type(label) is int else type(label) for label in view.categories_of(feature)}
     kinds = {str if issubclass(kind, str) else kind for kind in kinds}
     is_hybrid = view.holds_numbers(feature)
     if len(kinds) > 1 or (is_hybrid and not kinds <= {str}):
@@ -361,7 +361,7 @@ def _cells(view, sql, writer, splits):
 def _number_cell(view, sql, feature):
     """The number that a cell holds, or NULL."""
     column = sql.quote(view.names[feature])
-    if not view.labels_of(feature):
+    if not view.categories_of(feature):
         number = sql.number_of_column(column)
     else:
         number = f"CASE WHEN {sql.holds_number(column)} THEN {sql.number_of_text(column)} END"

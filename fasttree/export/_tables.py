@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._sklearn_compat import DOTTreeExporter, MPLTreeExporter
-from fasttree.export._questions import Questions
+from fasttree.export._questions import Questions, column_names
 from fasttree.table._encoder import table_encoder
 
 __all__ = ["dot_of_table_tree", "draw_table_tree", "text_of_table_tree"]
@@ -25,16 +25,8 @@ _LINE = 36
 def _questions(estimator, feature_names, default, max_labels):
     """The questions of a fitted estimator; unnamed columns are called by ``default.format(j)``."""
     check_is_fitted(estimator)
-    encoder, n_features = table_encoder(estimator), estimator.n_features_in_
-    if feature_names is None:
-        feature_names = getattr(estimator, "feature_names_in_", None)
-    if feature_names is None:
-        feature_names = [default.format(j) for j in range(n_features)]
-    if len(feature_names) != n_features:
-        raise ValueError(
-            f"feature_names must contain {n_features} elements, got {len(feature_names)}"
-        )
-    return Questions(estimator.tree_, encoder, [str(name) for name in feature_names], max_labels)
+    names = column_names(estimator, feature_names, default)
+    return Questions(estimator.tree_, table_encoder(estimator), names, max_labels)
 
 
 class _AsksQuestions:

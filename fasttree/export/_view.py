@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from fasttree.export._questions import column_names
 from fasttree.table._encoder import table_encoder
 from fasttree.tree._auto import DecisionTree
 from fasttree.tree._base import BaseDecisionTree
@@ -78,7 +79,7 @@ class FittedView:
     def n_outputs(self):
         return self.tree.n_outputs
 
-    def labels_of(self, feature):
+    def categories_of(self, feature):
         """The categories of a column; none in a matrix of numbers."""
         return [] if self.columns is None else self.columns[feature].categories
 
@@ -162,15 +163,6 @@ def view_of(estimator, feature_names=None):
     check_is_fitted(estimator)
     if isinstance(estimator, DecisionTree):
         estimator = estimator.estimator_
-    n_features = estimator.n_features_in_
-    if feature_names is None:
-        feature_names = getattr(estimator, "feature_names_in_", None)
-    if feature_names is None:
-        feature_names = [f"x{j}" for j in range(n_features)]
-    if len(feature_names) != n_features:
-        raise ValueError(
-            f"feature_names must contain {n_features} elements, got {len(feature_names)}."
-        )
     classes = None
     if is_classifier(estimator):
         classes = estimator.classes_ if estimator.n_outputs_ > 1 else [estimator.classes_]
@@ -178,7 +170,7 @@ def view_of(estimator, feature_names=None):
     return FittedView(
         estimator,
         estimator.tree_,
-        [str(name) for name in feature_names],
+        column_names(estimator, feature_names, "x{}"),
         None if encoder is None else encoder.columns,
         classes,
     )

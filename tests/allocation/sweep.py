@@ -102,23 +102,23 @@ class Shim:
     """The library that this process has preloaded."""
 
     def __init__(self):
-        self.library = ctypes.CDLL(None)
-        self.library.shim_watch.restype = ctypes.c_bool
-        self.library.shim_begin.argtypes = [ctypes.c_long, ctypes.c_long]
-        self.library.shim_end.restype = ctypes.c_long
+        self.preloaded = ctypes.CDLL(None)
+        self.preloaded.shim_watch.restype = ctypes.c_bool
+        self.preloaded.shim_begin.argtypes = [ctypes.c_long, ctypes.c_long]
+        self.preloaded.shim_end.restype = ctypes.c_long
         for name, module in list(sys.modules.items()):
             path = getattr(module, "__file__", None) or ""
             if name.startswith("fasttree.") and path.endswith(".so"):
-                assert self.library.shim_watch(path.encode()), path
+                assert self.preloaded.shim_watch(path.encode()), path
 
     def run(self, function, first, last):
         """What the function returns or raises while allocations fail, and how many it made."""
-        self.library.shim_begin(first, last)
+        self.preloaded.shim_begin(first, last)
         try:
             result = joblib.hash(function())
         except BaseException as error:
             result = error
-        return result, self.library.shim_end()
+        return result, self.preloaded.shim_end()
 
 
 def _sweep_here(names, sample, after):
