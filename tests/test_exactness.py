@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import fasttree.tree
 from reference.grow import grow
 from reference.judge import judge
+from reference.naive_hybrid import worth
 from reference.problems import random_problem
 from reference.trees import STRUCTURE, assert_preorder, assert_same, assert_top
 
@@ -28,6 +29,32 @@ def test_every_feature_counts(seed):
     """As above, with nothing drawn: the judge then knows all candidates of every node."""
     problem = random_problem(seed + 10_000, **DETERMINED, ccp_alpha=0.0)
     judge(problem.fit(fasttree.tree), problem.X, problem.y, problem.sample_weight)
+
+
+@pytest.mark.cases(100)
+@pytest.mark.parametrize("criterion", ["entropy", "chi2"])
+def test_the_best_split_of_many_classes(seed, criterion):
+    """Scores that look at every class are estimated where there are many."""
+    rng = np.random.default_rng([seed, 7])
+    n_rows, least = int(rng.integers(60, 250)), float(rng.choice([0.0, 0.2]))
+    y = rng.integers(0, rng.integers(17, 60), n_rows)
+    X = np.column_stack([rng.normal(size=n_rows), y + 30 * rng.random(n_rows)]).astype(np.float32)
+    X[rng.random(X.shape) < rng.choice([0.0, 0.1])] = np.nan
+    weight = rng.integers(1, 4, n_rows) if rng.random() < 0.5 else rng.random(n_rows) + 0.1
+    stump = fasttree.tree.DecisionTreeClassifier(
+        criterion=criterion, max_depth=1, min_weight_fraction_leaf=least
+    ).fit(X, y, sample_weight=weight)
+    sides = []
+    for x in X.T:
+        missing = np.isnan(x)
+        left = x <= np.unique(x[~missing])[:, None]
+        sides += [*left, *(left | missing)]
+    share_left = np.array(sides) @ weight / weight.sum()
+    allowed = (share_left > 0) & (share_left < 1)
+    allowed &= np.minimum(share_left, 1 - share_left) >= least
+    candidates = np.vstack([stump.apply(X) == 1, np.array(sides)[allowed]])
+    scores = worth(criterion, y[:, None], weight, candidates)
+    assert scores[0] >= scores.max() * (1 - 1e-12)
 
 
 @pytest.mark.cases(500)

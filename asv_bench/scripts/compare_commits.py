@@ -342,6 +342,8 @@ def contents(result):
         return [contents(item) for item in result]
     if hasattr(result, "cv_results_"):
         return result.cv_results_["mean_test_score"], contents(result.best_estimator_)
+    if hasattr(result, "best_params"):
+        return result.scores, contents(result.estimator)
     if not hasattr(result, "tree_"):
         return result
     tree = result.tree_

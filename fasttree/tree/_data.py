@@ -167,7 +167,9 @@ class EncodedData:
             chosen = self._selected[chosen]
         other = self.__class__.__new__(self.__class__)
         vars(other).update(vars(self))
-        if len(np.unique(chosen)) < len(chosen):
+        is_chosen = np.zeros(self._encoding.X.shape[0], dtype=bool)
+        is_chosen[chosen] = True
+        if np.count_nonzero(is_chosen) < len(chosen):
             other._take(_rows_of(self._encoding.X, chosen))
         else:
             other._selected = chosen

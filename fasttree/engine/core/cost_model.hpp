@@ -34,6 +34,14 @@ inline bool filtering_pays(size_t n_rows, size_t n_kept) noexcept {
     return FILTER * static_cast<double>(n_rows) < SORT * static_cast<double>(n_kept);
 }
 
+// A score that looks at every class, against two more steps along the feature that tell where none
+// of the positions ahead needs one: after a few that were scored in vain.
+constexpr uint32_t PATIENCE = 8;
+inline bool survey_pays(size_t n_classes) noexcept {
+    constexpr size_t MANY = 16;
+    return n_classes > MANY;
+}
+
 // Looking up n rows of a node in a sparse column of m nonzeros against walking the column: the
 // rule and the ratio of the sparse trees' paper (its equation 8). One nonzero is walked: its
 // logarithm would let any number of look-ups pass for free.

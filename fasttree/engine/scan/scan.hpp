@@ -7,7 +7,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/core/cost_model.hpp"
 #include "engine/core/runs.hpp"
+#include "engine/core/ties.hpp"
 #include "engine/scan/bounds.hpp"
 #include "engine/scan/category_scan.hpp"
 #include "engine/scan/cells.hpp"
@@ -187,10 +189,13 @@ private:
         uint32_t last = std::min(runs.n - base - leaf, n_values);
         if (last == n_values && (missing_left || runs.n_missing == 0)) last -= last > 0;
         if (first > last) return false;
-        begin_pass(runs, missing_left);
+        const auto begin_at = [&](uint32_t position) {
+            begin_pass(runs, missing_left);
+            for (uint32_t i = 0; i < position; ++i) acc_.add(runs.entries[i] & ROW);
+            return position;
+        };
         bool found = false;
-        uint32_t p = 0;
-        while (p + 1 < first) acc_.add(runs.entries[p++] & ROW);
+        uint32_t p = begin_at(first - 1);
         // Loop invariant: the accumulator holds the first p values (and the missing rows, if left).
         if (checked && limits.replay) {
             while (p < last) {
@@ -199,12 +204,34 @@ private:
                     continue;
                 found |= consider<checked>(p, p, base + p, missing_left, limits, best);
             }
-        } else {
-            while ((p = advance(acc_, runs.entries, p, last, best.score)) <= last) {
-                found |= consider<checked>(p, p, base + p, missing_left, limits, best);
+            return found;
+        }
+        double floor = best.score;
+        uint32_t n_scored = 0;
+        while ((p = advance(acc_, runs.entries, p, last, floor)) <= last) {
+            found |= consider<checked>(p, p, base + p, missing_left, limits, best);
+            floor = std::max(floor, best.score);
+            if constexpr (has_estimate<Acc>::value) {
+                if (++n_scored == PATIENCE && survey_pays(acc_.total.size())) {
+                    floor = std::max(floor, survey<checked>(runs.entries, p, last, limits));
+                    begin_at(p);
+                }
             }
         }
         return found;
+    }
+
+    // What the best of the positions behind p scores at least, less a bit. Moves the accumulator.
+    template <bool checked>
+    double survey(const uint32_t* entries, uint32_t p, uint32_t last, const Limits& limits) {
+        double least = MINUS_INFINITY, middle;
+        while (p < last) {
+            acc_.add(entries[p++] & ROW);
+            if (!(entries[p] & BOUNDARY)) continue;
+            const double score = acc_.estimate() - acc_.estimate_error();
+            if (score > least && (!checked || is_admissible(limits, false, middle))) least = score;
+        }
+        return just_below(least);
     }
 
     template <bool checked>

@@ -105,6 +105,13 @@ struct has_begin_pass : std::false_type {};
 template <class Acc>
 struct has_begin_pass<Acc, std::void_t<decltype(&Acc::begin_pass)>> : std::true_type {};
 
+// Accumulators whose score() looks at every class, and whose estimate() of it, off by at most
+// estimate_error(), does not.
+template <class Acc, class = void>
+struct has_estimate : std::false_type {};
+template <class Acc>
+struct has_estimate<Acc, std::void_t<decltype(&Acc::estimate)>> : std::true_type {};
+
 // Whether a class has the members of an accumulator; what is missing is an error that names it.
 template <class Acc>
 constexpr bool is_accumulator() {

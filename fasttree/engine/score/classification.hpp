@@ -381,10 +381,12 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
         this->for_each(cell, [this](size_t i, int64_t weight) { move(i, weight); });
     }
 
-    bool may_beat(double best) const {
+    double estimate() const {
         const int64_t children = term(w_left) + term(w_total - w_left);
-        return to_double(terms - this->outputs() * children) / scale + slack > best;
+        return to_double(terms - this->outputs() * children) / scale;
     }
+    double estimate_error() const { return slack; }
+    bool may_beat(double best) const { return estimate() + slack > best; }
     // Both children pure: the terms cancel exactly, and no others round to more.
     double perfect_score(const uint32_t*, uint32_t) const {
         constexpr int64_t LARGEST = int64_t{1} << 31;

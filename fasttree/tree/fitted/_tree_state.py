@@ -5,7 +5,7 @@ Everything else is refused with a ValueError. Whether the nodes form a tree is c
 """
 
 import sys
-from numbers import Integral
+from operator import index
 
 import numpy as np
 
@@ -32,8 +32,10 @@ def _check_array(array, name):
 
 
 def _check_size(size, name):
-    if not isinstance(size, Integral):
-        raise TypeError(f"{name} must be an int, got {size!r}.")
+    try:
+        size = index(size)
+    except TypeError:
+        raise TypeError(f"{name} must be an int, got {size!r}.") from None
     if not 0 <= size <= sys.maxsize:
         raise ValueError(f"{name} must not be negative, nor beyond 64 bits, got {size}.")
 
