@@ -150,6 +150,20 @@ def test_nothing_is_cast_at_run_time(path):
     assert "dynamic_cast" not in path.read_text()
 
 
+@each_cpp
+def test_threads_start_in_one_place(path):
+    """`utils/_threads.hpp` starts them, so that errors, interrupts and limits are the same for all;
+    in Cython `prange` and `parallel` do."""
+    if path.name != "_threads.hpp":
+        assert not re.search(r"#pragma omp|omp\.h|std::(j?thread|async)\b", path.read_text())
+
+
+@each_cpp
+def test_the_machine_is_asked_for_its_instructions_in_one_place(path):
+    if path.name != "simd.hpp":
+        assert "__builtin_cpu" not in path.read_text()
+
+
 def cimports(path):
     """Modules of fasttree that a Cython file cimports, and those of other packages."""
     text = path.read_text()

@@ -91,7 +91,7 @@ inline uint32_t sorted_nonzeros(Simd simd, const SparseView& column, bool positi
 
 // The optimal search's kernels of an instruction set; null when not compiled in.
 inline const optimal::Kernels* optimal_kernels(const std::string& simd) {
-#if defined(FASTTREE_X86_KERNELS)
+#if FASTTREE_X86
     if (simd == "avx512") return optimal::avx512_kernels();
     if (simd == "avx2") return optimal::avx2_kernels();
 #endif

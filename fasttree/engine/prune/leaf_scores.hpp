@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/prune/tuning.hpp"
+#include "engine/simd/bits.hpp"
 
 namespace fasttree {
 
@@ -170,7 +171,7 @@ class RankedLeaves final : public LeafScore {
         for (size_t word = 0; word < bits_.size(); ++word) {
             if (!poll_.go_on(1 + __builtin_popcountll(bits_[word]))) return 0.0;
             for (uint64_t bits = bits_[word]; bits != 0; bits &= bits - 1) {
-                const Ranked& node = nodes_[64 * word + __builtin_ctzll(bits)];
+                const Ranked& node = nodes_[64 * word + lowest_bit(bits)];
                 if (node.value != seen) close();
                 seen = node.value;
                 positive.add(node.positive);
