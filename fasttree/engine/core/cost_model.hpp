@@ -34,6 +34,10 @@ inline bool filtering_pays(size_t n_rows, size_t n_kept) noexcept {
     return FILTER * static_cast<double>(n_rows) < SORT * static_cast<double>(n_kept);
 }
 
+// Sorting all of a sparse column for all fits on an encoding, where a node holds n_kept of its n
+// nonzeros. Where it does not pay, the node sorts its own.
+inline bool sorting_for_all_pays(size_t n, size_t n_kept) noexcept { return n < 2 * n_kept; }
+
 // Looking up n rows of a node in a sparse column of m nonzeros against walking the column: the
 // rule and the ratio of the sparse trees' paper (its equation 8). One nonzero is walked: its
 // logarithm would let any number of look-ups pass for free.
