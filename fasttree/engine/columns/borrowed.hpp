@@ -20,6 +20,7 @@ struct BorrowedCodes {
     const uint8_t* codes;        // [n_rows, n_counted]
     const uint32_t* wide_codes;  // [n_rows, n_wide]
 };
+static_assert(is_value<BorrowedCodes>);
 
 // Whether the categories in the cells of a column exist.
 inline bool has_valid_cells(const DenseColumns& data, uint32_t feature) noexcept {

@@ -253,12 +253,11 @@ private:
 
     // Puts entries, ascending rows of the column, in the order of their values.
     void sort(const SparseView& column, const Node& node, uint32_t n, uint32_t* entries) {
-        constexpr uint32_t WALK = 16;  // places passed in the time of a search
         if (data.sorted != nullptr && is_shared(column.n, n)) {
             return copy_part(data.sorted->column(feature(), sorter_), node, n, entries);
         }
         sorter_.reserve(n);
-        if (column.n / WALK < n) {
+        if (walk_pays(column.n, n)) {
             sorter_.put_present(column, data.kinds[feature()] == 0, rows_of(node));
         } else {
             for (uint32_t i = 0, place = 0; i < n; ++i, ++place) {

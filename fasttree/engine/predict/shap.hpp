@@ -264,7 +264,7 @@ private:
     void walk(Scratch& scratch) const noexcept { walk_lanes(scratch); }
 
     // Loop invariant: product[d], open[d] and answer[d] belong to the nodes on the path to the
-    // step's node, sum[d] to the leaves below them that were met.
+    // step's node, sum[d] to the leaves below them that were visited.
     __attribute__((always_inline)) inline void walk_lanes(Scratch& scratch) const noexcept {
         const size_t n_points = n_points_;
         scratch.open[0].of = Flags{} - 1;

@@ -62,8 +62,8 @@ inline float negative_below(float t) {
 }
 
 // While it lives, denormal floats are compared as what they are. A library compiled with
-// -ffast-math may have told the thread's CPU to take them for zero, but a split may have to tell
-// them from zero, and `negative_below(0)` is one of them.
+// -ffast-math may have told the thread's CPU to treat them as zero, but a threshold may lie between
+// them and zero, and `negative_below(0)` is one of them.
 class DenormalsKept {
   public:
     DenormalsKept() : saved_(read()) { write(saved_ & ~kFlush); }

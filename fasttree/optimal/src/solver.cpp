@@ -103,7 +103,7 @@ class Reconstruction {
         tree_[here].left = child[0];
         tree_[here].right = child[1];
         const int label = labels_[child[0]];
-        if (label >= 0 && label == labels_[child[1]]) {  // a split that tells nothing apart
+        if (label >= 0 && label == labels_[child[1]]) {  // both sides predict the same
             tree_.resize(here);
             labels_.resize(here);
             push_leaf(label);
