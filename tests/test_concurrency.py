@@ -24,6 +24,24 @@ needs_openmp = pytest.mark.skipif(not openmp_enabled(), reason="built without Op
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 
 
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+@pytest.mark.parametrize("end", [0, 1, 64, 1000])
+def test_pieces_are_shared_out_once(kernels, end, n_threads):
+    for size in (1, 3, 64, 2000):
+        assert (kernels.arrays.share_out(end, size, n_threads, end) == 1).all()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+def test_the_first_failure_of_a_thread_is_raised(kernels, n_threads):
+    with pytest.raises(IndexError, match=r"piece \d+"):
+        kernels.arrays.share_out(1000, 2, n_threads, 4)
+    with pytest.raises(IndexError, match="thread 0"):
+        kernels.arrays.on_threads(n_threads, 0)
+    times = kernels.arrays.on_threads(n_threads, -1)
+    assert times[0] == 1
+    assert times.max() == 1
+
+
 @pytest.mark.parametrize("n_threads", [1, pytest.param(2, marks=needs_openmp)])
 def test_different_estimators(n_threads):
     jobs = [(KINDS[i % 4], i // 4 % 2, n_threads) for i in range(2 * N_THREADS)]

@@ -1,4 +1,5 @@
-"""How to add a criterion: the example of the accumulators' contract is compiled, and searches."""
+"""How to add a criterion: the example of the accumulators' contract is compiled, and searches by a
+line of the registry."""
 
 import os
 import re
@@ -9,15 +10,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fasttree.tree._base import CRITERIA_CLF, CRITERIA_REG
+
 TESTS = Path(__file__).resolve().parent
 PACKAGE = TESTS.parent / "fasttree"
 HEADER = PACKAGE / "engine/score/accumulator.hpp"
+REGISTRY = PACKAGE / "engine/criteria/registry.hpp"
+ENTRY = re.compile(r"^ *ENTRY\((\w+)\)( \\)?\n", re.MULTILINE)
 
 
 def example():
     """The code of the example, without the marks of a comment."""
     text = re.search(r"// EXAMPLE\n(.*?)// END OF EXAMPLE", HEADER.read_text(), re.DOTALL)[1]
     return re.sub(r"^// ?", "", text, flags=re.MULTILINE)
+
+
+def registry_of_the_example():
+    """The registry with a line for the example instead of those whose files are not linked."""
+    first, *others = ENTRY.finditer(REGISTRY.read_text())
+    text = REGISTRY.read_text()
+    for entry in reversed(others):
+        text = text[: entry.start()] + text[entry.end() :]
+    return text.replace(first[0], "    ENTRY(misclassification)\n")
 
 
 def compiler():
@@ -30,10 +44,14 @@ def compile_source(source, target):
         pytest.skip("there is no C++ compiler")
     source_file = target.with_suffix(".cpp")
     source_file.write_text(source)
+    registry = target.parent / "engine/criteria/registry.hpp"
+    registry.parent.mkdir(parents=True)
+    registry.write_text(registry_of_the_example())
     command = [
         *compiler(),
         "-std=c++17",
         "-O1",
+        f"-I{target.parent}",
         f"-I{PACKAGE}",
         str(source_file),
         "-o",
@@ -91,6 +109,24 @@ def test_what_the_example_lacks_is_named(tmp_path):
     done = compile_source(source, tmp_path / "lacking")
     assert done.returncode != 0
     assert "sklearn_score" in done.stderr
+
+
+def test_the_registry_lists_every_criterion():
+    """Each has a file of its own beside the registry and a class, and no file is left out."""
+    names = [entry[1] for entry in ENTRY.finditer(REGISTRY.read_text())]
+    assert names == sorted(names)
+    assert names == sorted(path.stem for path in REGISTRY.parent.glob("*.cpp"))
+    classes = {**CRITERIA_CLF, **CRITERIA_REG}.values()
+    assert names == sorted({cls.name for cls in classes})
+
+
+def test_no_other_file_lists_criteria():
+    """What is compiled and found follows from the registry, the parameters of estimators from the
+    classes."""
+    for path in ("engine/meson.build", "engine/criteria.pxd", "engine/criteria/searchers.hpp"):
+        assert "gini" not in (PACKAGE / path).read_text()
+    assert set(CRITERIA_CLF) == {"gini", "entropy", "log_loss", "chi2"}
+    assert set(CRITERIA_REG) == {"squared_error", "absolute_error", "poisson", "label_split"}
 
 
 def test_the_example_is_short():

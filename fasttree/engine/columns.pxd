@@ -2,6 +2,7 @@
 from libc.stddef cimport ptrdiff_t, size_t
 from libcpp cimport bool as cbool
 
+from fasttree.engine.core cimport AlignedBuffer
 from fasttree.engine.simd cimport SortBuffers
 from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t, uint8_t
@@ -11,16 +12,25 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
     const uint32_t MAX_COUNTED
     const uint32_t TILE
 
+    cdef enum Storage:
+        RAW
+        COUNTED
+        WIDE
+
     cdef cppclass Column:
+        Storage storage
         cbool has_missing
         uint32_t n_categories
         vector[float] values
+        AlignedBuffer[uint32_t] list
         cbool has_categories() noexcept
 
     cdef cppclass DenseColumns:
         uint32_t n_rows
         vector[uint32_t] rows
         vector[Column] columns
+        AlignedBuffer[uint8_t] codes
+        AlignedBuffer[uint32_t] wide_codes
         DenseColumns(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride,
                      uint32_t n_rows, uint32_t n_features) except +
         void take_rows(vector[uint32_t] encoded) except +
@@ -44,6 +54,17 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         void end_interleaving() noexcept
 
 
+cdef extern from "engine/columns/borrowed.hpp" namespace "fasttree" nogil:
+    cdef struct BorrowedCodes:
+        const uint8_t* storage
+        const uint32_t* n_values
+        const float* values
+        const uint8_t* codes
+        const uint32_t* wide_codes
+    cbool borrow_codes(const BorrowedCodes& codes, DenseColumns& out) except +
+    cbool borrow_list(const uint32_t* entries, uint32_t feature, DenseColumns& out) noexcept
+
+
 cdef extern from "engine/columns/sparse.hpp" namespace "fasttree" nogil:
     cdef cppclass SparseData:
         SparseData(const float* values, const int32_t* indices, const int64_t* indptr,
@@ -52,6 +73,13 @@ cdef extern from "engine/columns/sparse.hpp" namespace "fasttree" nogil:
         vector[uint32_t] rows
         void take_rows(vector[uint32_t] sample) except +
         float value(uint32_t row, uint32_t feature) noexcept
+
+
+cdef extern from "engine/columns/sorted_nonzeros.hpp" namespace "fasttree" nogil:
+    cdef cppclass SortedNonzeros:
+        SortedNonzeros(const float* values, const int32_t* indices, const int64_t* indptr,
+                       uint32_t n_rows, uint32_t n_features) except +
+        cbool has_sorted(uint32_t feature) noexcept
 
 
 cdef extern from "engine/columns/distinct_texts.hpp" namespace "fasttree" nogil:

@@ -10,10 +10,6 @@ cdef extern from "engine/criteria/searchers.hpp" namespace "fasttree":
         unique_ptr[Scanner] scanner
         unique_ptr[BlockSplitter] block_splitter
 
-    Searcher make_gini(const Targets&) except +
-    Searcher make_entropy(const Targets&) except +
-    Searcher make_chi_square(const Targets&) except +
-    Searcher make_squared_error(const Targets&) except +
-    Searcher make_poisson(const Targets&) except +
-    Searcher make_absolute_error(const Targets&) except +
-    Searcher make_target_split(const Targets&) except +
+
+cdef extern from "engine/criteria/registry.hpp" namespace "fasttree":
+    Searcher make_searcher_by(const char* criterion, const Targets&) except +

@@ -1,7 +1,7 @@
 """The rows of a node and the order of their values: lists, extraction, count tables."""
 from libcpp cimport bool as cbool
 
-from fasttree.engine.columns cimport DenseColumns, SparseData
+from fasttree.engine.columns cimport DenseColumns, SortedNonzeros, SparseData
 from fasttree.engine.core cimport FeatureSampler, Node, Nonzeros, Split
 from fasttree.engine.simd cimport Simd, SortBuffers
 from fasttree.utils._interrupt cimport Poll
@@ -51,6 +51,7 @@ cdef extern from "engine/order/sparse_lists.hpp" namespace "fasttree" nogil:
     const uint32_t UNSORTED
 
     cdef cppclass ListData(SparseData):
+        SortedNonzeros* sorted
         ListData(const float* values, const int32_t* indices, const int64_t* indptr,
                  uint32_t n_rows, uint32_t n_features) except +
         void make_parts(uint32_t n_parts, uint32_t least) except +

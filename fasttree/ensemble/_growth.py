@@ -1,8 +1,8 @@
 """How the trees of a forest grow: what they share, and on which threads or machines.
 
 The data is read and encoded once. On threads all trees share it; a back-end of processes or of
-other machines gets it once per worker, as it is before the encoding, because each of its jobs grows
-one worker's share of the trees.
+other machines gets it once per worker, because each of its jobs grows one worker's share of the
+trees: the matrix, with whatever fits have made of it before. Joblib maps large arrays into memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from sklearn.utils import compute_sample_weight
 
 from fasttree.ensemble._bootstrap import Bootstrap
 from fasttree.tree._data import TrainingData
-from fasttree.tree._encoding import encoding_of
 from fasttree.utils._parallel import Parallel
 from fasttree.utils._threads import effective_n_threads
 
@@ -68,25 +67,9 @@ class Plan:
         counts = np.bincount(indices, minlength=self.bootstrap.n_rows)
         return counts * compute_sample_weight("balanced", self.data.y, indices=indices)
 
-    # Back-ends of processes: the matrix travels, not what was made of it. Joblib maps large arrays
-    # into memory, dask asks for the size before it sends.
-
-    def __getstate__(self):
-        encoding = self.data.encoding
-        return vars(self) | {
-            "data": replace(self.data, encoding=None),
-            "cells": (encoding.X, encoding.category_counts),
-        }
-
-    def __setstate__(self, state):
-        cells, category_counts = state.pop("cells")
-        vars(self).update(state)
-        self.data.encoding = encoding_of(cells, category_counts, is_shared=True)
-
     def __sizeof__(self):
-        X = self.data.encoding.X
-        n_bytes = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
-        return object.__sizeof__(self) + n_bytes + self.data.y.nbytes
+        # Dask asks before it sends.
+        return object.__sizeof__(self) + self.data.encoding.n_bytes + self.data.y.nbytes
 
 
 def grow_trees(plan, seeds, n_jobs, verbose=0):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import sys
 from math import ceil
 from numbers import Integral, Real
@@ -19,8 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 import fasttree.optimal._engine as _engine
 from fasttree._sklearn_compat import Interval, RealNotInt, StrOptions
 from fasttree.optimal._binarize import binarize
+from fasttree.optimal._front import FRONT_DTYPE, best_of_front, improving_sizes
 from fasttree.optimal._greedy import GreedyRival
 from fasttree.optimal._growth import grow
+from fasttree.optimal._limits import check_memory, least_rows, search_limits
 from fasttree.optimal._options import SearchOptions
 from fasttree.optimal._progress import Reporter
 from fasttree.optimal._weights import integer_weights
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
 __all__ = ["OptimalDecisionTreeClassifier"]
 
 MAX_DEPTH = 15
-FRONT_DTYPE = np.dtype([("n_leaves", np.intp), ("error", np.float64), ("lower_bound", np.float64)])
 
 
 def _for_greedy_trees(name: str) -> Any:
@@ -294,12 +294,19 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         X, codes, weights = self._checked_data(X, y, sample_weight)
         integers, unit = integer_weights(weights)
         total = int(integers.sum())
-        depth, budgets = self._limits(len(codes))
+        depth, budgets = search_limits(
+            self.max_depth,
+            self.max_leaf_nodes,
+            self.complexity_penalty,
+            self.pareto_front,
+            len(codes),
+        )
+        n_threads = effective_n_threads(self.n_jobs)
         encoder = table_encoder(self)
         n_categories = None if encoder is None else encoder.n_categories
         rival = GreedyRival(self, X, codes, integers, depth, budgets[1] + 1, n_categories)
         splits = binarize(X, self.n_thresholds, n_categories, rival)
-        self._check_memory(splits.columns.shape, depth, budgets)
+        check_memory(splits.columns.shape, self.n_classes_, depth, budgets, n_threads)
         reporter = Reporter(_engine.PENALTY_SCALE * total, self.callback, self.verbose)
         penalty = _scaled_penalty(self.complexity_penalty, total)
         options = self.search_options or SearchOptions()
@@ -314,11 +321,11 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             n_classes=max(2, self.n_classes_),
             depth=depth,
             node_range=budgets,
-            min_leaf_samples=self._min_rows(len(codes)),
+            min_leaf_samples=least_rows(self.min_samples_leaf, len(codes)),
             min_leaf_weight=max(1, ceil(self.min_weight_fraction_leaf * total)),
             leaf_penalty=penalty,
             options=options.for_engine(
-                n_threads=effective_n_threads(self.n_jobs),
+                n_threads=n_threads,
                 time_limit=limit,
                 cache_bytes=int(min(self.cache_size * 2**20, sys.maxsize)),
             ),
@@ -391,51 +398,14 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             raise ValueError("The weights of all rows are zero.")
         return X[is_used], codes[is_used], weights[is_used]
 
-    def _min_rows(self, n_samples):
-        limit = self.min_samples_leaf
-        return min(limit, n_samples) if isinstance(limit, Integral) else ceil(limit * n_samples)
-
-    def _limits(self, n_samples):
-        """Return the depth and the range of numbers of inner nodes to solve for."""
-        most = min(2**self.max_depth, n_samples)
-        if self.max_leaf_nodes is not None:
-            most = min(most, self.max_leaf_nodes)
-        if self.complexity_penalty > 0 and not self.pareto_front:
-            # A single leaf costs one penalty and at most the whole weight.
-            most = min(most, 1 + int(min(most, 1 / self.complexity_penalty)))
-        high = most - 1
-        depth = min(self.max_depth, high)
-        solves_all = self.pareto_front or self.complexity_penalty > 0
-        return depth, (0 if solves_all else high, high)
-
-    def _check_memory(self, shape, depth, budgets):
-        """Raise rather than let the machine run out of memory."""
-        n_splits, n_samples = shape
-        n_threads = effective_n_threads(self.n_jobs)
-        pair_matrices = 4 * (self.n_classes_ + 3) * n_splits**2 * max(1, depth - 1)
-        plans = 16 * (budgets[1] - budgets[0] + 1) * 2**depth
-        needed = n_threads * (pair_matrices + plans) + 2 * n_splits * n_samples
-        available = _physical_memory()
-        if needed > available:
-            raise ValueError(
-                f"{n_splits} candidate splits need about {needed / 2**30:.0f} GiB of memory and "
-                f"this machine has {available / 2**30:.0f}. Lower n_thresholds, or choose columns."
-            )
-
     def _keep_front(self, result, budgets, total, tree_of):
         """Keep the sizes at which the error improves, and their trees."""
         for name in ("pareto_front_", "_front_trees"):
             vars(self).pop(name, None)
-        if not self.pareto_front:
-            return
-        upper, lower = result["front_upper"], result["front_lower"]
-        kept = [k for k in range(len(upper)) if k == 0 or upper[k] < upper[k - 1]]
-        front = np.zeros(len(kept), dtype=FRONT_DTYPE)
-        front["n_leaves"] = np.array(kept) + budgets[0] + 1
-        front["error"] = upper[kept] / total
-        front["lower_bound"] = lower[kept] / total
-        self.pareto_front_ = front
-        self._front_trees = [tree_of(result["front_trees"][k]) for k in kept]
+        if self.pareto_front:
+            upper, lower = result["front_upper"], result["front_lower"]
+            self.pareto_front_, kept = improving_sizes(upper, lower, budgets[0] + 1, total)
+            self._front_trees = [tree_of(result["front_trees"][k]) for k in kept]
 
     # ---- after the fit
 
@@ -468,15 +438,11 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
                     f"complexity_penalty must not be negative, got {complexity_penalty!r}."
                 )
             result.complexity_penalty = complexity_penalty
-        front = self.pareto_front_
-        if max_leaf_nodes is not None:
-            front = front[front["n_leaves"] <= min(max_leaf_nodes, 2**MAX_DEPTH)]
-        with np.errstate(over="ignore"):
-            prices = as_double(result.complexity_penalty) * front["n_leaves"]
-        chosen = int(np.argmin(front["error"] + prices))
+        most = None if max_leaf_nodes is None else min(max_leaf_nodes, 2**MAX_DEPTH)
+        chosen, result.objective_, result.lower_bound_ = best_of_front(
+            self.pareto_front_, most, result.complexity_penalty
+        )
         result.tree_ = self._front_trees[chosen]
-        result.objective_ = float(front["error"][chosen] + prices[chosen])
-        result.lower_bound_ = min(result.objective_, float((front["lower_bound"] + prices).min()))
         result.gap_ = result.objective_ - result.lower_bound_
         result.is_optimal_ = result.gap_ == 0
         return result
@@ -517,14 +483,6 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         tags.target_tags.multi_output = False
         tags.classifier_tags.multi_label = False
         return tags
-
-
-def _physical_memory():
-    """Bytes of this machine's memory; no limit where the system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError):
-        return float("inf")
 
 
 def _scaled_penalty(penalty, total):

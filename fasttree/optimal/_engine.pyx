@@ -6,12 +6,12 @@ look for signals and to report progress; an exception raised there stops the sea
 of :func:`solve`.
 """
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp cimport bool as cbool
 
 import numpy as np
 
+from fasttree.utils._interrupt cimport Interrupt
 from fasttree.utils._std cimport vector
 
 
@@ -90,14 +90,14 @@ cdef extern from "optimal/src/solver.hpp" namespace "fasttree::optimal" nogil:
         int64_t lower
         int64_t upper
 
-    struct Poll:
+    struct Listener:
         cbool (*call)(void*, const Progress&) noexcept nogil
         void* context
 
     const Kernels* find_kernels(const char* instruction_set) except +
     const int64_t kPenaltyScale
     Result c_solve "fasttree::optimal::solve"(
-        const Input&, const Task&, const SearchOptions&, const char*, cbool, Poll
+        const Input&, const Task&, const SearchOptions&, const char*, cbool, Listener
     ) except +
 
 
@@ -106,30 +106,29 @@ PENALTY_SCALE = kPenaltyScale
 NODE_DTYPE = np.dtype([("column", np.int32), ("left", np.int32), ("right", np.int32)])
 
 
-cdef class _Listener:
+cdef class _Callback(Interrupt):
     """What a search calls back: signals first, then the user's function."""
 
-    cdef object callback
-    cdef object error
+    cdef object function
 
-    def __cinit__(self, callback):
-        self.callback = callback
-        self.error = None
+    def __cinit__(self, function):
+        self.function = function
 
-    cdef bint hear(self, double elapsed, int64_t n_nodes, int64_t lower, int64_t upper) noexcept:
-        try:
-            PyErr_CheckSignals()
-            return self.callback is None or not self.callback(elapsed, n_nodes, lower, upper)
-        except BaseException as error:
-            self.error = error
+    cdef bint hear(self, const Progress& progress) noexcept nogil:
+        if not self.look():
             return False
+        with gil:
+            try:
+                return self.function is None or not self.function(
+                    progress.elapsed, progress.n_nodes, progress.lower, progress.upper)
+            except BaseException as error:
+                self.error = error
+                self.stopped.set()
+                return False
 
 
-cdef cbool _poll(void* context, const Progress& progress) noexcept nogil:
-    with gil:
-        return (<_Listener> context).hear(
-            progress.elapsed, progress.n_nodes, progress.lower, progress.upper
-        )
+cdef cbool _hear(void* callback, const Progress& progress) noexcept nogil:
+    return (<_Callback> callback).hear(progress)
 
 
 cdef object _as_array(const vector[OutNode]& tree):
@@ -209,16 +208,16 @@ def solve(
     cdef SearchOptions search = options
     cdef bytes isa = instruction_set.encode()
     cdef const char* isa_name = isa
-    cdef _Listener listener = _Listener(callback)
-    cdef Poll poll
-    poll.call = _poll
-    poll.context = <void*> listener
+    cdef _Callback hears = _Callback(callback)
+    cdef Listener listener
+    listener.call = _hear
+    listener.context = <void*> hears
     cdef Result result
     with nogil:
-        result = c_solve(data, task, search, isa_name, with_front_trees, poll)
+        result = c_solve(data, task, search, isa_name, with_front_trees, listener)
     cdef size_t k, n_front_trees = result.front_trees.size()
-    if listener.error is not None:
-        raise listener.error
+    if hears.stopped.is_set():
+        hears.give_up()
     return {
         "tree": _as_array(result.tree),
         "front_trees": [_as_array(result.front_trees[k]) for k in range(n_front_trees)],

@@ -1,7 +1,7 @@
 """Cells of object and text columns: which are numbers, and which distinct categories there are.
 
 A text is a number if, blanks aside, it is an ASCII decimal or scientific literal: no hexadecimal,
-no underscores, no other digits, no 'nan' or 'inf'. Texts are told apart by hashing, O(1) per cell,
+no underscores, no other digits, no 'nan' or 'inf'. Texts are dictionary-encoded by hashing, O(1) per cell,
 and parsed once per distinct text.
 """
 import numpy as np
@@ -47,16 +47,16 @@ cdef enum:
     CELLS_PER_LOOK = 1 << 18
 
 # Equal texts are often one object: the code of one recently seen is found by its address.
-cdef struct Met:
+cdef struct Recent:
     PyObject* cell
     int32_t code
 
 cdef enum:
-    MET = 64
+    N_RECENT = 64
 
 
-cdef inline void clear_met(Met* met) noexcept nogil:
-    memset(met, 0, MET * sizeof(Met))
+cdef inline void clear_recent(Recent* recent) noexcept nogil:
+    memset(recent, 0, N_RECENT * sizeof(Recent))
 
 
 cdef int32_t code_of_key(object key, dict code_of) except -1:
@@ -68,9 +68,9 @@ cdef int32_t code_of_key(object key, dict code_of) except -1:
     return <int32_t> len(code_of) - 1
 
 
-cdef inline int32_t code_of_text(PyObject* text, dict code_of, Met* met) except -1:
-    """`code_of_key` of a str that outlives `met`."""
-    cdef Met* place = met + <size_t> text // 64 % MET
+cdef inline int32_t code_of_text(PyObject* text, dict code_of, Recent* recent) except -1:
+    """`code_of_key` of a str that outlives `recent`."""
+    cdef Recent* place = recent + <size_t> text // 64 % N_RECENT
     if place.cell != text:
         place.code = code_of_key(<object> text, code_of)
         place.cell = text
@@ -194,16 +194,16 @@ def scan_objects(list column, bint numbers_are_categories, set missing, simplify
     cdef uint32_t[::1] bits = bits_array
     cdef int32_t[::1] places = places_array
     cdef dict place_of = {}
-    cdef Met met[MET]
+    cdef Recent recent[N_RECENT]
     cdef object cell
     cdef double number
-    clear_met(met)
+    clear_recent(recent)
     for i in range(n):
         look_now_and_then(i)
         cell = column[i]
         bits[i] = MISSING_BITS
         if PyUnicode_CheckExact(cell):
-            places[i] = code_of_text(<PyObject*> cell, place_of, met)
+            places[i] = code_of_text(<PyObject*> cell, place_of, recent)
             continue
         places[i] = -1
         if not (PyFloat_CheckExact(cell) or PyLong_CheckExact(cell)):
@@ -270,16 +270,16 @@ def encode_texts(cells, float64_t[:] codes):
     cdef Py_ssize_t i, n = cells.size
     cdef PyObject** objects = objects_of(cells)
     cdef dict code_of = {}
-    cdef Met met[MET]
+    cdef Recent recent[N_RECENT]
     cdef vector[int32_t] appeared
     cdef vector[float64_t] rank
-    clear_met(met)
+    clear_recent(recent)
     appeared.resize(n)
     for i in range(n):
         look_now_and_then(i)
         if not is_text(objects[i]):
             return None
-        appeared[i] = code_of_text(objects[i], code_of, met)
+        appeared[i] = code_of_text(objects[i], code_of, recent)
     distinct = sorted(code_of)
     rank.resize(len(distinct))
     for i in range(len(distinct)):

@@ -7,7 +7,7 @@ not numeric, arrays of objects or text. Each column then comes as one of three v
 * `Coded`: an integer per row, and what it stands for (text, categories, booleans);
 * `Objects`: Python objects of any type.
 
-Text in Arrow's layout is told apart where it is stored (`_cells.encode_utf8`), other text by its
+Text in Arrow's layout is dictionary-encoded where it is stored (`_cells.encode_utf8`), other text by its
 own library.
 """
 
@@ -81,7 +81,7 @@ def open_table(X, has_categories=False):
 def target_array(y):
     """Return a series of numbers or text (categories too) as an array; anything else as it is.
 
-    Equal texts become one object, which costs less to make and to tell apart.
+    Equal texts become one object, which costs less to make and to compare.
     """
     if is_pandas_series(y):
         if _is_arrow_only(y.dtype):

@@ -37,7 +37,7 @@ _MANY_TEXTS = 100
 
 
 def category_key(category):
-    """What tells categories apart and orders them: booleans, then numbers, then text."""
+    """The key by which categories are compared and ordered: booleans, then numbers, then text."""
     if isinstance(category, bool):
         return 0, category
     return (1, category) if isinstance(category, Real) else (2, category)

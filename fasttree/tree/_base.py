@@ -24,16 +24,7 @@ from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
 from fasttree.table._encoder import table_encoder
 from fasttree.table._rows import canonical_sparse, within_doubles
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
-from fasttree.tree._criterion import (
-    MAE,
-    MSE,
-    ChiSquare,
-    Criterion,
-    Entropy,
-    Gini,
-    Poisson,
-    TargetSplit,
-)
+from fasttree.tree._criterion import ClassificationCriterion, Criterion, RegressionCriterion
 from fasttree.tree._data import EncodedData, TrainingData
 from fasttree.tree._encoding import encoding_of
 from fasttree.tree._monotonic import monotonic_constraints
@@ -76,18 +67,14 @@ __all__ = [
     "SPARSE_SPLITTERS",
 ]
 
-CRITERIA_CLF = {
-    "gini": Gini,
-    "log_loss": Entropy,
-    "entropy": Entropy,
-    "chi2": ChiSquare,
-}
-CRITERIA_REG = {
-    "squared_error": MSE,
-    "absolute_error": MAE,
-    "poisson": Poisson,
-    "label_split": TargetSplit,
-}
+
+def _by_parameter(kind):
+    """The criteria of a kind, by what estimators call them."""
+    return {name: cls for cls in kind.__subclasses__() for name in cls.parameters}
+
+
+CRITERIA_CLF = _by_parameter(ClassificationCriterion)
+CRITERIA_REG = _by_parameter(RegressionCriterion)
 DENSE_SPLITTERS = {"best": BestSplitter, "random": RandomSplitter}
 SPARSE_SPLITTERS = DENSE_SPLITTERS  # they find out how X is stored
 MAX_DEPTH = np.iinfo(np.int32).max

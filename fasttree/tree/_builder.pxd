@@ -3,8 +3,8 @@ from fasttree.engine.core cimport Node, Split
 from fasttree.engine.grow cimport Deferred, Frontier, GrowthRules, NodeStore, NodeWriter, Open
 from fasttree.engine.search cimport Division
 from fasttree.tree._splitter cimport Splitter
-from fasttree.utils._interrupt cimport Turns
 from fasttree.utils._std cimport unique_ptr, vector
+from fasttree.utils._threads cimport Turns
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
 
 

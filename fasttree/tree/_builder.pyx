@@ -23,8 +23,9 @@ from fasttree.engine.search cimport Division
 from fasttree.engine.simd cimport SIMD_PORTABLE, best_simd
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
-from fasttree.utils._interrupt cimport Interrupt, Turns
+from fasttree.utils._interrupt cimport Interrupt
 from fasttree.utils._std cimport unique_ptr
+from fasttree.utils._threads cimport Turns
 from fasttree.utils._typedefs cimport int8_t
 
 from fasttree.tree.fitted._categorical_splits import CategoricalSplits

@@ -31,7 +31,7 @@ cdef class Criterion:
     cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y,
                                                 const float64_t[::1] w)
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1
-    cdef void make_searcher(self) except *
+    cdef int make_searcher(self) except -1
     cdef int restore_units(self, nodes, values) except -1
     cdef Criterion clone(self)
 

@@ -15,10 +15,7 @@ from fasttree.engine.core cimport (
     Grid, TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, excess_exponent, largest_magnitude,
     target_grid, weight_grid,
 )
-from fasttree.engine.criteria cimport (
-    make_absolute_error, make_chi_square, make_entropy, make_gini, make_poisson,
-    make_squared_error, make_target_split,
-)
+from fasttree.engine.criteria cimport make_searcher_by
 from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t
 
 
@@ -46,6 +43,10 @@ cdef class Criterion:
 
     Attributes
     ----------
+    name : str
+        Its name in the registry, `engine/criteria/registry.hpp`.
+    parameters : tuple of str
+        What estimators call it.
     orders_categories : bool
         Whether the best set of categories is a prefix of them in the order of their means, with one
         output and, in classification, two classes.
@@ -56,6 +57,8 @@ cdef class Criterion:
     split_score : callable
         ``split_score(tree, x, y, sample_weight)``: what the split of a tree of one split is worth.
     """
+    name = None
+    parameters = ()
     orders_categories = True
     takes_monotonic_cst = True
     squares_errors = True
@@ -161,8 +164,11 @@ cdef class Criterion:
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
-    cdef void make_searcher(self) except *:
-        raise TypeError(f"{type(self).__name__} is abstract")
+    cdef int make_searcher(self) except -1:
+        """Make what searches on the targets: that of the class's line in the registry."""
+        cdef bytes criterion = type(self).name.encode()
+        self.searcher = move(make_searcher_by(criterion, self.targets))
+        return 0
 
     cdef Criterion clone(self):
         """A criterion on the same targets with a scanner of its own, for another thread."""
@@ -268,27 +274,24 @@ cdef class ClassificationCriterion(Criterion):
 
 cdef class Gini(ClassificationCriterion):
     """Gini impurity: 1 - sum over classes of p_c squared, mean over outputs."""
+    name = "gini"
+    parameters = ("gini",)
 
     cdef bint takes_negative_weights(self):
         return True
 
-    cdef void make_searcher(self) except *:
-        self.searcher = move(make_gini(self.targets))
-
 
 cdef class Entropy(ClassificationCriterion):
     """Shannon entropy in bits: -sum over classes of p_c log2 p_c, mean over outputs."""
-
-    cdef void make_searcher(self) except *:
-        self.searcher = move(make_entropy(self.targets))
+    name = "entropy"
+    parameters = ("entropy", "log_loss")
 
 
 cdef class ChiSquare(ClassificationCriterion):
     """Splits ranked by Pearson's chi-square of side and class; impurity is Gini's."""
+    name = "chi_square"
+    parameters = ("chi2",)
     split_score = staticmethod(split_scores.chi_square)
-
-    cdef void make_searcher(self) except *:
-        self.searcher = move(make_chi_square(self.targets))
 
 
 cdef class RegressionCriterion(Criterion):
@@ -378,6 +381,8 @@ cdef class RegressionCriterion(Criterion):
 
 cdef class MSE(RegressionCriterion):
     """Mean squared error about the node's mean, mean over outputs."""
+    name = "squared_error"
+    parameters = ("squared_error",)
 
     cdef bint takes_negative_weights(self):
         return True
@@ -388,9 +393,6 @@ cdef class MSE(RegressionCriterion):
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         return self.init_sums(y, w, True)
 
-    cdef void make_searcher(self) except *:
-        self.searcher = move(make_squared_error(self.targets))
-
 
 cdef enum:
     LOG_PADDING = 8  # vectors may read past either end
@@ -398,6 +400,8 @@ cdef enum:
 
 cdef class Poisson(RegressionCriterion):
     """Half Poisson deviance from the node's mean, mean over outputs. Targets are >= 0."""
+    name = "poisson"
+    parameters = ("poisson",)
 
     @staticmethod
     def check_target(y):
@@ -418,12 +422,11 @@ cdef class Poisson(RegressionCriterion):
             self.arrays["log_counts"] = log_counts
         return 0
 
-    cdef void make_searcher(self) except *:
-        self.searcher = move(make_poisson(self.targets))
-
 
 cdef class MAE(RegressionCriterion):
     """Mean absolute error about the node's median, mean over outputs."""
+    name = "absolute_error"
+    parameters = ("absolute_error",)
     orders_categories = False
     squares_errors = False
 
@@ -438,15 +441,14 @@ cdef class MAE(RegressionCriterion):
         self.arrays["levels"] = levels
         return self.init_ranks(y)
 
-    cdef void make_searcher(self) except *:
-        self.searcher = move(make_absolute_error(self.targets))
-
 
 cdef class TargetSplit(RegressionCriterion):
     """Splits ranked by information gain about the node's best split of its targets in two.
 
     One output. Impurity is the squared error.
     """
+    name = "target_split"
+    parameters = ("label_split",)
     takes_monotonic_cst = False
     split_score = staticmethod(split_scores.gain_about_halves)
 
@@ -458,6 +460,3 @@ cdef class TargetSplit(RegressionCriterion):
             raise ValueError("criterion='label_split' supports one output only.")
         self.init_sums(y, w, True)
         return self.init_ranks(y)
-
-    cdef void make_searcher(self) except *:
-        self.searcher = move(make_target_split(self.targets))

@@ -16,6 +16,7 @@ from fasttree._sklearn_compat import check_feature_names
 from fasttree.table._encoder import TableEncoder
 from fasttree.table._rows import read_matrix, read_table, within_doubles
 from fasttree.tree._encoding import Encoding, encoding_of
+from fasttree.utils._threads import effective_n_threads
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -88,9 +89,12 @@ class EncodedData:
 
     Notes
     -----
-    A pickle holds the selected rows as they are read by the engine, not what was made of them
-    for the search; that is made again when it is needed. Rows may be selected more than once;
-    such a selection is encoded as data of its own.
+    A pickle holds the rows as the engine reads them, and, unless rows were selected, the codes and
+    sorted lists that fits have made of a dense matrix until then. Whoever loads it checks them
+    instead of making them again, and reads them in place: joblib maps them into the memory of its
+    workers, ``joblib.load(file, mmap_mode="r")`` that of a file. :meth:`prepare` makes them before
+    the first fit. Rows may be selected more than once; such a selection is encoded as data of its
+    own.
 
     Examples
     --------
@@ -178,13 +182,41 @@ class EncodedData:
 
     def __getstate__(self):
         state = vars(self).copy()
-        del state["_encoding"], state["_selected"], state["shape"]
-        return state | {"cells": self.cells}
+        if state.pop("_selected") is not None:
+            counts = self._encoding.category_counts
+            state["_encoding"] = encoding_of(self.cells, counts, is_shared=True)
+        del state["shape"]
+        return state
 
     def __setstate__(self, state):
-        cells = state.pop("cells")
         vars(self).update(state)
-        self._take(cells)
+        encoder, encoding = state.get("_table_encoder"), state.get("_encoding")
+        if not isinstance(encoding, Encoding) or not isinstance(encoder, TableEncoder | None):
+            raise ValueError("EncodedData have an encoding and may have a table's encoder.")
+        n_categories = None if encoder is None else encoder.n_categories
+        if not encoding.is_shared or not np.array_equal(encoding.category_counts, n_categories):
+            raise ValueError("The encoding is not that of the table.")
+        self._selected = None
+        self.shape = encoding.X.shape
+
+    def prepare(self, n_jobs: int | None = None) -> Self:
+        """Encode the columns now, for a search of all of them.
+
+        Fits do it when they need it, each process for itself; data that is prepared before it is
+        sent to processes is encoded once.
+
+        Parameters
+        ----------
+        n_jobs : int or None, default=None
+            Number of threads, as in the estimators.
+
+        Returns
+        -------
+        EncodedData
+            The data itself.
+        """
+        self._encoding.prepare(effective_n_threads(n_jobs, self._encoding.X.size))
+        return self
 
     @property
     def cells(self) -> Float32Rows:

@@ -1,13 +1,14 @@
 """X as the engine reads it, encoded once: what fits, folds and trees share.
 
 An encoding is immutable but for what is added to it: codes when a strategy first asks for them,
-lists of rows when a sample first wants them. Both are made once, under a lock. One that is not
-shared belongs to a single fit: only the rows of that fit are encoded, and its lists go to the
-fit's sample instead of being copied.
-"""
-from libcpp cimport bool as cbool
+lists of rows when a sample first wants them, the order of a sparse column when a fit first needs
+it. Each is made once, under a lock. A pickle holds the codes and lists too, as arrays; whoever
+loads it reads them where they are, in a file mapped into memory for example.
 
-from fasttree.engine.columns cimport DenseColumns
+An encoding that is not shared belongs to a single fit: only the rows of that fit are encoded, and
+its lists go to the fit's sample instead of being copied.
+"""
+from fasttree.engine.columns cimport DenseColumns, SortedNonzeros
 from fasttree.engine.order cimport DenseSample
 from fasttree.tree._options cimport Strategy
 from fasttree.utils._std cimport shared_ptr, vector
@@ -26,12 +27,17 @@ cdef class Encoding:
 cdef class DenseColumnsOwner:
     cdef shared_ptr[DenseColumns] columns
     cdef bint is_listed
+    cdef dict arrays                       # what pickles hold, as far as it was asked for
+    cdef object borrowed                   # keeps memory that the columns refer to
 
     cdef int encode(self, Strategy strategy, int n_threads) except -1
     cdef int count(self, int n_threads) except -1
     cdef int count_few(self, int n_threads) except -1
     cdef int add_lists(self, bint widened, int n_threads) except -1
     cdef int poll(self) except -1 nogil
+    cdef object view(self, const void* items, size_t n_bytes, dtype)
+    cdef dict made(self)
+    cdef int borrow(self, dict made) except -1
 
 
 cdef class DenseEncoding(Encoding):
@@ -52,3 +58,4 @@ cdef class SparseEncoding(Encoding):
     cdef const float32_t[::1] values       # the CSC matrix
     cdef const int32_t[::1] indices
     cdef const int64_t[::1] indptr
+    cdef shared_ptr[SortedNonzeros] sorted  # if fits share it

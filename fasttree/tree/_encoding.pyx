@@ -6,17 +6,25 @@ import threading
 
 import numpy as np
 
+from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.exc cimport PyErr_CheckSignals
+from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
 from libc.stddef cimport ptrdiff_t, size_t
 from scipy.sparse import issparse
 
-from fasttree.engine.columns cimport MAX_COUNTED, SparseData, TILE
+from fasttree.engine.columns cimport (
+    COUNTED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes, SparseData, borrow_codes, borrow_list
+)
 from fasttree.engine.core cimport AlignedBuffer, filtering_pays
 from fasttree.engine.order cimport UNSORTED
 from fasttree.engine.simd cimport SortBuffers
-from fasttree.tree._options cimport AUTO, COUNT
+from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT
 from fasttree.utils._std cimport make_shared
+from fasttree.utils._typedefs cimport uint8_t
+
+# How columns may be stored under each strategy.
+STORAGES = {AUTO: (RAW, COUNTED), COUNT: (COUNTED, WIDE), PRESORT: (RAW,), SORT: (RAW,)}
 
 
 def encoding_of(X, n_categories=None, is_shared=False):
@@ -35,6 +43,43 @@ def encoding_of(X, n_categories=None, is_shared=False):
     return (SparseEncoding if issparse(X) else DenseEncoding)(X, n_categories, is_shared)
 
 
+def unpickled_encoding(X, n_categories, is_shared, made):
+    """Return the encoding that a pickle holds, with what was made of it when it was pickled.
+
+    Raises ValueError if its parts are not those of an encoding.
+    """
+    try:
+        is_matrix = X.format == "csc" if issparse(X) else isinstance(X, np.ndarray) and X.ndim == 2
+        if not is_matrix or X.dtype != np.float32:
+            raise ValueError("Encoded data are a float32 matrix, dense or CSC.")
+        encoding = encoding_of(X, n_categories, is_shared)
+        encoding.borrow(made)
+        return encoding
+    except (TypeError, AttributeError, LookupError, OverflowError) as error:
+        raise ValueError(f"These are no encoded data: {error}") from error
+
+
+def arrays_of(thing):
+    """The arrays in containers, those of sparse matrices among them."""
+    if isinstance(thing, np.ndarray):
+        yield thing
+    elif issparse(thing):
+        yield from (thing.data, thing.indices, thing.indptr)
+    elif isinstance(thing, (tuple, list, dict)):
+        for part in thing.values() if isinstance(thing, dict) else thing:
+            yield from arrays_of(part)
+
+
+cdef const void* checked(dict made, name, dtype, size, list kept) except? NULL:
+    """The items of an array that was unpickled; they stay where they are if they are aligned."""
+    array = made[name]
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != (size,):
+        raise ValueError(f"The {name} of encoded data have not the form that they should have.")
+    array = np.require(array, requirements=["C", "A"])
+    kept.append(array)
+    return <const void*> <size_t> array.ctypes.data
+
+
 cdef class Encoding:
     """A matrix as the engine reads it (abstract); see `encoding_of`."""
 
@@ -44,11 +89,43 @@ cdef class Encoding:
         self.n_features = <uint32_t> X.shape[1]
         self.n_categories = n_categories
         self.is_shared = is_shared
+        if n_categories is not None and len(n_categories) != X.shape[1]:
+            raise ValueError("The numbers of categories are not those of the columns.")
+
+    def __reduce__(self):
+        return unpickled_encoding, (self.X, self.category_counts, self.is_shared, self.made())
+
+    def made(self):
+        """What was made of X so far and pickles hold, as arrays."""
+        raise TypeError(f"{type(self).__name__} is abstract")
+
+    def borrow(self, made):
+        """Take what `made` says of another encoding of the same X."""
+        raise TypeError(f"{type(self).__name__} is abstract")
+
+    def prepare(self, n_threads):
+        """Make now what a search of all features needs."""
+        raise TypeError(f"{type(self).__name__} is abstract")
+
+    @property
+    def n_bytes(self):
+        """Bytes of X and of what was made of it."""
+        return sum(array.nbytes for array in arrays_of((self.X, self.made())))
 
     @property
     def category_counts(self):
         """ndarray of shape (n_features,) or None: categories that each column may hold."""
         return None if self.n_categories is None else np.asarray(self.n_categories)
+
+
+cdef class ColumnsMemory:
+    """Memory of encoded columns for NumPy, read-only; it stays as long as arrays refer to it."""
+    cdef shared_ptr[DenseColumns] owner
+    cdef const void* items
+    cdef Py_ssize_t n_bytes
+
+    def __getbuffer__(self, Py_buffer* buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, <void*> self.items, self.n_bytes, 1, flags)
 
 
 cdef class DenseColumnsOwner:
@@ -139,6 +216,73 @@ cdef class DenseColumnsOwner:
             PyErr_CheckSignals()
         return 0
 
+    cdef object view(self, const void* items, size_t n_bytes, dtype):
+        """An array of the columns' own memory."""
+        cdef ColumnsMemory memory = ColumnsMemory()
+        if n_bytes == 0:
+            return np.empty(0, dtype)
+        memory.owner = self.columns
+        memory.items = items
+        memory.n_bytes = n_bytes
+        return np.frombuffer(memory, dtype)
+
+    cdef dict made(self):
+        """Codes and lists as arrays, the same ones each time: joblib maps an array once."""
+        cdef DenseColumns* columns = self.columns.get()
+        cdef size_t n_rows = columns.n_rows, n_features = columns.columns.size()
+        if self.arrays is None:
+            values = [self.view(columns.columns[f].values.data(),
+                                4 * columns.columns[f].values.size(), np.float32)
+                      for f in range(n_features)]
+            self.arrays = {
+                "storage": np.array([columns.columns[f].storage for f in range(n_features)],
+                                    np.uint8),
+                "n_values": np.array([len(of_column) for of_column in values], np.uint32),
+                "values": np.concatenate(values),
+                "codes": self.view(columns.codes.get(), n_rows * columns.n_counted, np.uint8),
+                "wide_codes": self.view(columns.wide_codes.get(), 4 * n_rows * columns.n_wide,
+                                        np.uint32),
+            }
+        if self.is_listed and "lists" not in self.arrays:
+            self.arrays["lists"] = [
+                self.view(columns.columns[f].list.get(), 4 * n_rows, np.uint32)
+                for f in range(n_features) if columns.columns[f].storage == RAW
+            ]
+        return dict(self.arrays)
+
+    cdef int borrow(self, dict made) except -1:
+        """The reverse; what does not fit together is a ValueError."""
+        cdef DenseColumns* columns = self.columns.get()
+        cdef BorrowedCodes codes
+        cdef list kept = []
+        cdef uint32_t f, n_raw = 0
+        cdef size_t n_rows = columns.n_rows, n_features = columns.columns.size()
+        cdef bint is_valid
+        codes.storage = <const uint8_t*> checked(made, "storage", np.uint8, n_features, kept)
+        codes.n_values = <const uint32_t*> checked(made, "n_values", np.uint32, n_features, kept)
+        storage, n_values = kept
+        codes.values = <const float*> checked(made, "values", np.float32, sum(n_values.tolist()),
+                                              kept)
+        codes.codes = <const uint8_t*> checked(
+            made, "codes", np.uint8, n_rows * np.count_nonzero(storage == COUNTED), kept)
+        codes.wide_codes = <const uint32_t*> checked(
+            made, "wide_codes", np.uint32, n_rows * np.count_nonzero(storage == WIDE), kept)
+        is_valid = borrow_codes(codes, deref(columns))
+        if is_valid and "lists" in made:
+            lists = dict(enumerate(made["lists"]))
+            self.is_listed = True
+            for f in range(n_features):
+                if columns.columns[f].storage == RAW:
+                    is_valid &= borrow_list(
+                        <const uint32_t*> checked(lists, n_raw, np.uint32, n_rows, kept), f,
+                        deref(columns))
+                    n_raw += 1
+        if not is_valid:
+            raise ValueError("The codes or lists of encoded data are not those of their values.")
+        self.arrays = made
+        self.borrowed = kept
+        return 0
+
 
 cdef class DenseEncoding(Encoding):
     """A dense matrix, of any memory order."""
@@ -191,6 +335,26 @@ cdef class DenseEncoding(Encoding):
                 owner.add_lists(False, n_threads)
         return owner
 
+    def made(self):
+        if not self.is_shared:
+            return {}
+        with self.lock:
+            return {strategy: (<DenseColumnsOwner> owner).made()
+                    for strategy, owner in self.owners.items()}
+
+    def borrow(self, made):
+        cdef DenseColumnsOwner owner
+        for strategy, arrays in made.items():
+            owner = self.make_owner(NULL)
+            owner.borrow(arrays)
+            if not np.isin(arrays["storage"], STORAGES[strategy]).all():
+                raise ValueError("Encoded data are not stored as their strategy demands.")
+            self.owners[strategy] = owner
+
+    def prepare(self, int n_threads):
+        cdef vector[uint32_t] rows
+        self.encoded(rows, AUTO, True, n_threads)
+
     cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,
                         int n_threads) except -1:
         """Give a sample its lists: those of its own fit, or copies of the shared ones."""
@@ -237,3 +401,23 @@ cdef class SparseEncoding(Encoding):
         if not is_valid:
             raise ValueError("The indices or column pointers of the CSC matrix are out of range, "
                              "or its indices are not in ascending order.")
+        if is_shared:
+            self.sorted = make_shared[SortedNonzeros](
+                &self.values[0], &self.indices[0], &self.indptr[0], self.n_rows, self.n_features)
+
+    @property
+    def n_sorted(self):
+        """Number of columns that a fit has sorted for all of them."""
+        if not self.is_shared:
+            return 0
+        return sum(self.sorted.get().has_sorted(f) for f in range(self.n_features))
+
+    def made(self):
+        return {}  # the matrix is all there is to read; columns are sorted as fits need them
+
+    def borrow(self, made):
+        if made:
+            raise ValueError("Nothing but the matrix is kept of a sparse encoding.")
+
+    def prepare(self, int n_threads):
+        pass

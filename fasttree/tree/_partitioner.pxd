@@ -7,7 +7,6 @@ from fasttree.engine.columns cimport DenseColumns
 from fasttree.engine.order cimport DenseSample
 from fasttree.engine.scan cimport Scanner
 from fasttree.engine.search cimport NodeColumns
-from fasttree.engine.simd cimport Simd
 from fasttree.tree._encoding cimport DenseColumnsOwner, Encoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.utils._std cimport shared_ptr, unique_ptr, vector

@@ -60,6 +60,7 @@ cdef class ListPartitioner(SparsePartitioner):
                                           &self.encoding.indptr[0], encoding.n_rows,
                                           self.n_features)
         data = self.data.get()
+        data.sorted = self.encoding.sorted.get()
         data.take_rows(rows)
         data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, options.least)
         self.workspace.reset(new ListWorkspace(deref(data), self.simd))

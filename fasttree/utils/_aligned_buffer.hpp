@@ -18,7 +18,10 @@ template <class T>
 class AlignedBuffer {
     static_assert(std::is_trivial_v<T>);
     struct Free {
-        void operator()(T* items) const { std::free(items); }
+        bool is_borrowed = false;
+        void operator()(T* items) const {
+            if (!is_borrowed) std::free(items);
+        }
     };
     std::unique_ptr<T[], Free> items_;
     size_t size_ = 0;
@@ -43,12 +46,17 @@ public:
         release();
         void* items = nullptr;
         if (posix_memalign(&items, alignment, n_bytes) != 0) throw std::bad_alloc();
-        items_.reset(static_cast<T*>(items));
+        items_ = {static_cast<T*>(items), Free{}};
         size_ = n;
 #if defined(MADV_HUGEPAGE)
         if (alignment == HUGE_PAGE) madvise(items, n_bytes, MADV_HUGEPAGE);
 #endif
         return get();
+    }
+    // Refers to n items that somebody else keeps, and that nobody writes to.
+    void borrow(const T* items, size_t n) noexcept {
+        items_ = {const_cast<T*>(items), Free{true}};
+        size_ = n;
     }
     void release() {
         items_.reset();

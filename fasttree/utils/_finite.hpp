@@ -1,10 +1,14 @@
 // Whether a float32 matrix holds NaN or infinities, in one pass over its memory.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>
+
+#include "utils/_threads.hpp"
 
 namespace fasttree {
 
@@ -47,19 +51,20 @@ inline int kind_of_matrix(const float* x, ptrdiff_t n_rows, ptrdiff_t n_cols, pt
         n_outer = (n_total + kChunk - 1) / kChunk;
         outer_stride = kChunk;
     }
-    int kind = all_finite;
-#pragma omp parallel for schedule(static) num_threads(n_threads) reduction(max : kind) \
-    if (n_threads > 1)
-    for (ptrdiff_t i = 0; i < n_outer; ++i) {
-        if (kind == some_infinite) continue;
-        const float* first = x + i * outer_stride;
-        ptrdiff_t n = n_inner;
-        if (is_dense) n = n_total - i * kChunk < kChunk ? n_total - i * kChunk : kChunk;
-        const int found = inner_stride == 1 ? kind_of_values<true>(first, n, 1)
-                                            : kind_of_values<false>(first, n, inner_stride);
-        if (found > kind) kind = found;
-    }
-    return kind;
+    std::atomic<int> kind{all_finite};
+    const auto look = [&](int, ptrdiff_t begin, ptrdiff_t end) {
+        for (ptrdiff_t i = begin; i < end; ++i) {
+            if (kind.load(std::memory_order_relaxed) == some_infinite) return;
+            const float* first = x + i * outer_stride;
+            const ptrdiff_t n = is_dense ? std::min(n_total - i * kChunk, kChunk) : n_inner;
+            const int found = inner_stride == 1 ? kind_of_values<true>(first, n, 1)
+                                                : kind_of_values<false>(first, n, inner_stride);
+            int largest = kind.load(std::memory_order_relaxed);
+            while (found > largest && !kind.compare_exchange_weak(largest, found)) {}
+        }
+    };
+    share_out(0, n_outer, is_dense ? 1 : kChunk / n_inner + 1, n_threads, look);
+    return kind.load();
 }
 
 }  // namespace fasttree

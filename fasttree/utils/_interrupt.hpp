@@ -2,10 +2,7 @@
 // of a scan costs, and after a few million of them look whether the call is to be given up.
 #pragma once
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 
 #include "utils/_value.hpp"
 
@@ -49,47 +46,12 @@ public:
         return false;
     }
 };
+static_assert(is_value<Poll>);
 
 // What counts its steps, if somebody listens.
 struct Watched {
     Poll* poll = nullptr;
     bool go_on(uint64_t steps) const { return poll == nullptr || poll->go_on(steps); }
-};
-
-// Pieces of work that threads take one by one. Whoever finds none left waits for the others and
-// looks for Ctrl-C meanwhile, as a barrier would not.
-class Turns {
-    const int n_;
-    int next_ = 0, n_running_ = 0;
-    std::mutex mutex_;
-    std::condition_variable finished_;
-
-public:
-    explicit Turns(int n) : n_(n) {}
-
-    // The next piece, or -1.
-    int take() {
-        std::lock_guard<std::mutex> lock(mutex_);
-        if (next_ >= n_) return -1;
-        ++n_running_;
-        return next_++;
-    }
-    // After a failure no more pieces are handed out.
-    void finish(bool has_failed) {
-        std::lock_guard<std::mutex> lock(mutex_);
-        if (has_failed) next_ = n_;
-        if (--n_running_ == 0) finished_.notify_all();
-    }
-    // Returns once no piece is being worked on.
-    void wait(Poll& poll) {
-        constexpr std::chrono::milliseconds PATIENCE(50);
-        std::unique_lock<std::mutex> lock(mutex_);
-        while (!finished_.wait_for(lock, PATIENCE, [this] { return n_running_ == 0; })) {
-            lock.unlock();  // a look may wait for the interpreter
-            poll.look();
-            lock.lock();
-        }
-    }
 };
 
 }  // namespace fasttree

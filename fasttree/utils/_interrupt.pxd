@@ -20,12 +20,6 @@ cdef extern from "utils/_interrupt.hpp" namespace "fasttree" nogil:
         Poll(cbool (*look)(void*) noexcept nogil, void* context) noexcept
         cbool go_on(uint64_t steps) noexcept
 
-    cdef cppclass Turns:
-        Turns(int n) except +
-        int take() except +
-        void finish(cbool has_failed) except +
-        void wait(Poll& poll) except +
-
 
 # Shared by the threads of one call; a `Poll` must not outlive it.
 cdef class Interrupt:

@@ -1,12 +1,28 @@
-// What the OpenMP run time knows about threads; one thread when built without OpenMP.
+// Threads, by one convention in trees, forests and optimal trees.
+//
+// They are OpenMP's: `effective_n_threads` (_threads.pyx) says how many, the only place that
+// knows the limits of OpenMP, threadpoolctl and joblib, and that a forked child must not start any.
+// Loops in C++ go through `on_threads` and `share_out`, loops in Cython through `prange` and
+// `parallel`, which treat errors alike: the first exception is raised again by the caller once all
+// threads are done. Who waits for others sleeps. The calling thread looks for signals, also while
+// it waits (_interrupt.hpp).
 #pragma once
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <mutex>
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
+#include "utils/_interrupt.hpp"
+
 namespace fasttree {
 
+// Of the team that runs; the caller's is 0. Without OpenMP there is no other.
 inline int thread_num() {
 #ifdef _OPENMP
     return omp_get_thread_num();
@@ -31,5 +47,100 @@ inline bool with_openmp() noexcept {
     return false;
 #endif
 }
+
+// The first exception of any thread.
+class FirstFailure {
+    StopFlag has_failed_;
+    std::mutex mutex_;
+    std::exception_ptr exception_;
+
+public:
+    bool has_failed() const noexcept { return has_failed_.is_set(); }
+    // To be called where an exception is caught.
+    void keep() noexcept {
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (!exception_) exception_ = std::current_exception();
+        has_failed_.set();
+    }
+    // To be called when all threads are done.
+    void rethrow() const {
+        if (exception_) std::rethrow_exception(exception_);
+    }
+};
+
+// Calls work(thread) on up to n_threads threads.
+template <class Work>
+void on_threads(int n_threads, const Work& work) {
+    FirstFailure failure;
+#pragma omp parallel num_threads(n_threads) if (n_threads > 1)
+    try {
+        work(thread_num());
+    } catch (...) {
+        failure.keep();
+    }
+    failure.rethrow();
+}
+
+// Cuts [begin, end) into pieces of `size`, which up to n_threads threads take one by one: calls
+// work(thread, first, last) for each. After a failure no more are taken.
+template <class Work>
+void share_out(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t size, int n_threads, const Work& work) {
+    const ptrdiff_t n_pieces = (end - begin + size - 1) / size;
+    FirstFailure failure;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n_threads > 1)
+    for (ptrdiff_t piece = 0; piece < n_pieces; ++piece) {
+        if (failure.has_failed()) continue;
+        const ptrdiff_t first = begin + piece * size;
+        try {
+            work(thread_num(), first, std::min(first + size, end));
+        } catch (...) {
+            failure.keep();
+        }
+    }
+    failure.rethrow();
+}
+
+// Sleeps until something has changed, but not for long, then looks for Ctrl-C. The lock is given
+// up meanwhile: a look may wait for the interpreter.
+template <class Look>
+void sleep_and_look(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                    const Look& look) {
+    constexpr std::chrono::milliseconds PATIENCE(50);
+    changed.wait_for(lock, PATIENCE);
+    lock.unlock();
+    look();
+    lock.lock();
+}
+
+// Pieces of work that threads take one by one. Whoever finds none left waits for the others and
+// looks for Ctrl-C meanwhile, as a barrier would not.
+class Turns {
+    const int n_;
+    int next_ = 0, n_running_ = 0;
+    std::mutex mutex_;
+    std::condition_variable finished_;
+
+public:
+    explicit Turns(int n) : n_(n) {}
+
+    // The next piece, or -1.
+    int take() {
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (next_ >= n_) return -1;
+        ++n_running_;
+        return next_++;
+    }
+    // After a failure no more pieces are handed out.
+    void finish(bool has_failed) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (has_failed) next_ = n_;
+        if (--n_running_ == 0) finished_.notify_all();
+    }
+    // Returns once no piece is being worked on.
+    void wait(Poll& poll) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (n_running_ > 0) sleep_and_look(lock, finished_, [&] { poll.look(); });
+    }
+};
 
 }  // namespace fasttree

@@ -21,10 +21,6 @@ from fasttree._config import get_config
 # With fewer values threads cost more than they bring, and so does asking for limits.
 FEW_VALUES = 50_000
 
-cdef extern from "utils/_threads.hpp" namespace "fasttree" nogil:
-    int max_threads() noexcept
-    bint with_openmp() noexcept
-
 
 def openmp_enabled():
     """Whether fasttree was built with OpenMP; without it everything runs on one thread."""

@@ -111,6 +111,11 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
         Simd simd, const double* x, size_t n, double* out)
     void c_get_bits "fasttree::tests::get_bits"(
         Simd simd, const uint32_t* words, const uint32_t* places, uint32_t n, uint8_t* out)
+    void c_share_out "fasttree::tests::share_out"(
+        ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
+        int32_t* times) except +
+    void c_on_threads "fasttree::tests::on_threads"(
+        int n_threads, int fails, int32_t* times) except +
     void c_put_bits "fasttree::tests::put_bits"(
         cbool with_writer, uint32_t* words, const uint32_t* places, const uint8_t* bits, uint32_t n)
     uint32_t c_sorted_nonzeros "fasttree::tests::sorted_nonzeros"(
@@ -191,6 +196,23 @@ def sorted_nonzeros(Simd simd, const float[::1] values, const int32_t[::1] rows,
 
 def low_bits(uint32_t n):
     return c_low_bits(n)
+
+
+def share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from):
+    """How often each of [0, end) was gone through; IndexError from pieces that fail."""
+    cdef int32_t[::1] times = np.zeros(end + 1, np.int32)
+    with nogil:
+        c_share_out(end, size, n_threads, fails_from, &times[0])
+    assert times[end] == 0
+    return np.asarray(times)[:-1]
+
+
+def on_threads(int n_threads, int fails):
+    """How often each thread was called; IndexError from the one that fails."""
+    cdef int32_t[::1] times = np.zeros(n_threads, np.int32)
+    with nogil:
+        c_on_threads(n_threads, fails, &times[0])
+    return np.asarray(times)
 
 
 def get_bits(Simd simd, const uint32_t[::1] words, const uint32_t[::1] places):

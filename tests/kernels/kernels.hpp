@@ -3,6 +3,7 @@
 // Functions take whole arrays where a kernel works on one value or one vector.
 #pragma once
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,25 @@
 #include "engine/simd/sorting.hpp"
 #include "optimal/src/kernels.hpp"
 #include "utils/_random.hpp"
+#include "utils/_threads.hpp"
 
 namespace fasttree::tests {
+
+// How often [0, end), cut into pieces, is gone through; pieces from `fails_from` on throw.
+inline void share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
+                      int32_t* times) {
+    fasttree::share_out(0, end, size, n_threads, [&](int, ptrdiff_t first, ptrdiff_t last) {
+        if (first >= fails_from) throw std::out_of_range("piece " + std::to_string(first));
+        for (ptrdiff_t i = first; i < last; ++i) ++times[i];
+    });
+}
+// How often each thread is called; thread `fails` throws.
+inline void on_threads(int n_threads, int fails, int32_t* times) {
+    fasttree::on_threads(n_threads, [&](int thread) {
+        ++times[thread];
+        if (thread == fails) throw std::out_of_range("thread " + std::to_string(thread));
+    });
+}
 
 #if FASTTREE_X86
 FASTTREE_AVX512 inline void fast_logs_avx512(const double* x, size_t n, double* out) {
@@ -91,7 +109,7 @@ inline uint32_t sorted_nonzeros(Simd simd, const SparseView& column, bool positi
 
 // The optimal search's kernels of an instruction set; null when not compiled in.
 inline const optimal::Kernels* optimal_kernels(const std::string& simd) {
-#if defined(FASTTREE_X86_KERNELS)
+#if FASTTREE_X86
     if (simd == "avx512") return optimal::avx512_kernels();
     if (simd == "avx2") return optimal::avx2_kernels();
 #endif

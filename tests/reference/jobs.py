@@ -1,5 +1,7 @@
 """Fits for other threads and processes, which import them by name."""
 
+import pickle
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
@@ -47,3 +49,9 @@ def nested(seed):
 
 def send(connection, kind, n_threads):
     connection.send(fitted(kind, 0, n_threads))
+
+
+def fitted_on(data, y):
+    """The pickle of a tree's `tree_`, and whether the data is mapped into memory."""
+    tree = DecisionTreeClassifier().fit(data, y)
+    return pickle.dumps(tree.tree_), isinstance(data.cells, np.memmap)

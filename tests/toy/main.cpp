@@ -1,5 +1,5 @@
 // Reads a node's rows and targets, prints the best split of its features by the example of
-// engine/score/accumulator.hpp.
+// engine/score/accumulator.hpp, which a line of the registry makes known.
 //
 // Input: n rows, n classes, n weights or zeros, and for each row its class, its weight, its value.
 #include <algorithm>
@@ -7,15 +7,20 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/scan/scan.hpp"
+#include "engine/criteria/registry.hpp"
+#include "engine/criteria/searcher_of.hpp"
 
 namespace fasttree {
 EXAMPLE
+// What would be criteria/misclassification.cpp.
+Searcher make_misclassification(const Targets& t) {
+    if (t.weights) return make_searcher<Misclassification<SampleWeights>>(t);
+    return make_searcher<Misclassification<UnitWeights>>(t);
+}
 }  // namespace fasttree
 
 using namespace fasttree;
 
-template <class Weights>
 void search(const Targets& t, const std::vector<float>& x) {
     const uint32_t n = t.n_rows;
     std::vector<uint32_t> rows(n), entries(n);
@@ -27,7 +32,8 @@ void search(const Targets& t, const std::vector<float>& x) {
     for (uint32_t p = 1; p < n; ++p) {
         if (x[entries[p]] != x[entries[p - 1]]) flagged[p] |= BOUNDARY;
     }
-    ScannerOf<Misclassification<Weights>> scanner(t);
+    const Searcher searcher = make_searcher_by("misclassification", t);
+    Scanner& scanner = *searcher.scanner;
     scanner.begin_node(rows.data(), n);
     NodeStats stats;
     scanner.node_stats(rows.data(), n, stats);
@@ -60,6 +66,6 @@ int main() {
         t.classes = y.data();
         t.weights = is_weighted ? w.data() : nullptr;
         t.weight_unit = 1.0;
-        is_weighted ? search<SampleWeights>(t, x) : search<UnitWeights>(t, x);
+        search(t, x);
     }
 }

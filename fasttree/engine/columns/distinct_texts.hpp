@@ -1,8 +1,8 @@
 // Codes of the distinct texts of a column, in order of appearance.
 //
 // Texts lie one after another in memory, with offsets, as Arrow keeps them. A hash table holds
-// them by a word and their length: a text of up to eight bytes is its word, so most are told
-// apart without a look at their bytes. O(1) per text, plus its length if that is more.
+// them by a word and their length: a text of up to eight bytes is its word, so most are compared
+// without a look at their bytes. O(1) per text, plus its length if that is more.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -65,8 +65,8 @@ private:
         return load(text.chars) << half << half >> half >> half;
 #endif
     }
-    // Tells texts of equal size up to eight apart; a hash of longer ones. Nothing is read from
-    // `end` on.
+    // The bytes of a text of up to eight, so that texts of one size are equal if their words are;
+    // a hash of a longer one. Nothing is read from `end` on.
     static uint64_t word_of(Text text, const char* end) {
         if (text.size <= 8) return first_bytes(text, end);
         const char *chars = text.chars, *last = chars + text.size - 8;

@@ -1,5 +1,6 @@
-// What is cheaper when: every constant of the engine's choices, in nanoseconds or ratios measured
-// on one x86-64 core. A wrong choice costs time, never another tree.
+// What is cheaper when: the constants of the engine's choices between strategies, in nanoseconds or
+// ratios measured on one x86-64 core. A wrong choice costs time, never another tree. Sizes of blocks
+// and buffers, and what only a single kernel knows of itself, stand beside their loops.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -42,6 +43,17 @@ inline bool survey_pays(size_t n_classes) noexcept {
     return n_classes > MANY;
 }
 
+// Sorting all of a sparse column for all fits on an encoding, where a node holds n_kept of its n
+// nonzeros. Where it does not pay, the node sorts its own.
+inline bool sorting_for_all_pays(size_t n, size_t n_kept) noexcept { return n < 2 * n_kept; }
+
+// Going through the m nonzeros of a sparse column, in vectors, against finding n rows among them that
+// ascend, each by a search from the one before.
+inline bool walk_pays(uint32_t m, uint32_t n) noexcept {
+    constexpr uint32_t SEARCH = 16;  // nonzeros passed in the time of a search
+    return m / SEARCH < n;
+}
+
 // Looking up n rows of a node in a sparse column of m nonzeros against walking the column: the
 // rule and the ratio of the sparse trees' paper (its equation 8). One nonzero is walked: its
 // logarithm would let any number of look-ups pass for free.
@@ -50,7 +62,7 @@ inline bool binary_search_pays(uint32_t n, uint32_t m) noexcept {
     return m > 1 && n * std::log2(static_cast<double>(m)) < SWITCH * m;
 }
 
-// Blocks cost a partition of all nonzeros of a node; extraction costs a look at one column for
+// Lists cost a partition of all nonzeros of a node; extraction costs a look at one column for
 // each feature looked at, most of them short or without a row in the node.
 inline bool sparse_lists_pay(uint32_t n_features, uint32_t max_features) noexcept {
     constexpr double PARTITION = 1.0, EXTRACTION = 20.0;

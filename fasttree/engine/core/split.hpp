@@ -30,8 +30,8 @@ struct Node {
     uint32_t size() const noexcept { return end - start; }
 };
 
-// The categories of a split that are told apart from all others. The others may have been absent
-// from the node, or from the fit, so a list says more than two lists would.
+// The categories that a split separates from all others. One side is listed; the other also gets
+// the categories that were absent from the node or from the fit.
 struct CategorySet {
     std::vector<uint32_t> codes;     // ascending
     bool listed_left = true;         // these go left, all others right; or the other way round

@@ -5,8 +5,8 @@
 // depth-first order. A scan meets candidates in that order and keeps the first of equal ones; what
 // it meets in another order is compared by the functions below.
 //
-// Replay: scikit-learn takes whichever of equal candidates it meets first, and does not tell
-// values apart that are closer than 1e-7.
+// Replay: scikit-learn takes whichever of equal candidates it meets first, and treats
+// neighbouring values closer than 1e-7 as equal.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -22,7 +22,7 @@ constexpr float NEAR = 1e-7f;
 // Of neighbouring values of a feature, below <= above.
 inline bool are_near(float below, float above) noexcept { return above <= below + NEAR; }
 
-// The bar that an equal score clears.
+// The largest double below a score: an equal score exceeds it.
 inline double just_below(double score) noexcept {
     return std::nextafter(score, -std::numeric_limits<double>::infinity());
 }

@@ -1,5 +1,5 @@
-// What searches for splits by each criterion, specialised for the targets at hand. Every criterion
-// is compiled on its own.
+// What searches for splits by a criterion, specialised for the targets at hand. Every criterion is
+// compiled on its own; registry.hpp names them.
 #pragma once
 #include <memory>
 
@@ -14,13 +14,5 @@ struct Searcher {
     std::unique_ptr<BlockSplitter> block_splitter;  // the scanner's accumulator is also its own
 };
 static_assert(is_value<Searcher>);
-
-Searcher make_gini(const Targets&);
-Searcher make_entropy(const Targets&);
-Searcher make_chi_square(const Targets&);
-Searcher make_squared_error(const Targets&);
-Searcher make_poisson(const Targets&);
-Searcher make_absolute_error(const Targets&);
-Searcher make_target_split(const Targets&);
 
 }  // namespace fasttree

@@ -1,9 +1,9 @@
-// Where nodes wait to be expanded: all that tells depth-first from best-first growth.
+// Where nodes wait to be expanded: all that depth-first and best-first growth differ in.
 //
 // A stack takes the node put there last, which is below its predecessor, so that what is known of
 // a node (constant features, count tables) can be handed down; its nodes are searched when they
 // are taken. A heap takes the node of largest improvement; its nodes are searched before they are
-// put there, and it takes so many as there may be splits.
+// put there, and no more are taken out than may be split.
 #pragma once
 #include <algorithm>
 #include <cstdint>

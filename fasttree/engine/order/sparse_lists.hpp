@@ -3,6 +3,7 @@
 // A column is sorted when it is first scanned; a split divides the lists stably between the
 // children, so what is below need not sort it again. Most columns of a node cannot beat the best
 // split found so far whatever their order (scan/bounds.hpp) and are not sorted there.
+// Fits on one encoding share sorted columns: a node that holds enough of one copies its part.
 // Columns without a nonzero in a node are not among its lists: a node costs O(its nonzeros), with
 // no term in the number of columns. Lists come in parts, ranges of columns, which threads share.
 //
@@ -16,7 +17,9 @@
 #include <memory>
 #include <vector>
 
+#include "engine/columns/sorted_nonzeros.hpp"
 #include "engine/columns/sparse.hpp"
+#include "engine/core/cost_model.hpp"
 #include "engine/core/split.hpp"
 #include "engine/order/divide.hpp"
 #include "engine/order/partition.hpp"
@@ -54,6 +57,7 @@ public:
     std::vector<uint8_t> kinds;         // of values in each column, besides positives
     std::vector<uint32_t> in_fit;       // bits of the rows of positive weight
     uint32_t least = 1;                 // columns of fewer nonzeros are of no use
+    SortedNonzeros* sorted = nullptr;   // what fits share, if they do
 
     using SparseData::SparseData;
 
@@ -249,9 +253,11 @@ private:
 
     // Puts entries, ascending rows of the column, in the order of their values.
     void sort(const SparseView& column, const Node& node, uint32_t n, uint32_t* entries) {
-        constexpr uint32_t WALK = 16;  // places passed in the time of a search
+        if (data.sorted != nullptr && is_shared(column.n, n)) {
+            return copy_part(data.sorted->column(feature(), sorter_), node, n, entries);
+        }
         sorter_.reserve(n);
-        if (column.n / WALK < n) {
+        if (walk_pays(column.n, n)) {
             sorter_.put_present(column, data.kinds[feature()] == 0, rows_of(node));
         } else {
             for (uint32_t i = 0, place = 0; i < n; ++i, ++place) {
@@ -261,6 +267,22 @@ private:
             }
         }
         sorter_.write_sorted(n, entries);
+    }
+    // Whether the column's order is better copied from the one that fits share.
+    bool is_shared(uint32_t n_all, uint32_t n) const noexcept {
+        return data.sorted->has_sorted(feature()) ? filtering_pays(n_all, n)
+                                                  : sorting_for_all_pays(n_all, n);
+    }
+    // Those n entries of a sorted column whose rows are the node's.
+    void copy_part(SortedNonzeros::List all, const Node& node, uint32_t n, uint32_t* entries) {
+        const uint32_t* from = all.entries;
+        if (n < all.n) {
+            uint32_t* part = scratch_.reserve(all.n + PADDING);
+            std::memcpy(part, all.entries, all.n * sizeof(uint32_t));
+            partition(simd, part, all.n, rows_of(node), nullptr, true, false);
+            from = part;
+        }
+        std::memcpy(entries, from, n * sizeof(uint32_t));
     }
     // Bits of the node's rows.
     const uint32_t* rows_of(const Node& node) {

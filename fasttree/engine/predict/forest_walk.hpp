@@ -184,7 +184,6 @@ inline WalkStatus add_forest(const PackedForest& forest, const DenseRows& rows,
     const Py_ssize_t share = (end - start + n_threads - 1) / n_threads;
     const Py_ssize_t block_rows =
         std::clamp<Py_ssize_t>(std::min(in_cache, share), 64, kMaxBlockRows);
-    const Py_ssize_t n_blocks = (end - start + block_rows - 1) / block_rows;
     const size_t n_rows = static_cast<size_t>(std::min(block_rows, end - start));
     std::vector<ForestScratch> scratch(static_cast<size_t>(n_threads));
     for (ForestScratch& own : scratch) {
@@ -193,18 +192,16 @@ inline WalkStatus add_forest(const PackedForest& forest, const DenseRows& rows,
         if (takes != nullptr) own.taken.resize(n_rows * static_cast<size_t>(rows.n_cols));
     }
     std::atomic<bool> is_refused{false};
-
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n_threads > 1)
-    for (Py_ssize_t block = 0; block < n_blocks; ++block) {
-        if (is_refused.load(std::memory_order_relaxed)) continue;
+    const auto add = [&](int thread, Py_ssize_t first, Py_ssize_t last) {
+        if (is_refused.load(std::memory_order_relaxed)) return;
         const DenormalsKept guard;
-        const Py_ssize_t first = start + block * block_rows;
-        const Py_ssize_t n = std::min(block_rows, end - first);
+        const Py_ssize_t n = last - first;
         if (rows.accepts(rows.x + first * rows.row_stride, n))
-            add_block(forest, rows, takes, n_words, first, n, scratch[thread_num()], out, n_taken);
+            add_block(forest, rows, takes, n_words, first, n, scratch[thread], out, n_taken);
         else
             is_refused.store(true, std::memory_order_relaxed);
-    }
+    };
+    share_out(start, end, block_rows, n_threads, add);
     return is_refused.load() ? WalkStatus::refused_values : WalkStatus::done;
 }
 

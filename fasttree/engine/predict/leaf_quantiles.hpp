@@ -10,11 +10,9 @@
 #include <Python.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <new>
 #include <vector>
 
 #include "engine/simd/bits.hpp"
@@ -123,30 +121,25 @@ inline void leaf_quantiles(const ListedRows& data, const int64_t* leaves, const 
                            size_t n_words, size_t first_bit, Py_ssize_t n_rows,
                            const double* quantiles, size_t n_quantiles, bool weighs_leaves,
                            int n_threads, double* out) {
+    constexpr Py_ssize_t ROWS = 64;  // that a thread takes at a time
     std::vector<LeafPool> pools(static_cast<size_t>(n_threads));
-    std::atomic<bool> has_failed{false};
-#pragma omp parallel for schedule(dynamic, 64) num_threads(n_threads) if (n_threads > 1)
-    for (Py_ssize_t i = 0; i < n_rows; ++i) {
-        if (has_failed.load(std::memory_order_relaxed)) continue;
-        LeafPool& pool = pools[thread_num()];
-        const uint32_t bit = static_cast<uint32_t>(first_bit + i);
-        const auto is_taken = [&](size_t tree) {
-            return takes == nullptr || get_bit(takes + tree * n_words, bit);
-        };
-        try {
+    const auto read = [&](int thread, Py_ssize_t first, Py_ssize_t last) {
+        LeafPool& pool = pools[thread];
+        for (Py_ssize_t i = first; i < last; ++i) {
+            const uint32_t bit = static_cast<uint32_t>(first_bit + i);
+            const auto is_taken = [&](size_t tree) {
+                return takes == nullptr || get_bit(takes + tree * n_words, bit);
+            };
             pool.gather(data, leaves + i, n_rows, weighs_leaves, is_taken);
-        } catch (const std::bad_alloc&) {
-            has_failed.store(true);
-            continue;
+            for (size_t k = 0; k < data.n_outputs; ++k) {
+                pool.sort(data.ranks + k * data.n_training_rows);
+                pool.read(data.targets + k * data.n_training_rows, quantiles, n_quantiles,
+                          data.is_counted && !weighs_leaves,
+                          out + (i * data.n_outputs + k) * n_quantiles);
+            }
         }
-        for (size_t k = 0; k < data.n_outputs; ++k) {
-            pool.sort(data.ranks + k * data.n_training_rows);
-            pool.read(data.targets + k * data.n_training_rows, quantiles, n_quantiles,
-                      data.is_counted && !weighs_leaves,
-                      out + (i * data.n_outputs + k) * n_quantiles);
-        }
-    }
-    if (has_failed.load()) throw std::bad_alloc();
+    };
+    share_out(0, n_rows, ROWS, n_threads, read);
 }
 
 }  // namespace fasttree

@@ -264,7 +264,7 @@ private:
     void walk(Scratch& scratch) const noexcept { walk_lanes(scratch); }
 
     // Loop invariant: product[d], open[d] and answer[d] belong to the nodes on the path to the
-    // step's node, sum[d] to the leaves below them that were met.
+    // step's node, sum[d] to the leaves below them that were visited.
     __attribute__((always_inline)) inline void walk_lanes(Scratch& scratch) const noexcept {
         const size_t n_points = n_points_;
         scratch.open[0].of = Flags{} - 1;
@@ -357,11 +357,11 @@ inline void explain_rows(const PathShap& shap, const ShapRows& rows, Py_ssize_t 
     std::vector<PathShap::Scratch> scratch;
     scratch.reserve(static_cast<size_t>(n_threads));
     for (int i = 0; i < n_threads; ++i) scratch.emplace_back(shap);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n_threads > 1)
-    for (Py_ssize_t first = start; first < end; first += kRows) {
-        shap.explain(rows, first, std::min(kRows, end - first), n_features, simd,
-                     scratch[thread_num()], out + first * n_features * n_values);
-    }
+    const auto explain = [&](int thread, Py_ssize_t first, Py_ssize_t last) {
+        shap.explain(rows, first, last - first, n_features, simd, scratch[thread],
+                     out + first * n_features * n_values);
+    };
+    share_out(start, end, kRows, n_threads, explain);
 }
 
 }  // namespace fasttree

@@ -27,7 +27,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -63,8 +62,8 @@ inline float negative_below(float t) {
 }
 
 // While it lives, denormal floats are compared as what they are. A library compiled with
-// -ffast-math may have told the thread's CPU to take them for zero, but a split may have to tell
-// them from zero, and `negative_below(0)` is one of them.
+// -ffast-math may have told the thread's CPU to treat them as zero, but a threshold may lie between
+// them and zero, and `negative_below(0)` is one of them.
 class DenormalsKept {
   public:
     DenormalsKept() : saved_(read()) { write(saved_ & ~kFlush); }
@@ -240,7 +239,7 @@ void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
 
 constexpr Py_ssize_t kMaxBlockRows = 2048;
 
-enum class WalkStatus : int { done = 0, refused_values, bad_index, no_memory };
+enum class WalkStatus : int { done = 0, refused_values, bad_index };
 
 // Rows of a dense float32 matrix with any strides (counted in elements).
 struct DenseRows {
@@ -304,19 +303,9 @@ struct SparseRows {
               dense(static_cast<size_t>(n_rows * rows.n_slots), 0.0f) {}
     };
 
-    // Allocates; what runs out of memory on a thread may not throw across it.
+    // Throws std::bad_alloc.
     WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch& scratch,
-                      uint32_t* out) const noexcept {
-        try {
-            return buffered_leaves(nodes, start, n_rows, scratch, out);
-        } catch (const std::bad_alloc&) {
-            return WalkStatus::no_memory;
-        }
-    }
-
-private:
-    WalkStatus buffered_leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows,
-                               Scratch& scratch, uint32_t* out) const {
+                      uint32_t* out) const {
         float* dense = scratch.dense.data();
         for (Py_ssize_t done = 0; done < n_rows; done += scratch.n_rows) {
             const Py_ssize_t first = start + done;
@@ -340,6 +329,7 @@ private:
         return WalkStatus::done;
     }
 
+private:
     // asked[0:n]: the nonzeros [p, end) whose feature is asked for, found without a branch on the
     // data. False if a feature lies outside the matrix.
     bool find_asked(Index p, Index end, std::vector<Index>& asked, size_t& n) const {
@@ -400,26 +390,21 @@ template <typename Rows>
 WalkStatus walk_rows(const Rows& rows, const WalkNode* nodes, const LeafTable& table,
                      Py_ssize_t start, Py_ssize_t end, int n_threads, char* out) {
     const size_t size = table.records ? table.size : sizeof(Py_ssize_t);
-    const Py_ssize_t block_rows = rows.block();
-    const Py_ssize_t n_blocks = (end - start + block_rows - 1) / block_rows;
     std::vector<typename Rows::Scratch> scratch(static_cast<size_t>(n_threads),
                                                 typename Rows::Scratch(rows));
     std::atomic<WalkStatus> status{WalkStatus::done};
-
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n_threads > 1)
-    for (Py_ssize_t block = 0; block < n_blocks; ++block) {
-        if (status.load(std::memory_order_relaxed) != WalkStatus::done) continue;
+    const auto walk = [&](int thread, Py_ssize_t first, Py_ssize_t last) {
+        if (status.load(std::memory_order_relaxed) != WalkStatus::done) return;
         const DenormalsKept guard;
         uint32_t leaves[kMaxBlockRows];
-        const Py_ssize_t first = start + block * block_rows;
-        const Py_ssize_t n = std::min(block_rows, end - first);
-        const WalkStatus block_status = rows.leaves(nodes, first, n, scratch[thread_num()], leaves);
+        const Py_ssize_t n = last - first;
+        const WalkStatus block_status = rows.leaves(nodes, first, n, scratch[thread], leaves);
         if (block_status == WalkStatus::done)
             write_leaves(leaves, n, table, out + static_cast<size_t>(first) * size);
         else
             status.store(block_status, std::memory_order_relaxed);
-    }
-    if (status.load() == WalkStatus::no_memory) throw std::bad_alloc();
+    };
+    share_out(start, end, rows.block(), n_threads, walk);
     return status.load();
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/prune/tuning.hpp"
+#include "engine/simd/bits.hpp"
 
 namespace fasttree {
 
@@ -72,7 +73,8 @@ class CutScores final : public CutPasses {
         }
     }
 
-    // Does points that share a limit; `inner` is in the order in which the other one lets go.
+    // Scores the points of the grid that share one limit. `inner` lists the inner nodes in the order
+    // in which the other limit, as it is loosened, lets them be split.
     void do_chain(const std::vector<Py_ssize_t>& inner, const std::vector<Point>& points,
                   const std::vector<int64_t>& depths, const std::vector<int64_t>& rows) {
         const auto is_split = [&](Py_ssize_t i, const Point& point) {
@@ -170,7 +172,7 @@ class RankedLeaves final : public LeafScore {
         for (size_t word = 0; word < bits_.size(); ++word) {
             if (!poll_.go_on(1 + __builtin_popcountll(bits_[word]))) return 0.0;
             for (uint64_t bits = bits_[word]; bits != 0; bits &= bits - 1) {
-                const Ranked& node = nodes_[64 * word + __builtin_ctzll(bits)];
+                const Ranked& node = nodes_[64 * word + lowest_bit(bits)];
                 if (node.value != seen) close();
                 seen = node.value;
                 positive.add(node.positive);

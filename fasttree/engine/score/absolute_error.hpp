@@ -48,7 +48,7 @@ struct AbsoluteError : AccumulatorBase<Weights> {
     explicit AbsoluteError(const Targets& targets)
         : Base(targets), n_outputs(targets.n_outputs), orders(n_outputs) {}
 
-    // Both sides of every row, found and entered in a tree.
+    // Every row is entered twice, from the left and from the right; weighted, in a Fenwick tree.
     uint64_t work(uint32_t n) const {
         const int depth = weighted ? 32 - __builtin_clz(n | 1) : 1;
         return static_cast<uint64_t>(n) * n_outputs * 4 * depth;

@@ -1,4 +1,4 @@
-// Accumulator of the chi-square criterion: how far the classes are from independent of the side.
+// Accumulator of the chi-square criterion: how far class and side are from being independent.
 #pragma once
 #include <vector>
 

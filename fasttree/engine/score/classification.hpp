@@ -26,9 +26,9 @@ bool are_alike(const Class* y, int n_outputs, const uint32_t* rows, uint32_t n) 
 // Class weights of any number of classes and outputs; the criteria below add their score.
 // State of output k and class c stands at [k * stride + c].
 //
-// A node of few rows holds few of very many classes. They are numbered in their order, and the
-// state is that of the numbers: what is absent adds nothing to a score, which stays the same to
-// the last bit. Cells of count tables know no numbers.
+// Of very many classes a node of few rows holds few. These are numbered in ascending order, and the
+// state has an entry per number only: absent classes add nothing to a score, which stays the same
+// to the last bit. Cells of count tables have an entry for every class.
 template <class Weights, class Class, bool single_output>
 struct ClassWeights : AccumulatorBase<Weights> {
     using Base = AccumulatorBase<Weights>;

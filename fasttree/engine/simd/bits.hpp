@@ -47,6 +47,9 @@ public:
 // The n lowest bits, n at most 64.
 inline uint64_t low_bits(uint32_t n) { return n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0}; }
 
+// The place of the lowest bit that is set; there is one.
+inline int lowest_bit(uint64_t bits) { return __builtin_ctzll(bits); }
+
 inline std::vector<uint32_t> make_bits(uint32_t n) { return std::vector<uint32_t>(n / 32 + 1); }
 
 }  // namespace fasttree

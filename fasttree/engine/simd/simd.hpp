@@ -1,5 +1,8 @@
-// Instruction sets, chosen at run time. Kernels for one are compiled with FASTTREE_AVX512 and
-// called only where `best_simd` finds it; each has a portable twin with the same result.
+// Instruction sets, chosen at run time, of trees and optimal trees alike.
+//
+// Kernels for one are compiled with FASTTREE_AVX512, or in a file of their own with the flags that
+// meson gives it (optimal/meson.build), and called only where `has_simd` finds it. Each has a
+// portable twin with the same result.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -15,19 +18,25 @@
 namespace fasttree {
 
 // AVX-512 as of Ice Lake and Zen 4.
-enum Simd { SIMD_PORTABLE = 0, SIMD_AVX512 = 1 };
+enum Simd { SIMD_PORTABLE, SIMD_AVX2, SIMD_AVX512 };
 
-inline Simd best_simd() noexcept {
+// Whether this machine runs it.
+inline bool has_simd(Simd simd) noexcept {
 #if FASTTREE_X86
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
-        && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
-        && __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512bitalg")
-        && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi")
-        && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2")) {
-        return SIMD_AVX512;
+    if (simd == SIMD_AVX2) return __builtin_cpu_supports("avx2");
+    if (simd == SIMD_AVX512) {
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+               && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
+               && __builtin_cpu_supports("avx512vpopcntdq")
+               && __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512cd")
+               && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2")
+               && __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
     }
 #endif
-    return SIMD_PORTABLE;
+    return simd == SIMD_PORTABLE;
 }
+
+// The best that trees have kernels for.
+inline Simd best_simd() noexcept { return has_simd(SIMD_AVX512) ? SIMD_AVX512 : SIMD_PORTABLE; }
 
 }  // namespace fasttree

@@ -1,7 +1,7 @@
 // Bounds: what is known of a subproblem before, and instead of, a search.
 //
 // Lower bounds of a child come from similarity (to siblings, to cousins, to the parent), from rows
-// that no tree can tell apart and from the cache; upper limits from what its parent can still use.
+// that are equal in all features and from the cache; upper limits from what its parent can still use.
 #pragma once
 
 #include "search.hpp"
@@ -50,7 +50,7 @@ inline void Worker::order_features(Node& node, int order) {
         } else if (order == kGini) {
             rank = static_cast<uint32_t>(gini(node, f) * kRankScale);
         } else if (order == kRandom) {
-            rank = mix(team_.options.seed + mix(node.depth * 1000003ull + f)) >> 33;
+            rank = mix(team_.options.seed + mix(node.depth * 1000003ull + f, 0), 0) >> 33;
         }
         ranks_.push_back(rank << 32 | static_cast<uint32_t>(f));
     }
@@ -84,7 +84,7 @@ inline bool Worker::bound_sides(Node& node, int feature, Solution* sides) {
             if (size) sides[side].plan[k * size].feature = kTerminal;
         }
     }
-    const int32_t* weights = node.weights.get<int32_t>() + feature * problem_.stride;
+    const int32_t* weights = node.weights.get() + feature * problem_.stride;
     for (int n = child.high; n >= child.low; --n) {
         const int k = n - child.low;
         if (n > 1 && (options.with_sibling_bound || options.with_cousin_bound)) {

@@ -1,4 +1,4 @@
-// Solutions and bounds of subproblems met before, by 128-bit hash of their row set (dataset
+// Solutions and bounds of subproblems that were solved before, by 128-bit hash of their row set (dataset
 // caching) or of their literals (branch caching).
 //
 // 64 shards, each a table of four-slot buckets with its own lock, which doubles while its share of

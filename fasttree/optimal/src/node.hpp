@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "engine/simd/bits.hpp"
 #include "plan.hpp"
 #include "sample_set.hpp"
 
@@ -20,13 +21,13 @@ class SlackTable {
         n_rows_ = n_rows;
         row_size_ = row_size;
         const ptrdiff_t size = n_budgets * n_rows * row_size;
-        std::fill_n(values_.reserve<int32_t>(size), size, kUnknown);
+        std::fill_n(values_.reserve(size), size, kUnknown);
         is_used_ = true;
     }
     void disable() { is_used_ = false; }
     bool is_used() const { return is_used_; }
     int32_t* row(int budget, ptrdiff_t first) {
-        return values_.get<int32_t>() + (budget * n_rows_ + first) * row_size_;
+        return values_.get() + (budget * n_rows_ + first) * row_size_;
     }
 
     static void raise(int32_t* element, int32_t slack) {
@@ -35,20 +36,10 @@ class SlackTable {
     }
 
   private:
-    Buffer values_;
+    AlignedBuffer<int32_t> values_;
     ptrdiff_t n_rows_ = 0, row_size_ = 0;
     bool is_used_ = false;
 };
-
-inline int lowest_bit(uint64_t bits) {
-#if defined(__GNUC__)
-    return __builtin_ctzll(bits);
-#else
-    int position = 0;
-    while (!(bits >> position & 1)) ++position;
-    return position;
-#endif
-}
 
 // Call `visit` with every feature of an entry.
 template <class Visit>
@@ -72,7 +63,7 @@ struct Node {
     std::vector<int32_t> totals;                 // per matrix
     std::vector<std::vector<int32_t>> diagonal;  // per matrix: features alone
     std::vector<int32_t> weight, base;           // of the samples with each feature
-    Buffer weights;                              // pair weights
+    AlignedBuffer<int32_t> weights;              // of pairs
     int32_t total_conflict = 0;                  // errors that no tree avoids
     std::vector<int32_t> conflict;               // those of the samples with each feature
     Gains gains;
@@ -175,7 +166,7 @@ struct Node {
         if (n_matrices > kFewMatrices && !keep_going()) return false;
         base.resize(stride);
         weight.resize(stride);
-        int32_t* w = weights.reserve<int32_t>(problem.n_features * stride);
+        int32_t* w = weights.reserve(problem.n_features * stride);
         set.weigh(problem, w, base.data());
         for (int f = 0; f < problem.n_features; ++f) weight[f] = w[f * (stride + 1)];
         diagonal.resize(n_matrices);

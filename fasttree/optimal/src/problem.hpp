@@ -18,7 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/simd/bits.hpp"
 #include "kernels.hpp"
+#include "utils/_random.hpp"
 
 namespace fasttree::optimal {
 
@@ -47,15 +49,7 @@ struct Key {
     Key operator-(const Key& other) const { return {low - other.low, high - other.high}; }
 };
 
-// splitmix64: a bijection of 64-bit words whose outputs look independent.
-inline uint64_t mix(uint64_t x) {
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
-
-inline Key random_key(uint64_t id) { return {mix(2 * id), mix(2 * id + 1)}; }
+inline Key random_key(uint64_t id) { return {mix(2 * id, 0), mix(2 * id + 1, 0)}; }
 
 // A plane: entries first..last of one matrix, each worth sign * 2^bit there.
 struct Plane {
@@ -157,7 +151,7 @@ inline std::vector<uint64_t> Problem::choose_features(const Input& input) {
         const bool flip = 2 * n_true > n || (2 * n_true == n && (bits[0] & 1));
         if (flip) {
             for (uint64_t& word : bits) word = ~word;
-            if (n % 64) bits.back() &= (uint64_t{1} << (n % 64)) - 1;
+            if (n % 64) bits.back() &= low_bits(n % 64);
         }
         if (seen.count(as_bytes(bits.data(), n_column_words))) continue;
         kept.push_back(bits);  // its words stay in place, so views of them stay valid

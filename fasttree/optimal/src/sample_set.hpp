@@ -2,45 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <new>
 #include <vector>
 
 #include "problem.hpp"
+#include "utils/_aligned_buffer.hpp"
 
 namespace fasttree::optimal {
-
-// Memory aligned for any vector, kept from use to use and never initialised.
-class Buffer {
-  public:
-    Buffer() = default;
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-    ~Buffer() { release(); }
-
-    template <class T>
-    T* reserve(ptrdiff_t count) {
-        const size_t bytes = static_cast<size_t>(count) * sizeof(T);
-        if (bytes > capacity_) {
-            release();
-            memory_ = ::operator new(bytes, std::align_val_t{64});
-            capacity_ = bytes;
-        }
-        return static_cast<T*>(memory_);
-    }
-    template <class T = void>
-    T* get() const {
-        return static_cast<T*>(memory_);
-    }
-
-  private:
-    void release() {
-        if (memory_) ::operator delete(memory_, std::align_val_t{64});
-        memory_ = nullptr;
-        capacity_ = 0;
-    }
-    void* memory_ = nullptr;
-    size_t capacity_ = 0;
-};
 
 // Asked now and then by what takes long; false means stop.
 using KeepGoing = std::function<bool()>;
@@ -74,7 +41,7 @@ class SampleSet {
         const size_t chunk_bytes = problem.stride * from.kernels->element_size;
         for (int p = 0; p < problem.n_planes(); ++p) {
             const int32_t start = from.plane_start[p];
-            const char* planes = from.planes_.get<char>() + from.chunk_start_[p] * chunk_bytes;
+            const char* planes = from.planes_.get() + from.chunk_start_[p] * chunk_bytes;
             plane_start[p + 1] =
                 plane_start[p] + static_cast<int32_t>(from.kernels->select(
                                      planes, problem.stride, literal.feature, literal.side,
@@ -109,7 +76,7 @@ class SampleSet {
     bool count(const Problem& problem, const Kernels& counters, const KeepGoing& keep_going) {
         kernels = &counters;
         transpose(problem);
-        matrices_.reserve<char>(problem.n_all_matrices() * matrix_bytes(problem));
+        matrices_.reserve(problem.n_all_matrices() * matrix_bytes(problem));
         const int64_t row_cost = (chunk_start_.back() + 8) * problem.stride;
         const int n_rows = static_cast<int>(
             std::clamp<int64_t>(kBlockCost / row_cost / 8 * 8, 8, problem.stride));
@@ -144,7 +111,7 @@ class SampleSet {
         }
         // Two classes: the matrix holds n1 - n0, so n1 + n0 is twice the count of class 1 less it.
         make_steps(problem, 0, true);
-        void* ones = ones_.reserve<char>(matrix_bytes(problem));
+        void* ones = ones_.reserve(matrix_bytes(problem));
         kernels->count(planes_.get(), problem.stride, steps_.data(), n_steps(), 0,
                        problem.n_features, problem.n_features, ones);
         kernels->accumulate(ones, problem.n_features, problem.stride, 2, weights);
@@ -153,7 +120,7 @@ class SampleSet {
     }
 
     void* matrix(const Problem& problem, int m) const {
-        return matrices_.get<char>() + m * matrix_bytes(problem);
+        return matrices_.get() + m * matrix_bytes(problem);
     }
 
     // Pair counts of this set, or of `whole` without this set.
@@ -171,7 +138,7 @@ class SampleSet {
         pc.n_features = problem.n_features;
         pc.stride = problem.stride;
         pc.matrix_size = matrix_rows(problem) * problem.stride;
-        pc.scratch = scratch_.reserve<int32_t>(problem.n_all_matrices() * problem.stride);
+        pc.scratch = scratch_.reserve(problem.n_all_matrices() * problem.stride);
         return pc;
     }
 
@@ -197,7 +164,7 @@ class SampleSet {
             chunk_start_[p + 1] =
                 chunk_start_[p] + (plane_start[p + 1] - plane_start[p] + chunk - 1) / chunk;
         const size_t chunk_bytes = problem.stride * kernels->element_size;
-        char* planes = planes_.reserve<char>((chunk_start_.back() + 1) * chunk_bytes);
+        char* planes = planes_.reserve((chunk_start_.back() + 1) * chunk_bytes);
         for (int p = 0; p < problem.n_planes(); ++p)
             kernels->transpose(problem.rows.data(), problem.n_words, &entries[plane_start[p]],
                                plane_start[p + 1] - plane_start[p], problem.stride,
@@ -220,7 +187,8 @@ class SampleSet {
 
     std::vector<int32_t> chunk_start_;
     std::vector<Step> steps_;
-    Buffer planes_, matrices_, ones_, scratch_;
+    AlignedBuffer<char> planes_, matrices_, ones_;
+    AlignedBuffer<int32_t> scratch_;
 };
 
 }  // namespace fasttree::optimal

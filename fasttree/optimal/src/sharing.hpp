@@ -2,11 +2,9 @@
 //
 // A worker that has run out of features of its own node waits for its helpers; while it waits it
 // helps with nodes below that one only, so stacks never grow past the depth of the tree and no
-// two workers wait for each other. An exception ends in `try_features`, on whichever thread, for
-// others may wait for this one or be at its node.
+// two workers wait for each other. `try_features` catches exceptions, on whichever thread: others may
+// be waiting for this one, or be at its node.
 #pragma once
-
-#include <utility>
 
 #include "search.hpp"
 
@@ -15,7 +13,6 @@ namespace fasttree::optimal {
 inline void Worker::share(Node& node) {
     {
         std::lock_guard<std::mutex> lock(team_.mutex);
-        if (team_.start_helpers) std::exchange(team_.start_helpers, nullptr)();
         team_.open.push_back(&node);
         node.is_shared = true;
         node.n_helpers = 0;
@@ -32,10 +29,7 @@ inline void Worker::unshare(Node& node) noexcept {
             help(*below);
             lock.lock();
         } else {
-            team_.changed.wait_for(lock, std::chrono::milliseconds(20));
-            lock.unlock();  // a poll may wait for the interpreter
-            team_.check(with_poll_);
-            lock.lock();
+            sleep_and_look(lock, team_.changed, [this] { team_.check(with_poll_); });
         }
     }
     node.is_shared = false;

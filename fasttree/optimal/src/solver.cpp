@@ -3,22 +3,16 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <system_error>
-#include <thread>
+
+#include "engine/simd/simd.hpp"
 
 namespace fasttree::optimal {
 
 const Kernels* find_kernels(std::string_view name) {
     const bool any = name.empty() || name == "auto";
-#if defined(FASTTREE_X86_KERNELS)
-    __builtin_cpu_init();
-    const bool has_avx512 =
-        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bitalg") &&
-        __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni");
-    if ((any || name == "avx512") && has_avx512) return avx512_kernels();
-    if ((any || name == "avx2") && __builtin_cpu_supports("avx2")) return avx2_kernels();
+#if FASTTREE_X86
+    if ((any || name == "avx512") && has_simd(SIMD_AVX512)) return avx512_kernels();
+    if ((any || name == "avx2") && has_simd(SIMD_AVX2)) return avx2_kernels();
 #endif
     return any || name == "portable" ? portable_kernels() : nullptr;
 }
@@ -109,7 +103,7 @@ class Reconstruction {
         tree_[here].left = child[0];
         tree_[here].right = child[1];
         const int label = labels_[child[0]];
-        if (label >= 0 && label == labels_[child[1]]) {  // a split that tells nothing apart
+        if (label >= 0 && label == labels_[child[1]]) {  // both sides predict the same
             tree_.resize(here);
             labels_.resize(here);
             push_leaf(label);
@@ -166,27 +160,18 @@ void search_root(Team& team, Worker& worker, Node& root) {
     worker.search(root, options.order, kAllFeatures);
 }
 
-// Run the search; an exception on any thread stops all and comes out here. Helpers start when a
-// node is first shared, so a search of a few milliseconds never pays for them. They are threads of
-// their own, not OpenMP's: its team would have to start and end together.
+// Run the search; an exception on any thread stops all and comes out here. Helpers sleep until a
+// node is first shared.
 void run_team(Team& team, std::vector<std::unique_ptr<Worker>>& workers, Node& root) {
-    std::vector<std::thread> helpers;
-    helpers.reserve(workers.size());
-    team.start_helpers = [&] {
+    on_threads(static_cast<int>(workers.size()), [&](int thread) {
+        if (thread > 0) return workers[thread]->help_until_over();
         try {
-            for (size_t id = 1; id < workers.size(); ++id)
-                helpers.emplace_back([&, id] { workers[id]->help_until_over(); });
-        } catch (const std::system_error&) {
-            // No more threads to be had: the search goes on with those there are.
+            search_root(team, *workers[0], root);
+        } catch (...) {
+            team.fail();
         }
-    };
-    try {
-        search_root(team, *workers[0], root);
-    } catch (...) {
-        team.fail();
-    }
-    team.finish();
-    for (std::thread& helper : helpers) helper.join();
+        team.finish();
+    });
     team.rethrow_failure();
 }
 
@@ -244,8 +229,7 @@ void deepen(Team& team, Node& root, Worker& worker, const Team::Clock::time_poin
 }  // namespace
 
 Result solve(const Input& input, const Task& task, const SearchOptions& options,
-             std::string_view instruction_set, bool with_front_trees,
-             Poll poll) {
+             std::string_view instruction_set, bool with_front_trees, Listener listener) {
     const Kernels* table = find_kernels(instruction_set);
     if (!table)
         throw std::invalid_argument("instruction set not available: " +
@@ -257,8 +241,8 @@ Result solve(const Input& input, const Task& task, const SearchOptions& options,
     std::vector<std::unique_ptr<Worker>> workers;
     Team* team_ptr = nullptr;
     auto report = [&] {
-        return poll.call(poll.context, progress_of(problem, root, team_ptr->elapsed(),
-                                                   workers[0]->statistics.n_nodes));
+        return listener.call(listener.context, progress_of(problem, root, team_ptr->elapsed(),
+                                                           workers[0]->statistics.n_nodes));
     };
     Team team(problem, table, options, budget_ranges(depth, task.nodes), start, report);
     team_ptr = &team;

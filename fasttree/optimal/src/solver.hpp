@@ -40,7 +40,6 @@ struct Result {
     Result& operator=(Result&&) = default;
 };
 
-
 // What callers see while the search runs.
 struct Progress {
     double elapsed;
@@ -49,19 +48,18 @@ struct Progress {
 };
 
 // Called about every 50 ms on the thread that called solve; false stops the search.
-struct Poll {
+struct Listener {
     bool (*call)(void* context, const Progress& progress);
     void* context;
 };
 
 static_assert(is_value<Input> && is_value<Task> && is_value<SearchOptions>);
-static_assert(is_value<Poll> && is_value<Result>);
+static_assert(is_value<Listener> && is_value<Result>);
 
 // Best instruction set of this machine, or the named one; null if it cannot run here.
 const Kernels* find_kernels(std::string_view instruction_set);
 
 Result solve(const Input& input, const Task& task, const SearchOptions& options,
-             std::string_view instruction_set, bool with_front_trees,
-             Poll poll);
+             std::string_view instruction_set, bool with_front_trees, Listener listener);
 
 }  // namespace fasttree::optimal

@@ -2,16 +2,15 @@
 // that are open to all, and the clock.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <vector>
 
 #include "cache.hpp"
 #include "node.hpp"
+#include "utils/_threads.hpp"
 
 namespace fasttree::optimal {
 
@@ -86,13 +85,12 @@ class Team {
     std::condition_variable changed;
     std::vector<Node*> open;  // nodes whose features any thread may take
     bool is_over = false;
-    std::function<void()> start_helpers;  // called once, before a node is first shared
 
     double elapsed() const {
         return std::chrono::duration<double>(Clock::now() - start_).count();
     }
     bool has_caches() const { return options.cache_key != kNoCache && ranges.size() > 5; }
-    bool is_stopped() const { return stopped_.load(std::memory_order_relaxed); }
+    bool is_stopped() const { return stopped_.is_set(); }
     void finish() {
         {
             std::lock_guard<std::mutex> lock(mutex);
@@ -101,21 +99,16 @@ class Team {
         changed.notify_all();
     }
     void stop() {
-        stopped_.store(true, std::memory_order_relaxed);
+        stopped_.set();
         changed.notify_all();
     }
-    // Called where an exception is caught, on any thread: the first one wins, and all stop.
+    // To be called where an exception is caught, on any thread: all stop.
     void fail() noexcept {
-        {
-            std::lock_guard<std::mutex> lock(mutex);
-            if (!failure_) failure_ = std::current_exception();
-        }
+        failure_.keep();
         stop();
     }
-    // Once all threads are done.
-    void rethrow_failure() const {
-        if (failure_) std::rethrow_exception(failure_);
-    }
+    // To be called when all threads are done.
+    void rethrow_failure() const { failure_.rethrow(); }
     // Look at the clock; the thread that owns the interpreter also polls for signals.
     void check(bool with_poll) {
         const double now = elapsed();
@@ -135,8 +128,8 @@ class Team {
     std::function<bool()> poll_;
     Clock::time_point start_;
     double last_poll_ = 0;
-    std::atomic<bool> stopped_{false};
-    std::exception_ptr failure_;
+    StopFlag stopped_;
+    FirstFailure failure_;
 };
 
 }  // namespace fasttree::optimal

@@ -235,12 +235,12 @@ def _positions(grid):
 
 
 def params_key(params):
-    """Return what tells dicts of parameters apart."""
+    """Return a key that is equal for equal dicts of parameters."""
     return frozenset((name, _key(value)) for name, value in params.items())
 
 
 def _key(value):
-    """What tells values of a parameter apart; unhashable ones are equal if they are the same."""
+    """A key for a parameter's value; unhashable ones are equal if they are the same object."""
     try:
         hash(value)
     except TypeError:
