@@ -21,7 +21,7 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 
 import fasttree
 from fasttree.cli import main
-from fasttree.export import load
+from fasttree.export import load, save
 
 
 @pytest.fixture
@@ -658,15 +658,25 @@ def test_optimal_trees(table, capsys):
     assert "proven optimal" in out
 
 
-def test_forests(table, capsys):
-    arguments = [table(by_size), "--target", "target", "--forest", "--n-estimators", "7"]
-    found = fitted([*arguments, "--compare"], capsys)
+def test_forests(table, tmp_path, capsys):
+    path, model = table(by_size), str(tmp_path / "m.json.gz")
+    arguments = [path, "--target", "target", "--forest", "--n-estimators", "7"]
+    found = fitted([*arguments, "--compare", "--save", model], capsys)
     assert found["n_trees"] == 7
     assert found["scores"]["accuracy"]["held_out_rows"] > 0.5
     code, out, _ = run(["fit", *arguments], capsys)
     assert code == 0
     assert "RandomForestClassifier: 7 trees" in out
     assert "Importances:" in out
+    code, out, _ = run(["show", model], capsys)
+    assert code == 0
+    assert out.startswith("RandomForestClassifier: 7 trees")
+    code, _, err = run(["show", model, "--rules"], capsys)
+    assert code == 2
+    assert "--rules is for single trees" in err
+    answers = run(["predict", model, path], capsys)[1].split()[1:]
+    assert set(answers) == {"large", "small"}
+    assert run(["describe", model, path], capsys)[0] == 0
 
 
 def test_pages(table, tmp_path, capsys):
@@ -731,12 +741,17 @@ def test_describe_must_know_the_target(table, tmp_path, capsys):
     path, model = table(by_size), str(tmp_path / "m.json")
     arguments = ["fit", path, "--target", "target", "--drop", "c", "--save", model]
     assert run(arguments, capsys)[0] == 0
+    code, out, _ = run(["describe", model, path], capsys)
+    assert code == 0
+    assert "Confusion matrix" in out
+    # A model of Python's that names no target.
+    tree = load(model)
+    del tree.target_name_
+    save(tree, model)
     code, _, err = run(["describe", model, path], capsys)
     assert code == 2
     assert "must be said by --target; one of 'c', 'target'" in err
-    code, out, _ = run(["describe", model, path, "--target", "target"], capsys)
-    assert code == 0
-    assert "confusion" in out.lower()
+    assert run(["describe", model, path, "--target", "target"], capsys)[1] == out
     code, _, err = run(["describe", model, path, "--target", "c"], capsys)
     assert code == 2
     assert "but classes are 'large', 'small'" in err
@@ -747,7 +762,6 @@ def test_describe_must_know_the_target(table, tmp_path, capsys):
 
 def test_models_of_several_outputs(tmp_path, capsys):
     pd = pytest.importorskip("pandas")
-    from fasttree.export import save
     from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [True, False, True, None]})

@@ -17,7 +17,6 @@ from fasttree.tree._task import infer_task
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
     from typing import Any
 
     from sklearn.base import BaseEstimator
@@ -124,9 +123,10 @@ def _class_weight(words: list[str], y: Array) -> str | dict:
     return weights
 
 
-def set_names(estimator: BaseEstimator, names: Sequence[str]) -> None:
-    """Give an estimator that was fitted on an array the names of its columns."""
-    estimator.feature_names_in_ = np.array(names, dtype=object)
+def set_names(estimator: BaseEstimator, table: Table) -> None:
+    """Give an estimator that was fitted on an array the names of its columns and its target."""
+    estimator.feature_names_in_ = np.array(table.feature_names, dtype=object)
+    estimator.target_name_ = table.target_name
 
 
 def is_forest(estimator: BaseEstimator) -> bool:

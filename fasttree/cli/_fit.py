@@ -62,7 +62,7 @@ def fit(options: argparse.Namespace, progress: Progress) -> None:
             title=f"{table.target_name} of {table.title}",
         )
     if options.save is not None:
-        set_names(estimator, table.feature_names)
+        set_names(estimator, table)
         save(estimator, options.save)
     progress.clear()
     if options.json:

@@ -103,7 +103,10 @@ def describe(options: argparse.Namespace, progress: Progress) -> None:
 
 
 def _target_name(model, columns, title):
-    """The one column that the model does not use."""
+    """What the model file says, else the one column that the model does not use."""
+    known = getattr(model, "target_name_", None)
+    if known is not None:
+        return known
     others = [name for name in columns if name not in set(model.feature_names_in_)]
     if len(others) != 1:
         what = f"one of {named(others)}" if others else "none is left"

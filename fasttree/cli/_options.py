@@ -143,7 +143,7 @@ def _add_readers_of_models(commands, data):
     predict_.add_argument("--proba", action="store_true", help="write probabilities of classes too")
     show_.add_argument("--max-depth", type=_limit, default=10, metavar="N")
     show_.add_argument("--rules", action="store_true", help="print it as rules")
-    describe_.add_argument("--target", metavar="COL", help="if it cannot be told from the file")
+    describe_.add_argument("--target", metavar="COL", help="if the model does not name it")
     describe_.add_argument(
         "-o",
         "--output",
