@@ -77,7 +77,7 @@ def draw_csv(seed, without=frozenset()):
     if draw.chance(0.15):
         arguments = ["--target", draw.one([names[-1], names[0], "no such column", ""])]
         for name, values in _ARGUMENTS.items():
-            if draw.chance(0.15):
+            if draw.chance(0.05):
                 arguments.append(f"{name}={draw.one(values)}")
         arguments += [flag for flag in _FLAGS if draw.chance(0.1)]
     return File(raw, suffix, arguments)
