@@ -346,6 +346,33 @@ def test_saved_models_of_categories(tmp_path, capsys):
     assert len(answers) == 3
 
 
+@pytest.mark.parametrize("kind", [[], ["--forest"], ["--optimal"], ["--tune"]])
+def test_models_of_every_kind_read_categories(kind, tmp_path, capsys):
+    path, model = tmp_path / "table.csv", str(tmp_path / "m.json")
+    path.write_text("color,size,y\n" + "red,1,no\nblue,NA,yes\nNA,x,yes\ngreen,2,no\n" * 20)
+    arguments = ["fit", str(path), "--target", "y", "--save", model, *kind]
+    assert run(arguments, capsys)[0] == 0
+    answers = run(["predict", model, str(path)], capsys)[1].split()[1:]
+    assert answers == ["no", "yes", "yes", "no"] * 20
+    code, out, err = run(["describe", model, str(path)], capsys)
+    assert (code, err) == (0, "")
+    assert re.search(r"missing cells +25.00%", out)
+
+
+def test_models_of_python(tmp_path, capsys):
+    """`DecisionTree` is around the tree that has the encoder."""
+    pd = pytest.importorskip("pandas")
+    from fasttree.tree import DecisionTree
+
+    frame = pd.DataFrame({"color": ["red", "blue", None, "green"], "size": [1, 2, 3, None]})
+    path, model = tmp_path / "t.csv", tmp_path / "m.json"
+    frame.assign(y=["a", "b", "a", "b"]).to_csv(path, index=False, na_rep="NA")
+    tree = DecisionTree().fit(frame, ["a", "b", "a", "b"])
+    save(tree, model)
+    assert run(["predict", str(model), str(path)], capsys)[1].split()[1:] == ["a", "b", "a", "b"]
+    assert re.search("accuracy +1 ", run(["describe", str(model), str(path)], capsys)[1])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

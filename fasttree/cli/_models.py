@@ -20,6 +20,7 @@ from fasttree.export import export_rules, export_text, load
 from fasttree.export._describe import importances_of, report_on
 from fasttree.export._questions import column_names
 from fasttree.table._encoder import table_encoder
+from fasttree.tree import DecisionTree
 
 if TYPE_CHECKING:
     import argparse
@@ -139,7 +140,7 @@ def rows_for(
     for name in names:
         if name not in columns:
             raise CommandError(f"{title} has no column {name!r}, which the model was fitted on")
-    encoder = table_encoder(getattr(model, "estimator_", model))
+    encoder = table_encoder(model.estimator_ if isinstance(model, DecisionTree) else model)
     texts = {""} if encoder is None else encoder.columns[0].missing.texts
     if texts == {""}:  # fitted on what somebody else had read
         texts = texts.union(MISSING)
