@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 import fasttree
 from fasttree.ensemble import RandomForestClassifier
+from fasttree.export import shap_values
 from fasttree.model_selection import TrainOnceSearchCV
 from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
 from fasttree.tree import (
@@ -270,6 +271,11 @@ def reduced_error_prune():
     return partial(model.reduced_error_prune, X, np.zeros(1_000_000), copy=True)
 
 
+def explain():
+    model = DecisionTreeRegressor().fit(normal(5_000, 20), normal(5_000))
+    return partial(shap_values, model, normal(200_000, 20))
+
+
 def search():
     model = TrainOnceSearchCV(DecisionTreeRegressor(), {"max_depth": range(1, 20)}, n_jobs=1)
     return fit(model, normal(500_000, 20), normal(500_000))
@@ -319,6 +325,7 @@ LONG = PLAIN | {
     "reduced_error_prune": reduced_error_prune,
     "TrainOnceSearchCV": search,
     "feature_scores": scores,
+    "shap_values": explain,
 }
 
 

@@ -29,6 +29,7 @@ def test_scores_of_a_classifier():
         tree.score(X_test, y_test),
         metrics.balanced_accuracy_score(y_test, tree.predict(X_test)),
         metrics.log_loss(y_test, shares),
+        metrics.roc_auc_score(y_test, shares[:, 1]),
     ]
     np.testing.assert_allclose(column(report["Scores"], "held-out rows"), expected)
     prior = DummyClassifier(strategy="prior").fit(X, y)
@@ -36,6 +37,7 @@ def test_scores_of_a_classifier():
         prior.score(X_test, y_test),
         0.5,
         metrics.log_loss(y_test, prior.predict_proba(X_test)),
+        0.5,
     ]
     np.testing.assert_allclose(column(report["Scores"], "baseline"), expected)
     matrix = np.array([row[1:] for row in report["Confusion matrix"].rows])
@@ -74,6 +76,15 @@ def test_rows_of_the_fit_alone():
     assert report["Importances"].names[0] == "petal length (cm)"
     assert "petal length" in report["Top of the tree"].text
     assert ["max_depth", "2"] in [list(row) for row in report["Tree"].rows]
+
+
+def test_area_of_several_classes():
+    X, y = load_iris(return_X_y=True)
+    tree = DecisionTreeClassifier(max_depth=2).fit(X[::2], y[::2])
+    report = describe(tree, X[::2], y[::2], X[1::2], y[1::2])
+    area = metrics.roc_auc_score(y[1::2], tree.predict_proba(X[1::2]), multi_class="ovr")
+    assert column(report["Scores"], "held-out rows")[3] == pytest.approx(area)
+    assert "mean over the classes" in report["Scores"].note
 
 
 def test_missing_cells():

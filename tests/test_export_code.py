@@ -2,9 +2,14 @@
 
 import ctypes
 import itertools
+import math
+import os
 import shutil
 import sqlite3
 import subprocess
+import tempfile
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -228,6 +233,90 @@ def test_duckdb(seed):
         ]  # fmt: skip
         connection.executemany(f"INSERT INTO t VALUES ({places})", rows)
         check_answers(problem, connection.execute(query).fetchall())
+
+
+@pytest.fixture(scope="module")
+def postgresql():
+    """A connection to a PostgreSQL server of this test's own, on a socket in a folder."""
+    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+    programs = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True), None]
+    found = [shutil.which("initdb", path=path) for path in programs]
+    initdb = next(filter(None, found), None)
+    if initdb is None:
+        pytest.skip("PostgreSQL is not installed")
+    folder = Path(tempfile.mkdtemp())
+    user = {}
+    if os.geteuid() == 0:  # for whom it does not run
+        user = {"user": "nobody", "group": "nogroup", "extra_groups": []}
+        shutil.chown(folder, "nobody", "nogroup")
+    data = folder / "data"
+    options = ["--auth=trust", "--username=tester", "--encoding=UTF8", "--locale=C", "--no-sync"]
+    server = None
+    try:
+        subprocess.run(
+            [initdb, *options, data], check=True, stdout=subprocess.DEVNULL, cwd=folder, **user
+        )
+        command = [Path(initdb).resolve().parent / "postgres", "-D", data, "-k", folder]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        server = subprocess.Popen(
+            [*command, "-c", "listen_addresses=", "-c", "fsync=off"], cwd=folder, **quiet, **user
+        )
+        with connect(psycopg, folder, server) as connection:
+            yield connection
+    finally:
+        if server is not None:
+            server.terminate()
+            server.wait()
+        shutil.rmtree(folder)
+
+
+def connect(psycopg, folder, server):
+    """Connect as soon as the server answers."""
+    for _ in range(600):
+        assert server.poll() is None, "the server has ended"
+        try:
+            return psycopg.connect(host=str(folder), user="tester", dbname="postgres")
+        except psycopg.OperationalError:
+            time.sleep(0.1)
+    raise TimeoutError("the server does not answer")
+
+
+POSTGRESQL_TYPES = {
+    "number": ["DOUBLE PRECISION"],
+    "neighbours": ["DOUBLE PRECISION"],
+    "hybrid": ["TEXT", "VARCHAR(20)"],
+    "category": ["TEXT", "VARCHAR(20)"],
+    "boolean": ["BOOLEAN", "INTEGER"],
+    "number category": ["DOUBLE PRECISION", "NUMERIC", "REAL"],
+}
+
+
+@pytest.mark.cases(200)
+def test_postgresql(seed, postgresql):
+    problem = Problem(seed)
+    with_probabilities = fractions_of(problem.estimator, problem.X) is not None
+    query = export_sql(
+        problem.estimator, ["pg_temp", "t"], dialect="postgresql", keep=["Number_7"],
+        with_probabilities=with_probabilities, feature_names=problem.names,
+    )  # fmt: skip
+    types = [POSTGRESQL_TYPES[kind][seed % len(POSTGRESQL_TYPES[kind])] for kind in problem.kinds]
+    columns = [f"{quoted(name)} {kind}" for name, kind in zip(problem.names, types)]
+    rows = [[i, *map(postgresql_cell, itertools.repeat(i), types, row)]
+            for i, row in enumerate(problem.rows)]  # fmt: skip
+    with postgresql.cursor() as cursor:
+        cursor.execute(f"CREATE TEMPORARY TABLE t ({', '.join(['key INTEGER', *columns])})")
+        cursor.execute('ALTER TABLE t RENAME COLUMN key TO "Number_7"')
+        places = ", ".join(["%s"] * (1 + len(types)))
+        cursor.executemany(f"INSERT INTO t VALUES ({places})", rows)
+        check_answers(problem, cursor.execute(query).fetchall())
+    postgresql.rollback()
+
+
+def postgresql_cell(i, kind, cell):
+    """A cell of a column of some type; missing numbers are NaN in every other row."""
+    if kind == "DOUBLE PRECISION" and cell is None and i % 2:
+        return math.nan
+    return int(cell) if kind == "INTEGER" and cell is not None else cell
 
 
 def test_sqlite_casts_no_word_to_a_number():

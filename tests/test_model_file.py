@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import functools
 import gzip
 import json
 import warnings
@@ -13,6 +14,13 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import fasttree.export._model_file as model_file
+from fasttree.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from fasttree.export import export_dict, export_rules, export_sql, load, save
 from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
 from fasttree.tree import (
@@ -27,6 +35,27 @@ from reference.handed_on import Problem
 FILES = Path(__file__).parent / "models"
 X = np.arange(12.0).reshape(6, 2)
 y = np.array([0, 1, 2, 0, 1, 2])
+
+
+@functools.cache
+def saved():
+    """Fitted estimators of every kind that can be saved, with rows that they predict."""
+    by_kind = [(estimator, rows) for estimator, rows, _ in fitted()]
+    (_, rows, labels), (_, table, _) = fitted()[0], fitted()[5]
+    weights = 0.5 + np.arange(len(labels)) % 3
+    two = np.column_stack([labels, labels % 2])
+    for forest, X, y, fit_params in (
+        (RandomForestClassifier(4, random_state=0), rows, np.array(["x", "y", "zz"])[labels], {}),
+        (RandomForestRegressor(3, max_features=2), table, labels * 0.5, {"sample_weight": weights}),
+        (ExtraTreesClassifier(3, class_weight="balanced"), table, two, {}),
+        (ExtraTreesRegressor(3, max_depth=2, missing_values=3), rows, two, {}),
+        (RandomForestClassifier(3, oob_score=True, max_samples=0.5), rows, labels, {}),
+        (RandomForestRegressor(3, oob_score=True), rows, two, {}),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # few trees for the rows left out
+            by_kind.append((forest.fit(X, y, **fit_params), X))
+    return by_kind
 
 
 def same(a, b):
@@ -65,6 +94,10 @@ def check_same(loaded, estimator, X):
     assert np.array_equal(loaded.predict(X), estimator.predict(X))
     assert np.array_equal(loaded.apply(X), estimator.apply(X))
     assert np.array_equal(loaded.feature_importances_, estimator.feature_importances_)
+    if hasattr(estimator, "estimators_"):
+        for tree, other in zip(loaded, estimator, strict=True):
+            assert [n for n, own in vars(other).items() if not same(vars(tree)[n], own)] == []
+        return
     assert export_text(loaded) == export_text(estimator)
     assert export_dict(loaded) == export_dict(estimator)
     assert list(map(str, export_rules(loaded))) == list(map(str, export_rules(estimator)))
@@ -79,9 +112,9 @@ def test_round_trip(seed, tmp_path):
         assert loaded.categories_ == problem.estimator.categories_
 
 
-@pytest.mark.parametrize("index", range(len(fitted())))
+@pytest.mark.parametrize("index", range(len(saved())))
 def test_round_trip_of_every_kind(index, tmp_path):
-    estimator, rows, _ = fitted()[index]
+    estimator, rows = saved()[index]
     check_same(round_trip(estimator, tmp_path), estimator, rows)
 
 
@@ -166,6 +199,12 @@ def test_what_cannot_be_saved(tmp_path):
 
     with pytest.raises(ValueError, match="cannot be saved"):
         save(Mine().fit(X, y), tmp_path / "model.json")
+    with pytest.raises(ValueError, match="IsolationForest'> cannot be saved, only DecisionTree,"):
+        save(IsolationForest(n_estimators=2).fit(X), tmp_path / "model.json")
+    forest = RandomForestClassifier(2).fit(X, y)
+    forest.estimators_[0] = DecisionTreeClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="trees were exchanged"):
+        save(forest, tmp_path / "model.json")
     with pytest.raises(NotFittedError):
         save(DecisionTree(), tmp_path / "model.json")
     with pytest.raises(FileNotFoundError):
@@ -351,6 +390,94 @@ def test_fronts_that_make_no_sense(path, tmp_path):
             load(write(document, tmp_path))
 
 
+FOREST_CHANGES = {
+    ("trees",): [[], None],
+    ("trees", 1): [None, {}],
+    ("trees", 1, "value"): [[], [1.0]],
+    ("trees", 1, "feature", 0): [7],
+    ("random_states",): [[], [1], None, [1, 2, 3, -4], [1, 2, 3, 2**33]],
+    ("n_fit_rows",): [0, 39, None, True],
+    ("n_drawn_rows",): [0, -1, 1.5, "a"],
+    ("row_weights",): [[], [1.0], "abc"],
+    ("classes", 0): [{"array": [0, 1], "dtype": "int64"}],
+    ("feature_names",): [["a"]],
+    ("target_name",): [1, ["a"]],
+    ("oob", "shape"): [[], [40], [3, 40], [-40, -3], ["a"], [40, 3, 1, 1]],
+    ("oob", "values"): [[], None, [1.0, 2.0]],
+    ("oob", "score"): [None, "a", []],
+    ("parameters", "n_estimators"): [0, "many"],
+}
+
+
+@pytest.mark.parametrize("path", FOREST_CHANGES, ids=lambda path: "-".join(map(str, path)))
+def test_forests_that_make_no_sense(path, tmp_path):
+    forest, rows = saved()[-2]
+    whole = document_of(forest, tmp_path)
+    assert np.array_equal(load(write(whole, tmp_path)).predict(rows), forest.predict(rows))
+    for value in FOREST_CHANGES[path]:
+        document = copy.deepcopy(whole)
+        place = document
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        with pytest.raises(ValueError, match="is not a model that fasttree can read: ."):
+            load(write(document, tmp_path))
+
+
+def test_loaded_forests_go_on(tmp_path):
+    """What needs the draws of the fit: rows of the trees, rows left out, more trees."""
+    rows, labels = fitted()[0][1:]
+    weights = 0.5 + np.arange(len(labels)) % 3
+    forest = RandomForestClassifier(3, random_state=0, warm_start=True, max_samples=0.7)
+    forest.fit(rows, labels, sample_weight=weights)
+    loaded = round_trip(forest, tmp_path)
+    for drawn, expected in zip(loaded.estimators_samples_, forest.estimators_samples_, strict=True):
+        assert np.array_equal(drawn, expected)
+    found, expected = (
+        f.oob_permutation_importances(random_state=0, X=rows, y=labels).importances
+        for f in (loaded, forest)
+    )
+    assert np.array_equal(found, expected)
+    for f in (loaded, forest):
+        f.set_params(n_estimators=5).fit(rows, labels, sample_weight=weights)
+    assert np.array_equal(loaded.predict_proba(rows), forest.predict_proba(rows))
+
+
+def test_names_of_targets(tmp_path):
+    tree = DecisionTreeClassifier().fit(X, y)
+    tree.target_name_ = "yield"
+    assert round_trip(tree, tmp_path).target_name_ == "yield"
+
+
+# ---- compressed files
+
+
+def test_files_that_expand_to_anything(tmp_path):
+    """A thousand times their size: refused before it is made."""
+    path = tmp_path / "model.json.gz"
+    path.write_bytes(gzip.compress(b" " * (70 << 20)))
+    with pytest.raises(ValueError, match="expands to more than 67,108,864 bytes"):
+        load(path)
+
+
+def test_limit_of_expansion(tmp_path, monkeypatch):
+    tree = DecisionTreeClassifier().fit(X, y)
+    path = tmp_path / "model.json.gz"
+    save(tree, path)
+    size, text = path.stat().st_size, len(gzip.decompress(path.read_bytes()))
+    monkeypatch.setattr(model_file, "_MAX_BYTES", text)
+    monkeypatch.setattr(model_file, "_MAX_RATIO", 1)
+    assert load(path).get_n_leaves() == tree.get_n_leaves()
+    monkeypatch.setattr(model_file, "_MAX_BYTES", max(size, text - 1))
+    with pytest.raises(ValueError, match="expands to more than"):
+        load(path)
+    with pytest.raises(ValueError, match="leave out"):
+        save(tree, path)
+
+
+# ---- mutated files
+
+
 def mutate(rng, raw):
     """The bytes of a file with one to three changes."""
     raw = bytearray(raw)
@@ -395,7 +522,7 @@ def swap(rng, document):
 def test_mutated_files(seed, tmp_path):
     """A hundred files each: ValueError, or the same tree."""
     rng = np.random.default_rng(seed)
-    estimator, rows, _ = fitted()[seed % len(fitted())]
+    estimator, rows = saved()[seed % len(saved())]
     path = tmp_path / "model.json"
     save(estimator, path)
     raw = path.read_bytes()
@@ -415,7 +542,7 @@ def test_mutated_files(seed, tmp_path):
 def test_files_with_other_values(seed, tmp_path):
     """Without a checksum a file may hold another tree, but one that can be used."""
     rng = np.random.default_rng(seed)
-    estimator, rows, _ = fitted()[seed % len(fitted())]
+    estimator, rows = saved()[seed % len(saved())]
     whole = document_of(estimator, tmp_path)
     for _ in range(100):
         document = copy.deepcopy(whole)

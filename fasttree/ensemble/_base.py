@@ -207,14 +207,12 @@ class Forest(CallbackSupportMixin):
 
     def _grow(self, data, bootstrap, seeds, context):
         """Return the grown trees as estimators."""
-        template = self._make_template(data)
+        template = self._make_template(data.n_samples, data.table_encoder)
         balances = bootstrap is not None and getattr(self, "class_weight", None) == (
             "balanced_subsample"
         )
         plan = Plan(template, data, bootstrap, balances)
-        fitted = {}
-        if isinstance(self, ClassifierMixin) and self.n_outputs_ == 1:
-            fitted = {"classes_": template.classes_[0], "n_classes_": template.n_classes_[0]}
+        finished = _finished(template)
         trees = grow_trees(plan, seeds, self.n_jobs, self.verbose)
         estimators = []
         for number, seed in enumerate(seeds):
@@ -222,23 +220,29 @@ class Forest(CallbackSupportMixin):
                 print(f"building tree {number + 1} of {len(seeds)}")  # noqa: T201 (verbose)
             own = context.subcontext(task_name="tree")
             own.call_on_fit_task_begin(estimator=self)
-            tree = bare_copy(template, random_state=seed, tree_=next(trees), **fitted)
-            estimators.append(tree)
+            estimators.append(bare_copy(finished, random_state=seed, tree_=next(trees)))
             own.call_on_fit_task_end(estimator=self)
         next(trees, None)  # lets the back-end end
         return estimators
 
-    def _make_template(self, data):
+    def _adopt_trees(self, trees, seeds):
+        """Take trees that were grown before, with their random states."""
+        finished = _finished(self._make_template(self._n_samples, self._table_encoder))
+        self.estimators_ = [
+            bare_copy(finished, random_state=seed, tree_=tree) for tree, seed in zip(trees, seeds)
+        ]
+
+    def _make_template(self, n_samples, encoder):
         """Return a tree with the forest's parameters that lacks nothing but `tree_`."""
         template = bare_copy(self.estimator_)
         template.set_params(**{name: getattr(self, name) for name in self.estimator_params})
         template.n_features_in_ = self.n_features_in_
         template.n_outputs_ = self.n_outputs_
-        template._n_fit_rows = data.n_samples
-        template._table_encoder = data.table_encoder
+        template._n_fit_rows = n_samples
+        template._table_encoder = encoder
         if isinstance(self, ClassifierMixin):
-            template.classes_ = [np.arange(n, dtype=np.float64) for n in self.n_classes_]
-            template.n_classes_ = np.array(self.n_classes_, dtype=np.intp)
+            template.n_classes_ = np.atleast_1d(np.array(self.n_classes_, dtype=np.intp))
+            template.classes_ = [np.arange(n, dtype=np.float64) for n in template.n_classes_]
         template.max_features_ = template._n_features_per_node()
         return template
 
@@ -474,6 +478,13 @@ class Forest(CallbackSupportMixin):
         n_trees = np.zeros(data.n_samples, dtype=np.int64)
         sums = self._sums(cells_of(data), takes=takes, n_taken=n_trees)
         self._score_oob(data.y, oob_means(sums, n_trees))
+
+
+def _finished(template):
+    """A tree that is fitted as soon as it has `tree_`: of one output, classes are no list."""
+    if isinstance(template, ClassifierMixin) and template.n_outputs_ == 1:
+        return bare_copy(template, classes_=template.classes_[0], n_classes_=template.n_classes_[0])
+    return template
 
 
 def cells_of(data: Any) -> Any:

@@ -23,7 +23,7 @@ from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 if TYPE_CHECKING:
     from typing import Any, Self
 
-__all__ = ["CompactForest"]
+__all__ = ["CompactForest", "are_of_one_fit"]
 
 _OWN = {"tree_", "random_state"}  # what trees of a forest do not share
 
@@ -74,6 +74,18 @@ def _smallest(numbers):
     return numbers
 
 
+def are_of_one_fit(estimators):
+    """Whether estimators share all that the trees of one forest do."""
+    first = vars(estimators[0])
+    for estimator in estimators:
+        own = vars(estimator)
+        if type(estimator) is not type(estimators[0]) or own.keys() != first.keys():
+            return False
+        if any(own[name] is not first[name] for name in first.keys() - _OWN):
+            return False
+    return True
+
+
 class CompactForest:
     """The estimators of a forest as few arrays.
 
@@ -102,14 +114,7 @@ class CompactForest:
     def of(cls, estimators: list[Any], store: Any) -> Self | None:
         """The estimators made compact, or None if they do not belong together as those of a fit
         do."""
-        first = vars(estimators[0])
-        for estimator in estimators:
-            own = vars(estimator)
-            if type(estimator) is not type(estimators[0]) or own.keys() != first.keys():
-                return None
-            if any(own[name] is not first[name] for name in first.keys() - _OWN):
-                return None
-        return cls(estimators, store())
+        return cls(estimators, store()) if are_of_one_fit(estimators) else None
 
     def _parts(self, tree):
         """What is kept of a tree."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from fasttree._typing import MatrixLike, TargetLike
 
-__all__ = ["describe"]
+__all__ = ["describe", "importances_of", "judge_of", "report_on"]
 
 # What is listed of what can be long: classes of a table, curves of a chart, important features.
 MAX_CLASSES, MAX_CURVES, MAX_FEATURES = 20, 8, 15
@@ -92,14 +92,33 @@ def describe(
     rows = {"training rows": (X, _column(y))}
     if X_test is not None:
         rows["held-out rows"] = (X_test, _column(y_test))
+    return report_on(estimator, rows, feature_names, title)
+
+
+def report_on(estimator, rows, feature_names=None, title=None):
+    """Return a report on an estimator and named rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As of `describe`.
+    rows : dict
+        X and y by the name of the rows: the baseline is that of the first, errors are of the last.
+    feature_names, title
+        As of `describe`.
+    """
     whose = list(rows)[-1]
     names = column_names(estimator, feature_names)
-    judge_of = _Classifier if is_classifier(estimator) else _Regressor
     judge = judge_of(estimator, rows)
     parts = [_data(rows, judge), _size(estimator), judge.scores(), *judge.errors(whose)]
-    parts.append(_importances(estimator, names))
-    parts += _pictures(estimator, X, y, feature_names, names)
+    parts.append(importances_of(estimator, names))
+    parts += _pictures(estimator, *next(iter(rows.values())), feature_names, names)
     return Report(title or type(estimator).__name__, parts)
+
+
+def judge_of(estimator, rows):
+    """What says how good an estimator is on named rows; see `report_on`."""
+    return (_Classifier if is_classifier(estimator) else _Regressor)(estimator, rows)
 
 
 def _column(y):
@@ -186,23 +205,36 @@ class _Classifier:
         """Scores on all rows, and those of the shares of the classes in the fit on the last."""
         columns = {}
         for name, (_, y) in self.rows.items():
-            columns[name] = self._scores(y, self.predicted[name], self.shares[name])
+            areas = [metrics.auc(*rates) for _, rates in self._roc_curves(y, self.shares[name])]
+            area = float(np.mean(areas)) if areas else float("nan")
+            columns[name] = (*self._scores(y, self.predicted[name], self.shares[name]), area)
             always = np.full(len(y), self.classes[self.prior.argmax()])
-            baseline = self._scores(y, always, np.tile(self.prior, (len(y), 1)))
-        note = "The baseline predicts the shares of the classes in the training rows."
-        return _score_table(("accuracy", "balanced accuracy", "log loss"), columns, baseline, note)
+            baseline = (*self._scores(y, always, np.tile(self.prior, (len(y), 1))), 0.5)
+        note = f"The baseline predicts the shares of the classes in the {next(iter(self.rows))}."
+        if len(self.classes) > 2:
+            note += " The ROC area is the mean over the classes, each against the rest."
+        names = ("accuracy", "balanced accuracy", "log loss", "ROC area")
+        return _score_table(names, columns, baseline, note)
 
     def _scores(self, y, predicted, shares):
         hits = predicted == y
         balanced = np.mean([hits[y == label].mean() for label in np.unique(y)])
         return float(hits.mean()), float(balanced), self._log_loss(y, shares)
 
+    def _roc_curves(self, y, shares):
+        """The ranked classes that are there and not everywhere, by number, with the rates of wrong
+        and of right positives."""
+        for k in self._ranked():
+            is_class = y == self.classes[k]
+            if is_class.any() and not is_class.all():
+                yield k, metrics.roc_curve(is_class, shares[:, k])[:2]
+
     def _log_loss(self, y, shares):
         codes = np.searchsorted(self.classes, y).clip(0, len(self.classes) - 1)
         is_known = self.classes[codes] == y
         with np.errstate(divide="ignore"):
             own = np.where(is_known, shares[np.arange(len(y)), codes], 0.0)
-            return float(-np.log(np.maximum(own, np.finfo(np.float64).eps)).mean())
+            return float(0.0 - np.log(np.maximum(own, np.finfo(np.float64).eps)).mean())
 
     def errors(self, whose):
         """Confusion matrix, ranking and calibration."""
@@ -224,11 +256,8 @@ class _Classifier:
         """Areas under the curves of every class against the rest, and the curves."""
         y, shares = self.rows[whose][1], self.shares[whose]
         lines, roc, recall = [], {}, {}
-        for k in self._ranked():
+        for k, (false_rate, true_rate) in self._roc_curves(y, shares):
             is_class, score = y == self.classes[k], shares[:, k]
-            if is_class.all() or not is_class.any():
-                continue
-            false_rate, true_rate, _ = metrics.roc_curve(is_class, score)
             precision, recalled, _ = metrics.precision_recall_curve(is_class, score)
             area = metrics.average_precision_score(is_class, score)
             lines.append([self.names[k], float(metrics.auc(false_rate, true_rate)), float(area)])
@@ -291,7 +320,7 @@ class _Regressor:
             columns[name] = self._scores(y, self.predicted[name])
             baseline = self._scores(y, np.full(len(y), mean))
         names = ("R2", "mean absolute error", "root mean squared error")
-        note = "The baseline predicts the mean of the training rows."
+        note = f"The baseline predicts the mean of the {next(iter(self.rows))}."
         return _score_table(names, columns, baseline, note)
 
     def _scores(self, y, predicted):
@@ -346,7 +375,8 @@ def _thinned(x, y):
     return x[at].tolist(), y[at].tolist()
 
 
-def _importances(estimator, names):
+def importances_of(estimator, names):
+    """Return the largest importances of a fitted estimator as bars."""
     shares = estimator.feature_importances_
     shown = np.argsort(-shares, kind="stable")[:MAX_FEATURES]
     shown = shown[: max(1, int((shares[shown] > 0).sum()))]

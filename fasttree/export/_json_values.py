@@ -16,6 +16,7 @@ import numpy as np
 __all__ = [
     "array_from_json",
     "array_to_json",
+    "entry",
     "from_json",
     "numbers_from_json",
     "numbers_to_json",
@@ -178,3 +179,15 @@ def array_from_json(value):
             raise ValueError(f"an array of dtype {name!r} cannot be read") from None
         return numbers_from_json(items, np.int64, "an array").astype(dtype)
     return numbers_from_json(items, name, "an array")
+
+
+def entry(document, key, types):
+    """The entry of a document, which must be of one of the types; True and False are no int."""
+    if not isinstance(document, dict):
+        raise ValueError("an object is expected where something else stands")
+    if key not in document:
+        raise ValueError(f"the key {key!r} is missing")
+    value = document[key]
+    if not isinstance(value, types) or (isinstance(value, bool) and types is int):
+        raise ValueError(f"{key!r} has a value of the wrong type, {type(value).__name__}")
+    return value

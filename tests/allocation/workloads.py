@@ -20,6 +20,7 @@ from fasttree.ensemble import (
     RandomForestClassifier,
     RandomForestQuantileRegressor,
 )
+from fasttree.export import shap_values
 from fasttree.model_selection import TrainOnceSearchCV
 from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
 from fasttree.tree import (
@@ -259,6 +260,18 @@ def cut_scores():
 @workload("reduced error pruning")
 def reduced_error_prune():
     return arrays(pickle.loads(pickled("dense")).reduced_error_prune(*data("dense")))
+
+
+def explain(kind, n_threads=1):
+    loaded = pickle.loads(pickled(kind))
+    with fasttree.config_context(n_threads=n_threads):
+        found = shap_values(loaded, rows(kind, 1))
+    return found.values, found.base_values
+
+
+for kind in ("dense", "sparse", "table"):
+    WORKLOADS[f"SHAP values {kind}"] = functools.partial(explain, kind)
+WORKLOADS["SHAP values two threads"] = functools.partial(explain, "dense", 2)
 
 
 @workload("partial dependence")
