@@ -1,6 +1,6 @@
 """The search by each criterion."""
 from fasttree.engine.core cimport Targets
-from fasttree.engine.grow cimport BlockSplitter
+from fasttree.engine.grow cimport BlockSplitter, DrawnSplitter
 from fasttree.engine.scan cimport Scanner
 from fasttree.utils._std cimport unique_ptr
 
@@ -9,6 +9,7 @@ cdef extern from "engine/criteria/searchers.hpp" namespace "fasttree":
     cdef cppclass Searcher:
         unique_ptr[Scanner] scanner
         unique_ptr[BlockSplitter] block_splitter
+        unique_ptr[DrawnSplitter] drawn_splitter
 
 
 cdef extern from "engine/criteria/registry.hpp" namespace "fasttree":

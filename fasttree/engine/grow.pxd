@@ -3,7 +3,7 @@ from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
 
 from fasttree.engine.core cimport FeatureSampler, Limits, Node, NodeRecord, Split, Ties
-from fasttree.engine.order cimport Block, TableCells
+from fasttree.engine.order cimport Block, DenseSample, TableCells
 from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport int64_t, int8_t, uint32_t, uint8_t
 
@@ -82,6 +82,12 @@ cdef extern from "engine/grow/frontier.hpp" namespace "fasttree" nogil:
 cdef extern from "engine/grow/block_splitter.hpp" namespace "fasttree" nogil:
     cdef cppclass BlockSplitter:
         void open(Block& block) except +
+        cbool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) except +
+
+
+cdef extern from "engine/grow/drawn_splitter.hpp" namespace "fasttree" nogil:
+    cdef cppclass DrawnSplitter:
+        void open(DenseSample& sample, const Node& root) except +
         cbool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) except +
 
 

@@ -1,19 +1,9 @@
 """The search of one feature in one node."""
 from libcpp cimport bool as cbool
 
-from fasttree.engine.core cimport NodeStats, Split
+from fasttree.engine.core cimport NodeStats
 from fasttree.utils._interrupt cimport Poll
-from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport uint32_t, uint64_t
-
-
-cdef extern from "engine/scan/random_categories.hpp" namespace "fasttree" nogil:
-    cdef cppclass CategoryDraw:
-        CategoryDraw(const vector[float]& cells, uint64_t key) except +
-        cbool is_constant() noexcept
-        cbool is_about_categories() noexcept
-        cbool numbers_vary() noexcept
-        void ask(cbool category_sets, Split& split) except +
 
 
 cdef extern from "engine/scan/scanner.hpp" namespace "fasttree" nogil:

@@ -1,7 +1,7 @@
 """The search of a node: which features, read from what."""
 from libcpp cimport bool as cbool
 
-from fasttree.engine.core cimport Candidate, FeatureSampler, Limits, Node, Split
+from fasttree.engine.core cimport FeatureSampler, Limits, Node, Split, Ties
 from fasttree.engine.order cimport (
     Block, CountTables, DenseSample, Extraction, ListWorkspace
 )
@@ -25,11 +25,6 @@ cdef extern from "engine/search/feature_walk.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
-    cdef cppclass Extremes:
-        float low
-        float high
-        uint32_t n_missing
-
     cdef cppclass Division:
         Node left
         Node right
@@ -41,6 +36,7 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         CountTables tables
         const CountTables* node_tables
         unique_ptr[Block] block
+        uint32_t block_rows
         cbool fits_block(const Node& node) noexcept
         void open_block(Node& node) except +
         unique_ptr[FeatureWalk] make_walk(FeatureSampler& sampler, Scanner& scanner,
@@ -49,16 +45,17 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         float value(uint32_t row, uint32_t feature) noexcept
         cbool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
                    Split& best) except +
-        const vector[float]* category_cells(const Node& node, uint32_t feature) except +
-        Extremes extremes(const Node& node, uint32_t feature) except +
-        cbool scan_drawn(const Node& node, uint32_t feature, Split& drawn, const Limits& limits,
-                         Candidate& candidate) except +
         uint32_t divide_rows(const Split& split, const Node& node) except +
         const uint32_t* sides() noexcept
         uint32_t begin_division(const Division& division) except +
         void divide_part(uint32_t part, const Division& division,
                          const FeatureSampler& sampler) except +
         void end_division(const Division& division) noexcept
+
+
+cdef extern from "engine/search/drawn_look.hpp" namespace "fasttree" nogil:
+    cbool look_at_drawn(NodeColumns& columns, FeatureSampler& sampler, const Ties& ties,
+                        const Node& node, uint32_t feature, Limits limits, Split& best) except +
 
 
 cdef extern from "engine/search/dense_columns.hpp" namespace "fasttree" nogil:

@@ -18,4 +18,5 @@ cdef struct FitOptions:
     Simd simd
     # Of the columns, by the features that nodes look at; the splitter's.
     bint with_lists       # columns that are not coded are kept in order
+    bint is_drawn         # questions are drawn, not searched for
     uint32_t least        # columns of fewer nonzeros split no node

@@ -4,6 +4,7 @@ Dividing a node costs O(n) per list kept.
 """
 from cython.operator cimport dereference as deref
 
+from fasttree.engine.core cimport subtree_size
 from fasttree.engine.search cimport DenseNodeColumns
 from fasttree.tree._encoding cimport DenseEncoding
 from fasttree.tree._options cimport AUTO, COUNT
@@ -45,6 +46,10 @@ cdef class DensePartitioner(Partitioner):
         cdef bint with_blocks = self.options.strategy == AUTO and self.options.depth_first
         self.columns.reset(new DenseNodeColumns(deref(self.sample), scanner, self.options.simd,
                                                 count_forced, with_blocks))
+        if self.options.is_drawn and self.options.n_threads == 1:
+            self.columns.get().block_rows = self.n_rows
+        elif self.options.is_drawn and self.options.depth_first:
+            self.columns.get().block_rows = subtree_size(self.n_rows, self.options.n_threads)
         return 0
 
     cdef Partitioner clone(self):

@@ -3,11 +3,11 @@
 One splitter serves one thread: it has a criterion (a clone of the fit's), the columns of its own
 partitioner, a sampler, and a walk through the features that a node looks at.
 """
-from fasttree.engine.core cimport Candidate, FeatureSampler, Limits, Node, Split
-from fasttree.engine.grow cimport BlockSplitter, GrowthRules, Open
+from fasttree.engine.core cimport FeatureSampler, Node, Split
+from fasttree.engine.grow cimport BlockSplitter, DrawnSplitter, GrowthRules, Open
 from fasttree.engine.order cimport TableHeirs
 from fasttree.engine.scan cimport Scanner
-from fasttree.engine.search cimport Division, Extremes, FeatureWalk, NodeColumns
+from fasttree.engine.search cimport Division, FeatureWalk, NodeColumns
 from fasttree.tree._criterion cimport Criterion
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport FitOptions
@@ -29,8 +29,9 @@ cdef class Splitter:
 
     cdef Partitioner partitioner
     cdef NodeColumns* columns                # the partitioner's
-    cdef Scanner* scanner                    # the criterion's, as is the next one
+    cdef Scanner* scanner                    # the criterion's, as are the next two
     cdef BlockSplitter* block_splitter
+    cdef DrawnSplitter* drawn_splitter
     cdef unique_ptr[FeatureSampler] sampler
     cdef unique_ptr[FeatureWalk] walk
     cdef bint draws                          # nodes look at some of the features only
@@ -79,9 +80,4 @@ cdef class BestSplitter(Splitter):
 
 
 cdef class RandomSplitter(Splitter):
-    # Draw a question; 1 if the feature is constant in the node.
-    cdef bint draw(self, const Node& node, uint32_t feature, Split& out) except -1 nogil
-    cdef bint draw_threshold(self, const Node& node, uint32_t feature, const Extremes& extremes,
-                             Split& out) noexcept nogil
-    cdef bint draw_on_categories(self, const Node& node, uint32_t feature,
-                                 const vector[float]& cells, Split& out) except -1 nogil
+    cdef int open_drawn(self, Node& node) except -1 nogil

@@ -12,9 +12,9 @@ from libc.stddef cimport size_t
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    NO_FEATURE, NO_ROW, NO_TABLE, THRESHOLD, are_near, lists_pay, midpoint, mix, sparse_lists_pay
+    NO_FEATURE, NO_ROW, NO_TABLE, lists_pay, midpoint, sparse_lists_pay
 )
-from fasttree.engine.scan cimport CategoryDraw
+from fasttree.engine.search cimport look_at_drawn
 from fasttree.tree._encoding cimport SparseEncoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT
 from fasttree.tree._partitioner cimport DensePartitioner
@@ -96,7 +96,8 @@ cdef class Splitter:
         # A threshold on a sparse feature separates nonzeros from the rest, and no fewer than a
         # leaf has rows; but which features are constant matters to draws.
         options.least = 0 if self.draws or options.replay else <uint32_t> self.min_samples_leaf
-        if not self.reads_order() and not isinstance(encoding, SparseEncoding):
+        options.is_drawn = not self.reads_order()
+        if options.is_drawn and not isinstance(encoding, SparseEncoding):
             options.strategy = SORT
         self.partitioner = make_partitioner(encoding, max_features, options)
         weighted_rows(y.shape[0], sample_weight, rows, sampled)
@@ -113,6 +114,7 @@ cdef class Splitter:
         self.steps = steps_of(interrupt)
         self.scanner = self.criterion.searcher.scanner.get()
         self.block_splitter = self.criterion.searcher.block_splitter.get()
+        self.drawn_splitter = self.criterion.searcher.drawn_splitter.get()
         self.scanner.watch(&self.steps.poll)
         self.current_start = self.current_end = 0
         self.partitioner.attach(deref(self.scanner))
@@ -269,60 +271,22 @@ cdef class RandomSplitter(Splitter):
         return False
 
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
-        cdef Limits limits = self.rules.limits_of(node, feature)
-        cdef Candidate candidate
-        cdef Split drawn
-        if self.draw(node, feature, drawn):
+        return look_at_drawn(deref(self.columns), deref(self.sampler), self.rules.ties, node,
+                             feature, self.rules.limits_of(node, feature), best)
+
+    cdef int split_in_block(self, Open& open) except -1 nogil:
+        if open.node.members == 0:
+            self.open_drawn(open.node)
+        open.left_value.resize(self.criterion.value_size)
+        open.right_value.resize(self.criterion.value_size)
+        if self.drawn_splitter.split(self.rules, deref(self.sampler), open):
             return 1
-        limits.is_drawn = True
-        candidate.score = self.rules.ties.to_beat(best.score, best.feature, feature)
-        if not self.columns.scan_drawn(node, feature, drawn, limits, candidate):
-            return 0
-        drawn.score = candidate.score
-        drawn.feature = feature
-        drawn.row_below = NO_ROW
-        drawn.n_left = candidate.n_left
-        if not drawn.has_missing:
-            drawn.missing_left = candidate.n_left > node.size() - candidate.n_left
-        drawn.middle = candidate.middle
-        best = move(drawn)
+        self.steps.count(0)
         return 0
 
-    cdef bint draw(self, const Node& node, uint32_t feature, Split& out) except -1 nogil:
-        cdef const vector[float]* cells = self.columns.category_cells(node, feature)
-        if cells != NULL:
-            return self.draw_on_categories(node, feature, deref(cells), out)
-        return self.draw_threshold(node, feature, self.columns.extremes(node, feature), out)
-
-    cdef bint draw_threshold(self, const Node& node, uint32_t feature, const Extremes& extremes,
-                             Split& out) noexcept nogil:
-        if extremes.n_missing == node.size() or (extremes.n_missing == 0 and (
-                extremes.low == extremes.high
-                or (self.rules.ties.replay and are_near(extremes.low, extremes.high)))):
-            return True
-        out.question = THRESHOLD
-        out.threshold = self.sampler.get().threshold(node.key, feature, extremes.low,
-                                                     extremes.high)
-        out.has_missing = extremes.n_missing > 0
-        out.missing_left = False
-        if out.has_missing:
-            out.missing_left = self.sampler.get().missing_left(node.key, feature)
-        if out.threshold == extremes.high:
-            out.threshold = extremes.low
-        return False
-
-    cdef bint draw_on_categories(self, const Node& node, uint32_t feature,
-                                 const vector[float]& cells, Split& out) except -1 nogil:
-        """A question about the numbers or about the categories of a column."""
-        cdef unique_ptr[CategoryDraw] draw
-        draw.reset(new CategoryDraw(cells, mix(mix(node.key, ~<uint64_t> feature), 2)))
-        cdef bint is_constant = draw.get().is_constant()
-        cdef bint numbers_vary = draw.get().numbers_vary()
-        if draw.get().is_about_categories() or is_constant:
-            if not is_constant:
-                draw.get().ask(self.category_sets, out)
-            return is_constant
-        is_constant = self.draw_threshold(node, feature, self.columns.extremes(node, feature), out)
-        if not numbers_vary:
-            out.missing_left = False  # "is a number"
-        return is_constant
+    cdef int open_drawn(self, Node& node) except -1 nogil:
+        """Leave a node, and what is below it, to the drawn splitter."""
+        self.drawn_splitter.open(deref((<DensePartitioner> self.partitioner).sample), node)
+        node.members = 1
+        self.current_start = self.current_end = 0  # the scanner is the drawn splitter's now
+        return 0

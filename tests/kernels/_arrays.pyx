@@ -60,6 +60,25 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     uint32_t c_partition "fasttree::partition"(
         Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left, uint32_t* scratch,
         cbool with_left, cbool with_right)
+    cdef cppclass Extremes:
+        float low, high
+        uint32_t n_missing
+    Extremes c_gather "fasttree::gather"(
+        Simd simd, const float* column, ptrdiff_t stride, const uint32_t* rows, uint32_t n,
+        float* out)
+    uint32_t c_SIDE_PADDING "fasttree::SIDE_PADDING"
+    uint32_t c_mark_sides "fasttree::mark_sides"(
+        Simd simd, const float* cells, uint32_t n, float top, cbool missing_left, uint64_t* left)
+    void c_divide_items "fasttree::divide_items"[Item](
+        Simd simd, Item* items, uint32_t n, const uint64_t* left, Item* scratch)
+    void c_count_side "fasttree::count_side"(
+        Simd simd, const uint8_t* classes, uint32_t n, const uint64_t* left, uint32_t n_side,
+        int n_classes, int32_t* counts)
+    uint32_t c_count_ones "fasttree::count_ones"(
+        Simd simd, const uint8_t* classes, uint32_t n, const uint64_t* left)
+    int64_t c_sum_side "fasttree::sum_side"(
+        Simd simd, const int64_t* items, uint32_t n, const uint64_t* left)
+
     cdef cppclass ListedColumn:
         uint32_t feature, begin, n, max_class_count
     cdef cppclass ListDivider:
@@ -307,6 +326,72 @@ def partition(Simd simd, entries, const uint32_t[::1] sides, cbool with_left, cb
     assert all_entries[n] == GUARD and scratch[n + c_PADDING] == GUARD
     left, right = np.split(np.asarray(all_entries[:n]), [n_left])
     return n_left, left if with_left else None, right if with_right else None
+
+
+# ---- sides by position
+
+def gather(Simd simd, const float[:, :] X, size_t feature, const uint32_t[::1] rows):
+    """(cells, lowest, highest, number of missing ones) of a column."""
+    cdef uint32_t n = len(rows)
+    cdef float[::1] out = np.full(n + 1, 7, np.float32)
+    cdef Extremes extremes = c_gather(simd, &X[0, feature], X.strides[0] // 4, &rows[0], n, &out[0])
+    assert out[n] == 7
+    return np.asarray(out[:n]), extremes.low, extremes.high, extremes.n_missing
+
+
+def words(sides):
+    """Sides as the words that the kernels read, and a word behind them that none does."""
+    out = np.zeros(len(sides) // 64 * 64 + 128, dtype=bool)
+    out[:len(sides)] = sides
+    out[-64:] = True
+    return np.packbits(out, bitorder="little").view(np.uint64)
+
+
+def mark_sides(Simd simd, cells, float top, cbool missing_left):
+    """(number on the left, sides)."""
+    cdef uint32_t n = len(cells)
+    cdef const float[::1] padded = np.append(cells, np.zeros(16, np.float32))
+    cdef uint64_t[::1] left = np.full((n + 63) // 64 + 1, GUARD, np.uint64)
+    cdef uint32_t n_left = c_mark_sides(simd, &padded[0], n, top, missing_left, &left[0])
+    assert left[(n + 63) // 64] == GUARD
+    bits = np.unpackbits(np.asarray(left[:-1]).view(np.uint8), bitorder="little").astype(bool)
+    assert not bits[n:].any()
+    return n_left, bits[:n]
+
+
+def divide_items(Simd simd, items, sides):
+    """The items of an array of 1, 4 or 8 bytes each, those on the left first."""
+    cdef uint32_t n = len(items)
+    cdef const uint64_t[::1] left = words(sides)
+    out = np.append(items, np.full(64, 77)).astype(items.dtype)
+    scratch = np.full(len(out) + 1, 78, items.dtype)
+    cdef uint8_t[::1] a = out.view(np.uint8), b = scratch.view(np.uint8)
+    if items.itemsize == 1:
+        c_divide_items[uint8_t](simd, &a[0], n, &left[0], &b[0])
+    elif items.itemsize == 4:
+        c_divide_items[uint32_t](simd, <uint32_t*> &a[0], n, &left[0], <uint32_t*> &b[0])
+    else:
+        c_divide_items[int64_t](simd, <int64_t*> &a[0], n, &left[0], <int64_t*> &b[0])
+    assert (out[n:] == 77).all() and scratch[-1] == 78
+    return out[:n]
+
+
+def side_counts(Simd simd, classes, sides, int n_classes):
+    """Rows on the left of each class; of all rows, if `sides` is None."""
+    cdef uint32_t n = len(classes), n_side = n if sides is None else sum(sides)
+    cdef const uint8_t[::1] padded = np.append(classes, np.full(64, 1)).astype(np.uint8)
+    cdef int32_t[::1] counts = np.full(n_classes, 5, np.int32)
+    cdef const uint64_t[::1] left = words(np.ones(n, bool) if sides is None else sides)
+    cdef const uint64_t* given = NULL if sides is None else &left[0]
+    c_count_side(simd, &padded[0], n, given, n_side, n_classes, &counts[0])
+    n_ones = c_count_ones(simd, &padded[0], n, given) if n_classes == 2 else None
+    return np.asarray(counts) - 5, n_ones
+
+
+def side_sum(Simd simd, items, sides):
+    cdef const int64_t[::1] padded = np.append(items, np.full(8, 1)).astype(np.int64)
+    cdef const uint64_t[::1] left = words(np.ones(len(items), bool) if sides is None else sides)
+    return c_sum_side(simd, &padded[0], len(items), NULL if sides is None else &left[0])
 
 
 def divide(Simd simd, entries, sizes, begin, sides, uint32_t kept_side, cbool with_moved,

@@ -5,6 +5,7 @@
 
 #include "engine/criteria/searchers.hpp"
 #include "engine/grow/block_splitter_of.hpp"
+#include "engine/grow/drawn_splitter_of.hpp"
 #include "engine/scan/scan.hpp"
 
 namespace fasttree {
@@ -13,7 +14,8 @@ template <class Acc>
 Searcher make_searcher(const Targets& targets) {
     auto scanner = std::make_unique<ScannerOf<Acc>>(targets);
     auto block_splitter = std::make_unique<BlockSplitterOf<Acc>>(*scanner);
-    return {std::move(scanner), std::move(block_splitter)};
+    auto drawn_splitter = std::make_unique<DrawnSplitterOf<Acc>>(*scanner, targets.simd);
+    return {std::move(scanner), std::move(block_splitter), std::move(drawn_splitter)};
 }
 
 }  // namespace fasttree

@@ -5,13 +5,16 @@
 
 #include "engine/core/targets.hpp"
 #include "engine/grow/block_splitter.hpp"
+#include "engine/grow/drawn_splitter.hpp"
 #include "engine/scan/scanner.hpp"
 
 namespace fasttree {
 
 struct Searcher {
     std::unique_ptr<Scanner> scanner;
-    std::unique_ptr<BlockSplitter> block_splitter;  // the scanner's accumulator is also its own
+    // The scanner's accumulator is also theirs.
+    std::unique_ptr<BlockSplitter> block_splitter;
+    std::unique_ptr<DrawnSplitter> drawn_splitter;
 };
 static_assert(is_value<Searcher>);
 

@@ -18,7 +18,8 @@ class CategoryDraw {
     // Groups of cells; category c is CATEGORIES + c.
     enum : uint32_t { NUMBERS, MISSING, CATEGORIES, NONE = 0xffffffffu };
 
-    const std::vector<float>& cells_;
+    const float* cells_;
+    const uint32_t n_;
     const uint64_t key_;
     uint32_t drawn_ = NONE, next_ = NONE;  // next_: another category of the node, drawn likewise
     bool numbers_vary_ = false;
@@ -35,9 +36,10 @@ class CategoryDraw {
     }
 
 public:
-    CategoryDraw(const std::vector<float>& cells, uint64_t key) : cells_(cells), key_(key) {
+    CategoryDraw(const float* cells, uint32_t n, uint64_t key) : cells_(cells), n_(n), key_(key) {
         float first = std::numeric_limits<float>::quiet_NaN();
-        for (float cell : cells) {
+        for (uint32_t i = 0; i < n; ++i) {
+            const float cell = cells[i];
             const uint32_t c = category(cell);
             if (c == NUMBERS) {
                 if (first != first) first = cell;
@@ -63,15 +65,14 @@ public:
         split.has_missing = false;
         std::vector<uint32_t> left, right;
         uint32_t n_left = 0;
-        for (float cell : cells_) {
-            const uint32_t c = category(cell);
+        for (uint32_t i = 0; i < n_; ++i) {
+            const uint32_t c = category(cells_[i]);
             const bool is_left = goes_left(c, category_sets);
             n_left += is_left;
             split.has_missing |= c == MISSING;
             if (c >= CATEGORIES) (is_left ? left : right).push_back(c - CATEGORIES);
         }
-        const uint32_t n = static_cast<uint32_t>(cells_.size());
-        split.missing_left = n_left > n - n_left;
+        split.missing_left = n_left > n_ - n_left;
         if (split.has_missing) split.missing_left = goes_left(MISSING, category_sets);
         split.categories.listed_left = !(category_sets && split.missing_left);
         split.categories.codes = split.categories.listed_left ? left : right;

@@ -92,10 +92,17 @@ public:
 
     bool scan_sides(const Runs& runs, uint32_t n_left, const Limits& limits,
                     Candidate& best) override {
-        const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
-        if (n_left < leaf || runs.n - n_left < leaf) return false;
+        if (!fills_leaves(runs.n, n_left, limits)) return false;
         begin_pass(runs, false);
         for (uint32_t p = 0; p < n_left; ++p) acc_.add(runs.entries[p] & ROW);
+        return consider_sides(n_left, limits, best);
+    }
+    static bool fills_leaves(uint32_t n, uint32_t n_left, const Limits& limits) {
+        const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
+        return n_left >= leaf && n - n_left >= leaf;
+    }
+    // The same for the sides that the accumulator holds.
+    bool consider_sides(uint32_t n_left, const Limits& limits, Candidate& best) {
         return consider<true>(n_left, n_left, n_left, false, limits, best);
     }
 

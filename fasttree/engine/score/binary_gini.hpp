@@ -31,6 +31,13 @@ struct BinaryGini : AccumulatorBase<Weights> {
             w_total += weight;
         }
     }
+    // A node whose statistics are in a cell.
+    void begin_cell(const Cell* cell) {
+        reset();
+        add_cell(cell);
+        total = left;
+        w_total = w_left;
+    }
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) const {
         const int64_t counts[2] = {w_total - total, total};
         out.weight = to_double(w_total) * t.weight_unit;

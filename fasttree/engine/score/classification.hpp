@@ -71,6 +71,12 @@ struct ClassWeights : AccumulatorBase<Weights> {
             w_total += w[rows[i]];
         }
     }
+    // A node whose statistics are in a cell; its classes have no numbers.
+    void begin_cell(const Cell* cell) {
+        w_total = 0;
+        for (size_t i = 0; i < total.size(); ++i) total[i] = cell[weighted + i];
+        for (int c = 0; c < stride; ++c) w_total += total[c];
+    }
     // Numbers the classes of a node of few rows and counts them; false if there are many.
     bool number_classes(const uint32_t* rows, uint32_t n) {
         constexpr uint32_t FEWER = 4;
@@ -215,6 +221,13 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
 
     void begin_node(const uint32_t* rows, uint32_t n) {
         Base::begin_node(rows, n);
+        square_totals();
+    }
+    void begin_cell(const Cell* cell) {
+        Base::begin_cell(cell);
+        square_totals();
+    }
+    void square_totals() {
         for (int k = 0; k < this->outputs(); ++k) {
             squares_total[k] = 0;
             for (int c = 0; c < this->stride; ++c) {
@@ -350,6 +363,13 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
 
     void begin_node(const uint32_t* rows, uint32_t n) {
         Base::begin_node(rows, n);
+        sum_terms();
+    }
+    void begin_cell(const Cell* cell) {
+        Base::begin_cell(cell);
+        sum_terms();
+    }
+    void sum_terms() {
         terms_total = 0;
         for (int64_t weight : total) terms_total += term(weight);
         const double n_terms = 2.0 * total.size() + 2.0 * this->outputs() + 2.0;

@@ -39,8 +39,17 @@ struct TargetSums : AccumulatorBase<Weights> {
     void begin_node(const uint32_t* rows, uint32_t n) {
         reset();
         for (uint32_t i = 0; i < n; ++i) add(rows[i]);
+        take_totals();
+    }
+    // A node whose statistics are in a cell.
+    void begin_cell(const Cell* cell) {
+        reset();
+        add_cell(cell);
+        take_totals();
+    }
+    void take_totals() {
         total1 = left1;
-        total_ = left_;
+        if constexpr (!single_output) total_ = left_;
         w_total = w_left;
         if (w_total != 0) mean_sum = total1 / w_total;
     }

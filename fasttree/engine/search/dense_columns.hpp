@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "engine/core/sampler.hpp"
@@ -17,7 +16,7 @@ class DenseNodeColumns final : public NodeColumns {
     DenseWorkspace workspace_;
     const DenseSample& sample_;
     int scratch_table_ = NO_TABLE;
-    std::vector<float> cells_;                  // of the feature that was asked for last
+    AlignedBuffer<float> cells_;                // of the feature that was asked for last
 
 public:
     DenseNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd, bool count_forced,
@@ -29,6 +28,7 @@ public:
         if (with_blocks) {
             block = std::make_unique<Block>(workspace_, simd, sample.data.n_rows,
                                             static_cast<uint32_t>(sample.data.columns.size()));
+            block_rows = BLOCK_ROWS;
         }
     }
 
@@ -62,36 +62,15 @@ public:
         return false;
     }
 
-    const std::vector<float>* category_cells(const Node& node, uint32_t feature) override {
+    const float* category_cells(const Node& node, uint32_t feature) override {
         if (!sample_.data.columns[feature].has_categories()) return nullptr;
-        gather(node, feature);
-        return &cells_;
+        extremes(node, feature);
+        return cells_.get();
     }
     Extremes extremes(const Node& node, uint32_t feature) override {
-        constexpr uint32_t LANES = 16;
-        constexpr float INF = std::numeric_limits<float>::infinity();
-        gather(node, feature);
-        const float* cells = cells_.data();
-        const uint32_t n = node.size();
-        float low[LANES], high[LANES];
-        std::fill(low, low + LANES, INF);
-        std::fill(high, high + LANES, -INF);
-        uint32_t n_missing = 0, i = 0;
-        for (; i + LANES <= n; i += LANES) {
-            for (uint32_t k = 0; k < LANES; ++k) {
-                const float x = cells[i + k];
-                low[k] = x < low[k] ? x : low[k];
-                high[k] = x > high[k] ? x : high[k];
-                n_missing += x != x;
-            }
-        }
-        for (; i < n; ++i) {
-            low[0] = cells[i] < low[0] ? cells[i] : low[0];
-            high[0] = cells[i] > high[0] ? cells[i] : high[0];
-            n_missing += cells[i] != cells[i];
-        }
-        return {*std::min_element(low, low + LANES), *std::max_element(high, high + LANES),
-                n_missing};
+        const DenseColumns& data = sample_.data;
+        return gather(SIMD_PORTABLE, data.column(feature), data.row_stride, rows(node),
+                      node.size(), cells_.reserve(node.size()));
     }
     // Left rows from the front, right rows from the back.
     bool scan_drawn(const Node& node, uint32_t, Split& drawn, const Limits& limits,
@@ -128,18 +107,6 @@ public:
     void end_division(const Division&) noexcept override {}  // each list was divided in place
 
 private:
-    // The cells of a feature in the node, side by side.
-    void gather(const Node& node, uint32_t feature) {
-        const DenseColumns& data = sample_.data;
-        const float* column = data.column(feature);
-        const uint32_t* node_rows = rows(node);
-        const uint32_t n = node.size();
-        cells_.resize(n);
-        float* cells = cells_.data();
-        for (uint32_t i = 0; i < n; ++i) {
-            cells[i] = column[static_cast<ptrdiff_t>(node_rows[i]) * data.row_stride];
-        }
-    }
     // Rows of the cells gathered last that go left to the front of `scratch`, others to its back.
     // Returns how many go left. No branch: the side is a coin toss to the predictor.
     template <class GoesLeft>

@@ -16,15 +16,9 @@
 #include "engine/order/count_tables.hpp"
 #include "engine/scan/scanner.hpp"
 #include "engine/search/feature_walk.hpp"
+#include "engine/simd/gather.hpp"
 
 namespace fasttree {
-
-// Of a feature in a node; low == high if it is constant there.
-struct Extremes {
-    float low, high;
-    uint32_t n_missing;
-};
-static_assert(is_value<Extremes>);
 
 // A node whose rows have been divided, for what else is kept of it.
 struct Division {
@@ -44,14 +38,16 @@ public:
     const CountTables* node_tables = &tables;
     // Where subtrees of few rows are grown, if they are grown that way.
     std::unique_ptr<Block> block;
+    // How many rows such subtrees have at most. Without a block, drawn questions divide them.
+    uint32_t block_rows = 0;
 
     NodeColumns() = default;
     NodeColumns(const NodeColumns&) = delete;
     virtual ~NodeColumns() = default;
 
-    // Whether the subtree below a node is grown in the block.
+    // Whether the subtree below a node is grown in one place.
     bool fits_block(const Node& node) const noexcept {
-        return block != nullptr && node.size() <= BLOCK_ROWS;
+        return node.size() <= block_rows;
     }
     void open_block(Node& node) {
         tables.release(node.table);
@@ -73,7 +69,7 @@ public:
                       Split& best) = 0;
 
     // For questions that are drawn. Cells of the node in a column of categories; null elsewhere.
-    virtual const std::vector<float>* category_cells(const Node& node, uint32_t feature) = 0;
+    virtual const float* category_cells(const Node& node, uint32_t feature) = 0;
     virtual Extremes extremes(const Node& node, uint32_t feature) = 0;
     // Makes the question drawn about the feature, whose cells or extremes were asked for last, a
     // candidate, if its score is larger than that of `candidate`.

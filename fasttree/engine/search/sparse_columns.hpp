@@ -40,7 +40,7 @@ public:
         return false;
     }
 
-    const std::vector<float>* category_cells(const Node&, uint32_t) override { return nullptr; }
+    const float* category_cells(const Node&, uint32_t) override { return nullptr; }
     Extremes extremes(const Node& node, uint32_t feature) override {
         drawn_from_ = nonzeros(node, feature);
         if (drawn_from_.is_constant(false)) return {0.0f, 0.0f, 0};

@@ -1,0 +1,220 @@
+// The drawn splitter of an accumulator.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "engine/core/impurity.hpp"
+#include "engine/grow/drawn_splitter.hpp"
+#include "engine/scan/drawn_question.hpp"
+#include "engine/scan/scan.hpp"
+#include "engine/score/side_cells.hpp"
+#include "engine/simd/gather.hpp"
+#include "engine/simd/sides.hpp"
+#include "utils/_aligned_buffer.hpp"
+
+namespace fasttree {
+
+template <class Acc>
+class DrawnSplitterOf final : public DrawnSplitter {
+    using Side = SideCells<Acc>;
+    using Cell = typename Acc::Cell;
+    // A question and the sides it sends rows to.
+    struct Drawn {
+        Split split;
+        AlignedBuffer<uint64_t> sides;
+        std::vector<Cell> left;  // cell of the rows on the left
+    };
+
+    ScannerOf<Acc>& scanner_;
+    Acc& acc_;
+    const Simd simd_;
+    Side side_;
+    DenseSample* sample_ = nullptr;
+    Simd gather_simd_ = SIMD_PORTABLE;
+    AlignedBuffer<float> cells_;        // of the feature looked at
+    AlignedBuffer<uint32_t> scratch_;   // rows or entries
+    Drawn two_[2];
+    Drawn *drawn_ = &two_[0], *best_ = &two_[1];
+    std::vector<Cell> node_;            // cell of the node held
+    uint32_t held_start_ = 0, held_end_ = 0;  // the node that the accumulator holds
+    uint32_t* rows_ = nullptr;          // of the node, ascending
+    uint32_t n_ = 0;
+
+public:
+    DrawnSplitterOf(ScannerOf<Acc>& scanner, Simd simd)
+        : scanner_(scanner), acc_(scanner.accumulator()), simd_(simd) {}
+
+    void open(DenseSample& sample, const Node& root) override {
+        const uint32_t n_positions = static_cast<uint32_t>(sample.rows.size());
+        const DenseColumns& data = sample.data;
+        sample_ = &sample;
+        gather_simd_ = offsets_fit(data.n_rows, data.row_stride) ? simd_ : SIMD_PORTABLE;
+        cells_.reserve(root.size());
+        scratch_.reserve(root.size() + SIDE_PADDING);
+        drawn_->sides.reserve(n_words(root.size()));
+        best_->sides.reserve(n_words(root.size()));
+        held_start_ = held_end_ = 0;
+        if constexpr (Side::exists) {
+            for (std::vector<Cell>* cell : {&node_, &drawn_->left, &best_->left}) {
+                cell->resize(acc_.cell_size());
+            }
+            side_.open(acc_, sample.rows.data(), root.start, root.end, n_positions);
+        }
+    }
+
+    bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
+        begin_node(open.node);
+        const bool found = sampler.visit(
+            [&](auto& features) { return find_split(rules, features, open.node); });
+        if (!found) return false;
+        divide(rules, open);
+        open.split = std::move(best_->split);
+        return true;
+    }
+
+private:
+    void begin_node(const Node& node) {
+        rows_ = sample_->rows.data() + node.start;
+        n_ = node.size();
+        if (node.start == held_start_ && node.end == held_end_) return;
+        held_start_ = node.start;
+        held_end_ = node.end;
+        if constexpr (Side::exists) {
+            side_.fill(acc_, node.start, n_, nullptr, n_, node_.data());
+            acc_.begin_cell(node_.data());
+        } else {
+            acc_.begin_node(rows_, n_);
+        }
+    }
+
+    // The best of the questions drawn about the features that the sampler names.
+    template <class Sampler>
+    bool find_split(const GrowthRules& rules, Sampler& sampler, Node& node) {
+        best_->split.feature = NO_FEATURE;
+        best_->split.score = MINUS_INFINITY;
+        // In ascending order, no later feature can beat or tie-break a perfect split.
+        const double perfect =
+            sampler.is_ascending() ? acc_.perfect_score(rows_, n_) : INFINITE;
+        const uint64_t work = acc_.work(n_);
+        // Two rows can be separated in one way only: a feature after the best ties with it.
+        const bool is_settled_by_one = n_ == 2 && !rules.monotonic_cst && !rules.ties.replay;
+        sampler.begin(node.key, node.n_known);
+        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
+            const uint32_t found = best_->split.feature;
+            if (is_settled_by_one && found != NO_FEATURE && f > found) continue;
+            if (!acc_.go_on(work)) {
+                best_->split.feature = NO_FEATURE;
+                break;
+            }
+            if (!look(rules, sampler, node, f)) sampler.found_constant();
+            if (best_->split.score >= perfect) break;
+        }
+        node.n_known = sampler.end();
+        return best_->split.feature != NO_FEATURE;
+    }
+
+    // False if the feature is constant in the node.
+    template <class Sampler>
+    bool look(const GrowthRules& rules, Sampler& sampler, const Node& node, uint32_t feature) {
+        const DenseColumns& data = sample_->data;
+        const Extremes extremes = gather(gather_simd_, data.column(feature), data.row_stride, rows_,
+                                         n_, cells_.get());
+        Limits limits = rules.limits_of(node, feature);
+        limits.is_drawn = true;
+        Split& drawn = drawn_->split;
+        const bool varies = data.columns[feature].has_categories()
+            ? draw_on_categories(sampler, node, feature, cells_.get(), limits,
+                                 [&] { return extremes; }, drawn)
+            : draw_threshold(sampler, node, feature, extremes, limits.replay, drawn);
+        if (!varies) return false;
+        const uint32_t n_left = mark(drawn);
+        Candidate candidate;
+        candidate.score = rules.ties.to_beat(best_->split.score, best_->split.feature, feature);
+        if (n_left > 0 && n_left < n_ && consider(node, n_left, limits, candidate)) {
+            settle_drawn(candidate, feature, n_, drawn);
+            std::swap(drawn_, best_);
+        }
+        return true;
+    }
+
+    // Sides of the rows by the question drawn; returns how many go left.
+    uint32_t mark(const Split& drawn) {
+        if (drawn.question == THRESHOLD) {
+            return mark_sides(simd_, cells_.get(), n_, at_most(drawn.threshold),
+                              drawn.missing_left, drawn_->sides.get());
+        }
+        uint32_t n_left = 0;
+        std::fill_n(drawn_->sides.get(), n_words(n_), 0);
+        for (uint32_t i = 0; i < n_; ++i) {
+            const bool is_left = drawn.goes_left(cells_[i]);
+            drawn_->sides[i / WORD_BITS] |= uint64_t{is_left} << i % WORD_BITS;
+            n_left += is_left;
+        }
+        return n_left;
+    }
+    // The largest float that is not above the threshold: the same values are up to both.
+    static float at_most(double threshold) {
+        const float nearest = static_cast<float>(threshold);
+        if (static_cast<double>(nearest) <= threshold) return nearest;
+        return std::nextafter(nearest, -std::numeric_limits<float>::infinity());
+    }
+
+    // Whether the sides drawn are admissible and score more than the candidate, which they become.
+    bool consider(const Node& node, uint32_t n_left, const Limits& limits, Candidate& candidate) {
+        if constexpr (Side::exists) {
+            if (!scanner_.fills_leaves(n_, n_left, limits)) return false;
+            side_.fill(acc_, node.start, n_, drawn_->sides.get(), n_left, drawn_->left.data());
+            acc_.reset();
+            acc_.add_cell(drawn_->left.data());
+            return scanner_.consider_sides(n_left, limits, candidate);
+        } else {
+            const Runs runs{list_sides(drawn_->sides.get(), n_left), n_, 0, nullptr, 0};
+            return scanner_.scan_sides(runs, n_left, limits, candidate);
+        }
+    }
+    // The rows on the left, then those on the right.
+    const uint32_t* list_sides(const uint64_t* left, uint32_t n_left) {
+        uint32_t* entries = scratch_.get();
+        uint32_t l = 0, r = n_left;
+        for (uint32_t i = 0; i < n_; ++i) {
+            const bool is_left = left[i / WORD_BITS] >> i % WORD_BITS & 1;
+            entries[is_left ? l : r] = rows_[i];
+            l += is_left;
+            r += !is_left;
+        }
+        entries[n_left] |= BOUNDARY;
+        return entries;
+    }
+
+    void divide(const GrowthRules& rules, Open& open) {
+        const Node& node = open.node;
+        const Split& split = best_->split;
+        const uint32_t n_left = split.n_left;
+        divide_items(simd_, rows_, n_, best_->sides.get(), scratch_.get());
+        if constexpr (Side::exists) {
+            side_.divide(simd_, node.start, n_, best_->sides.get());
+            for (size_t i = 0; i < node_.size(); ++i) node_[i] -= best_->left[i];
+        }
+        rules.make_children(node, split, node.start + n_left, open.left, open.right);
+        take_stats(rules, node_, open.right, open.right_value);
+        // Last: it is split next.
+        std::swap(node_, best_->left);
+        take_stats(rules, node_, open.left, open.left_value);
+        held_start_ = open.left.start;
+        held_end_ = open.left.end;
+    }
+    void take_stats(const GrowthRules& rules, const std::vector<Cell>& cell, Node& node,
+                    std::vector<double>& value) {
+        const uint32_t* rows = sample_->rows.data() + node.start;
+        if constexpr (Side::exists) acc_.begin_cell(cell.data());
+        else acc_.begin_node(rows, node.size());
+        acc_.node_stats(rows, node.size(), node.stats);
+        acc_.node_value(value.data());
+        rules.clip(node, value);
+    }
+};
+
+}  // namespace fasttree

@@ -1,0 +1,118 @@
+// Statistics of a node's rows on one side, from targets that lie in the order of the rows.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/simd/sides.hpp"
+
+namespace fasttree {
+
+// Of the rows that go left; with `left` null, of all n.
+inline uint64_t side_word(const uint64_t* left, uint32_t n, uint32_t w) {
+    return left ? left[w] : whole_word(n, w);
+}
+
+// Adds the rows of each class to `counts`.
+inline void count_side_portable(const uint8_t* classes, uint32_t n, const uint64_t* left,
+                                int32_t* counts) {
+    for (uint32_t w = 0; w < n_words(n); ++w) {
+        for (uint64_t bits = side_word(left, n, w); bits != 0; bits &= bits - 1) {
+            ++counts[classes[w * WORD_BITS + static_cast<uint32_t>(__builtin_ctzll(bits))]];
+        }
+    }
+}
+// Rows of class 1, of two.
+inline uint32_t count_ones_portable(const uint8_t* classes, uint32_t n, const uint64_t* left) {
+    uint32_t ones = 0;
+    for (uint32_t w = 0; w < n_words(n); ++w) {
+        const uint32_t first = w * WORD_BITS, last = std::min(n, first + WORD_BITS);
+        const uint64_t bits = side_word(left, n, w);
+        for (uint32_t i = first; i < last; ++i) ones += classes[i] & (bits >> (i - first) & 1);
+    }
+    return ones;
+}
+inline int64_t sum_side_portable(const int64_t* items, uint32_t n, const uint64_t* left) {
+    uint64_t sum = 0;
+    for (uint32_t w = 0; w < n_words(n); ++w) {
+        const uint32_t first = w * WORD_BITS, last = std::min(n, first + WORD_BITS);
+        const uint64_t bits = side_word(left, n, w);
+        for (uint32_t i = first; i < last; ++i) {
+            sum += static_cast<uint64_t>(items[i]) & (0 - (bits >> (i - first) & 1));
+        }
+    }
+    return static_cast<int64_t>(sum);
+}
+
+#if FASTTREE_X86
+// A class at a time, 64 rows at once, where that is cheaper than row by row.
+FASTTREE_AVX512 inline void count_side_avx512(const uint8_t* classes, uint32_t n,
+                                              const uint64_t* left, int n_classes,
+                                              int32_t* counts) {
+    constexpr uint32_t CHUNK = 64;  // words: the classes of a chunk stay in the first-level cache
+    const uint32_t end = n_words(n);
+    for (uint32_t begin = 0; begin < end; begin += CHUNK) {
+        const uint32_t last = std::min(end, begin + CHUNK);
+        for (int c = 0; c < n_classes; ++c) {
+            const __m512i own = _mm512_set1_epi8(static_cast<char>(c));
+            uint64_t count = 0;
+            for (uint32_t w = begin; w < last; ++w) {
+                const __m512i y = _mm512_loadu_si512(classes + w * WORD_BITS);
+                count += static_cast<uint64_t>(__builtin_popcountll(
+                    _mm512_mask_cmpeq_epi8_mask(side_word(left, n, w), y, own)));
+            }
+            counts[c] += static_cast<int32_t>(count);
+        }
+    }
+}
+FASTTREE_AVX512 inline uint32_t count_ones_avx512(const uint8_t* classes, uint32_t n,
+                                                  const uint64_t* left) {
+    uint64_t ones = 0;
+    for (uint32_t w = 0; w < n_words(n); ++w) {
+        const __m512i y = _mm512_loadu_si512(classes + w * WORD_BITS);
+        ones += static_cast<uint64_t>(
+            __builtin_popcountll(_mm512_mask_test_epi8_mask(side_word(left, n, w), y, y)));
+    }
+    return static_cast<uint32_t>(ones);
+}
+FASTTREE_AVX512 inline int64_t sum_side_avx512(const int64_t* items, uint32_t n,
+                                               const uint64_t* left) {
+    constexpr uint32_t LANES = 8;
+    __m512i sum = _mm512_setzero_si512();
+    for (uint32_t w = 0; w < n_words(n); ++w) {
+        uint64_t bits = side_word(left, n, w);
+        for (uint32_t i = w * WORD_BITS; bits != 0; i += LANES, bits >>= LANES) {
+            sum = _mm512_add_epi64(
+                sum, _mm512_maskz_loadu_epi64(static_cast<__mmask8>(bits), items + i));
+        }
+    }
+    return _mm512_reduce_add_epi64(sum);
+}
+#endif
+
+// Adds the rows of each class to `counts`; SIDE_PADDING bytes behind the classes may be read.
+inline void count_side(Simd simd, const uint8_t* classes, uint32_t n, const uint64_t* left,
+                       uint32_t n_side, int n_classes, int32_t* counts) {
+#if FASTTREE_X86
+    // A row waits for the one before it, a class takes a few instructions per word.
+    constexpr uint32_t CLASSES_PER_ROW = 2;
+    const uint64_t n_looks = static_cast<uint64_t>(n_words(n)) * static_cast<uint32_t>(n_classes);
+    if (simd == SIMD_AVX512 && n_looks < CLASSES_PER_ROW * uint64_t{n_side}) {
+        return count_side_avx512(classes, n, left, n_classes, counts);
+    }
+#endif
+    count_side_portable(classes, n, left, counts);
+}
+inline uint32_t count_ones(Simd simd, const uint8_t* classes, uint32_t n, const uint64_t* left) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return count_ones_avx512(classes, n, left);
+#endif
+    return count_ones_portable(classes, n, left);
+}
+inline int64_t sum_side(Simd simd, const int64_t* items, uint32_t n, const uint64_t* left) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return sum_side_avx512(items, n, left);
+#endif
+    return sum_side_portable(items, n, left);
+}
+
+}  // namespace fasttree

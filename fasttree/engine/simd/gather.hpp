@@ -1,0 +1,89 @@
+// The values of a column in a node's rows, side by side, and their extremes, in one pass.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+#include "utils/_value.hpp"
+
+namespace fasttree {
+
+// Of a feature in a node; low == high if it is constant there.
+struct Extremes {
+    float low, high;      // of the numbers: above and below all others if there are none
+    uint32_t n_missing;   // cells that are not numbers
+};
+static_assert(is_value<Extremes>);
+
+// Value of row r: column[r * stride].
+inline Extremes gather_portable(const float* column, ptrdiff_t stride, const uint32_t* rows,
+                                uint32_t n, float* out) {
+    constexpr uint32_t LANES = 16;
+    constexpr float INF = std::numeric_limits<float>::infinity();
+    float low[LANES], high[LANES];
+    std::fill(low, low + LANES, INF);
+    std::fill(high, high + LANES, -INF);
+    uint32_t n_missing = 0;
+    for (uint32_t i = 0; i < n; ++i) out[i] = column[static_cast<ptrdiff_t>(rows[i]) * stride];
+    for (uint32_t i = 0; i < n; i += LANES) {
+        const uint32_t size = std::min(n - i, LANES);
+        for (uint32_t k = 0; k < size; ++k) {
+            const float x = out[i + k];
+            low[k] = x < low[k] ? x : low[k];
+            high[k] = x > high[k] ? x : high[k];
+            n_missing += x != x;
+        }
+    }
+    return {*std::min_element(low, low + LANES), *std::max_element(high, high + LANES), n_missing};
+}
+
+#if FASTTREE_X86
+// Offsets of all rows in `column` are to fit 32 bits, see `offsets_fit`.
+FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t stride,
+                                              const uint32_t* rows, uint32_t n, float* out) {
+    constexpr uint32_t LANES = 16;
+    constexpr float INF = std::numeric_limits<float>::infinity();
+    const __m512i strides = _mm512_set1_epi32(static_cast<int>(stride));
+    const __m512 nan = _mm512_set1_ps(std::numeric_limits<float>::quiet_NaN());
+    __m512 low = _mm512_set1_ps(INF), high = _mm512_set1_ps(-INF);
+    uint32_t n_missing = 0;
+    for (uint32_t i = 0; i < n; i += LANES) {
+        const __mmask16 lanes = static_cast<__mmask16>(low_bits(std::min(n - i, LANES)));
+        const __m512i at = _mm512_mullo_epi32(_mm512_maskz_loadu_epi32(lanes, rows + i), strides);
+        const __m512 x = _mm512_mask_i32gather_ps(nan, lanes, at, column, 4);
+        low = _mm512_min_ps(x, low);  // the second one if either is not a number
+        high = _mm512_max_ps(x, high);
+        n_missing += static_cast<uint32_t>(
+            __builtin_popcount(_mm512_mask_cmp_ps_mask(lanes, x, x, _CMP_UNORD_Q)));
+        _mm512_mask_storeu_ps(out + i, lanes, x);
+    }
+    // Both at once: the lowest is the largest of the negatives.
+    const __m512 negatives = _mm512_xor_ps(low, _mm512_set1_ps(-0.0f));
+    __m512 most = _mm512_max_ps(_mm512_shuffle_f32x4(negatives, high, 0x44),
+                                _mm512_shuffle_f32x4(negatives, high, 0xee));
+    most = _mm512_max_ps(most, _mm512_shuffle_f32x4(most, most, 0xb1));
+    most = _mm512_max_ps(most, _mm512_permute_ps(most, 0x4e));
+    most = _mm512_max_ps(most, _mm512_permute_ps(most, 0xb1));
+    return {-_mm512_cvtss_f32(most),
+            _mm_cvtss_f32(_mm512_castps512_ps128(_mm512_shuffle_f32x4(most, most, 0x02))),
+            n_missing};
+}
+#endif
+
+// Whether the offsets of rows fit the vectors' 32 bits.
+inline bool offsets_fit(uint32_t n_rows, ptrdiff_t stride) {
+    return static_cast<uint64_t>(stride < 0 ? -stride : stride) * n_rows < uint64_t{1} << 31;
+}
+
+inline Extremes gather(Simd simd, const float* column, ptrdiff_t stride, const uint32_t* rows,
+                       uint32_t n, float* out) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return gather_avx512(column, stride, rows, n, out);
+#endif
+    return gather_portable(column, stride, rows, n, out);
+}
+
+}  // namespace fasttree

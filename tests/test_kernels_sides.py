@@ -1,0 +1,73 @@
+"""Gathered columns, the sides of rows by position, and what is counted and moved by them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from reference.kernels import SIZES, random_floats
+
+each_size = pytest.mark.parametrize("n", SIZES[1:])
+
+
+def random_sides(rng, n):
+    return rng.random(n) < rng.choice([0.0, 0.1, 0.5, 0.9, 1.0])
+
+
+@each_size
+def test_a_column_is_gathered(kernels, simd, n):
+    for seed in range(8):
+        rng = np.random.default_rng(1000 * n + seed)
+        order = rng.choice(["C", "F"])
+        X = random_floats(rng, 3 * (n + 5)).reshape(n + 5, 3).copy(order=order)[::-1]
+        rows = rng.permutation(n + 5)[:n].astype(np.uint32)
+        cells, low, high, n_missing = kernels.arrays.gather(simd, X, 1, rows)
+        expected = X[rows, 1]
+        numbers = expected[~np.isnan(expected)]
+        assert_array_equal(cells, expected)
+        assert low == min(numbers, default=np.inf)
+        assert high == max(numbers, default=-np.inf)
+        assert n_missing == n - len(numbers)
+
+
+@each_size
+@pytest.mark.parametrize("missing_left", [False, True])
+def test_sides_are_marked(kernels, simd, n, missing_left):
+    for seed in range(8):
+        rng = np.random.default_rng(1000 * n + seed)
+        cells = random_floats(rng, n)
+        top = rng.choice(np.append(cells[~np.isnan(cells)], np.float32(0)))
+        n_left, sides = kernels.arrays.mark_sides(simd, cells, top, missing_left)
+        assert_array_equal(sides, (cells <= top) | (np.isnan(cells) & missing_left))
+        assert n_left == sides.sum()
+
+
+@each_size
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint32, np.int64])
+def test_items_are_divided(kernels, simd, n, dtype):
+    for seed in range(8):
+        rng = np.random.default_rng(1000 * n + seed)
+        items, sides = rng.integers(0, 100, n).astype(dtype), random_sides(rng, n)
+        divided = kernels.arrays.divide_items(simd, items, sides)
+        assert_array_equal(divided, np.concatenate([items[sides], items[~sides]]))
+
+
+@each_size
+@pytest.mark.parametrize("n_classes", [2, 3, 26, 256])
+def test_classes_of_a_side_are_counted(kernels, simd, n, n_classes):
+    for seed in range(8):
+        rng = np.random.default_rng(1000 * n + seed)
+        classes, sides = rng.integers(0, n_classes, n), random_sides(rng, n)
+        for side in (sides, None):
+            expected = np.bincount(classes if side is None else classes[side], None, n_classes)
+            counts, n_ones = kernels.arrays.side_counts(simd, classes, side, n_classes)
+            assert_array_equal(counts, expected)
+            assert n_ones is None or n_ones == expected[1]
+
+
+@each_size
+def test_targets_of_a_side_are_summed(kernels, simd, n):
+    for seed in range(8):
+        rng = np.random.default_rng(1000 * n + seed)
+        items, sides = rng.integers(-(2**51), 2**51, n), random_sides(rng, n)
+        assert kernels.arrays.side_sum(simd, items, sides) == items[sides].sum()
+        assert kernels.arrays.side_sum(simd, items, None) == items.sum()
