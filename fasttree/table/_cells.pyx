@@ -1,8 +1,8 @@
 """Cells of object and text columns: which are numbers, and which distinct categories there are.
 
 A text is a number if, blanks aside, it is an ASCII decimal or scientific literal: no hexadecimal,
-no underscores, no other digits, no 'nan' or 'inf'. Texts are dictionary-encoded by hashing, O(1) per cell,
-and parsed once per distinct text.
+no underscores, no other digits, no 'nan' or 'inf'. Texts are dictionary-encoded by hashing,
+O(1) per cell, and parsed once per distinct text.
 """
 import numpy as np
 

@@ -7,8 +7,8 @@ not numeric, arrays of objects or text. Each column then comes as one of three v
 * `Coded`: an integer per row, and what it stands for (text, categories, booleans);
 * `Objects`: Python objects of any type.
 
-Text in Arrow's layout is dictionary-encoded where it is stored (`_cells.encode_utf8`), other text by its
-own library.
+Text in Arrow's layout is dictionary-encoded where it is stored (`_cells.encode_utf8`), other text
+by its own library.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-// What is cheaper when: the constants of the engine's choices between strategies, in nanoseconds or
-// ratios measured on one x86-64 core. A wrong choice costs time, never another tree. Sizes of blocks
-// and buffers, and what only a single kernel knows of itself, stand beside their loops.
+// What is cheaper when: the constants of the engine's choices between strategies, in nanoseconds
+// or ratios measured on one x86-64 core. A wrong choice costs time, never another tree. Sizes of
+// blocks and buffers, and what concerns a single kernel, stand beside their loops.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -47,8 +47,8 @@ inline bool survey_pays(size_t n_classes) noexcept {
 // nonzeros. Where it does not pay, the node sorts its own.
 inline bool sorting_for_all_pays(size_t n, size_t n_kept) noexcept { return n < 2 * n_kept; }
 
-// Going through the m nonzeros of a sparse column, in vectors, against finding n rows among them that
-// ascend, each by a search from the one before.
+// Going through the m nonzeros of a sparse column, in vectors, against finding n ascending rows
+// among them, each by a search from the one before.
 inline bool walk_pays(uint32_t m, uint32_t n) noexcept {
     constexpr uint32_t SEARCH = 16;  // nonzeros passed in the time of a search
     return m / SEARCH < n;

@@ -200,9 +200,9 @@ struct CategoryLists {
 };
 static_assert(is_value<CategoryLists>);
 
-// Writes the nodes of a tree depth-first, or in the order in which they were grown, and their values
-// into an array of zeros. The main store's nodes come first, which gives the subtrees their places;
-// threads may share the subtrees.
+// Writes the nodes of a tree depth-first, or in the order in which they were grown, and their
+// values into an array of zeros. The main store's nodes come first, which gives the subtrees their
+// places; threads may share the subtrees.
 class NodeWriter {
     struct Part {  // what is left to be put together, of a store
         uint32_t depth = 0;

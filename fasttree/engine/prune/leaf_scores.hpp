@@ -73,8 +73,8 @@ class CutScores final : public CutPasses {
         }
     }
 
-    // Scores the points of the grid that share one limit. `inner` lists the inner nodes in the order
-    // in which the other limit, as it is loosened, lets them be split.
+    // Scores the points of the grid that share one limit. `inner` lists the inner nodes in the
+    // order in which the other limit, as it is loosened, lets them be split.
     void do_chain(const std::vector<Py_ssize_t>& inner, const std::vector<Point>& points,
                   const std::vector<int64_t>& depths, const std::vector<int64_t>& rows) {
         const auto is_split = [&](Py_ssize_t i, const Point& point) {

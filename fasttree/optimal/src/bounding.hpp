@@ -1,7 +1,7 @@
 // Bounds: what is known of a subproblem before, and instead of, a search.
 //
-// Lower bounds of a child come from similarity (to siblings, to cousins, to the parent), from rows
-// that are equal in all features and from the cache; upper limits from what its parent can still use.
+// Lower bounds of a child come from similarity (to siblings, cousins, the parent), from rows that
+// are equal in all features and from the cache; upper limits from what its parent can still use.
 #pragma once
 
 #include "search.hpp"

@@ -1,5 +1,5 @@
-// Solutions and bounds of subproblems that were solved before, by 128-bit hash of their row set (dataset
-// caching) or of their literals (branch caching).
+// Solutions and bounds of subproblems that were solved before, by a 128-bit hash of their row set
+// (dataset caching) or of their literals (branch caching).
 //
 // 64 shards, each a table of four-slot buckets with its own lock, which doubles while its share of
 // the memory lasts; after that a new entry replaces another. The hash sums one random 128-bit key

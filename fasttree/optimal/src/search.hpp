@@ -161,8 +161,8 @@ inline void Worker::search(Node& node, int order, int beam) {
 }
 
 // The first feature alone brings an incumbent and siblings to bound the others by; then the node
-// is offered to idle threads. Returns when every feature is dealt with, or an exception has made the
-// bounds worthless, and no thread works at the node any more.
+// is offered to idle threads. Returns when every feature is dealt with, or an exception has made
+// the bounds worthless, and no thread works at the node any more.
 inline void Worker::try_features(Node& node, bool may_share) noexcept {
     const int n_features = static_cast<int>(node.order.size());
     bool is_offered = false;

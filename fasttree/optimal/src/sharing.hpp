@@ -2,8 +2,8 @@
 //
 // A worker that has run out of features of its own node waits for its helpers; while it waits it
 // helps with nodes below that one only, so stacks never grow past the depth of the tree and no
-// two workers wait for each other. `try_features` catches exceptions, on whichever thread: others may
-// be waiting for this one, or be at its node.
+// two workers wait for each other. `try_features` catches exceptions, on whichever thread: others
+// may be waiting for this one, or be at its node.
 #pragma once
 
 #include "search.hpp"
