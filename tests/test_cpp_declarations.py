@@ -114,7 +114,12 @@ def test_reader_of_declarations():
 def test_declarations_are_found():
     found = {d.name for path in CYTHON for d in declarations(path.read_text())}
     assert {
-        "vector", "push_back", "make_searcher_by", "look_at_drawn", "solve", "split_rows"
+        "vector",
+        "push_back",
+        "make_searcher_by",
+        "look_at_drawn",
+        "solve",
+        "split_rows",
     } <= found
 
 
