@@ -11,7 +11,6 @@ scikit-learn estimator for tools that read nothing else.
 import pickle
 import sqlite3
 import tempfile
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -41,8 +40,8 @@ names = ["alcohol", "volatile_acidity"]
 print(*export_rules(tree, feature_names=names, class_names=["poor", "good"]), sep="\n")
 
 # %%
-# As a query that a database runs. It predicts what ``predict`` predicts, for it compares
-# with the numbers at which rounding to float32 crosses the thresholds.
+# As a query that a database runs. It predicts what ``predict`` predicts, for it
+# compares with the numbers at which rounding to float32 crosses the thresholds.
 
 database = sqlite3.connect(":memory:")
 database.execute("CREATE TABLE wines (alcohol REAL, volatile_acidity REAL)")
@@ -63,10 +62,8 @@ print(module["predict"](X[0]), module["predict_proba"](X[0]))
 
 with tempfile.TemporaryDirectory() as folder:
     save(tree, f"{folder}/tree.json")
-    print(
-        load(f"{folder}/tree.json") is not tree,
-        Path(folder, "tree.json").stat().st_size,
-    )
+    read = load(f"{folder}/tree.json")
+print(np.array_equal(read.predict(X), tree.predict(X)))
 
 # %%
 # As a pickle, which is checked when it is loaded, and as a scikit-learn estimator.
