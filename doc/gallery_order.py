@@ -9,6 +9,7 @@ ORDER = [
     "html_tree",
     "report",
     "importances",
+    "shap",
     "tuning",
     "optimal",
     "pareto_front",

@@ -2,19 +2,23 @@
 Handing a tree on
 =================
 
-A fitted tree is an ordinary estimator: it can be pickled, its arrays have
-scikit-learn's names, and :meth:`~fasttree.tree.DecisionTreeClassifier.to_sklearn`
-turns it into a genuine scikit-learn estimator for tools that read nothing else.
+A fitted tree can leave Python: as arrays, rules, a query, code or a file. And it is an
+ordinary estimator: it can be pickled, and
+:meth:`~fasttree.tree.DecisionTreeClassifier.to_sklearn` turns it into a genuine
+scikit-learn estimator for tools that read nothing else.
 """
 
 import pickle
+import sqlite3
+import tempfile
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.inspection import DecisionBoundaryDisplay
 
 from fasttree.datasets import load_wine_quality
-from fasttree.tree import DecisionTreeClassifier, export_text
+from fasttree.export import export_python, export_rules, export_sql, load, save
+from fasttree.tree import DecisionTreeClassifier
 
 wine = load_wine_quality()
 columns = [wine.feature_names.index(name) for name in ("alcohol", "volatile_acidity")]
@@ -29,9 +33,37 @@ for name in ("children_left", "children_right", "feature", "n_node_samples"):
     print(f"{name:<16}{getattr(fitted, name)[:8]}")
 
 # %%
-# As rules for people:
+# As rules for people, one for each leaf; what a path asks of a column several times
+# is one condition.
 
-print(export_text(tree, feature_names=["alcohol", "volatile acidity"], max_depth=2))
+names = ["alcohol", "volatile_acidity"]
+print(*export_rules(tree, feature_names=names, class_names=["poor", "good"]), sep="\n")
+
+# %%
+# As a query that a database runs. It predicts what ``predict`` predicts, for it
+# compares with the numbers at which rounding to float32 crosses the thresholds.
+
+database = sqlite3.connect(":memory:")
+database.execute("CREATE TABLE wines (alcohol REAL, volatile_acidity REAL)")
+database.executemany("INSERT INTO wines VALUES (?, ?)", X.tolist())
+query = export_sql(tree, "wines", feature_names=names)
+answers = [row[0] for row in database.execute(query)]
+print(np.array_equal(answers, tree.predict(X)))
+
+# %%
+# As a module of Python that imports nothing; ``export_c`` writes the same in C.
+
+module = {}
+exec(export_python(tree), module)
+print(module["predict"](X[0]), module["predict_proba"](X[0]))
+
+# %%
+# As a JSON file, which other programs can read. Loading it executes nothing.
+
+with tempfile.TemporaryDirectory() as folder:
+    save(tree, f"{folder}/tree.json")
+    read = load(f"{folder}/tree.json")
+print(np.array_equal(read.predict(X), tree.predict(X)))
 
 # %%
 # As a pickle, which is checked when it is loaded, and as a scikit-learn estimator.

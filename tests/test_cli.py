@@ -194,7 +194,7 @@ def test_task_follows_the_target(table, capsys):
     _, out, err = run(["fit", path, "--target", "target"], capsys)
     assert "classes" in out
     assert err.startswith("fasttree: note:")
-    assert "task" in err
+    assert "pass --task classification or --task regression to settle it" in err
     assert err.count("\n") == 1
     _, out, err = run(["fit", path, "--target", "target", "--task", "regression"], capsys)
     assert "regression" in out
@@ -759,6 +759,9 @@ def test_errors_name_the_columns(tmp_path, capsys):
     code, _, err = run(["fit", str(path), "--target", "y"], capsys)
     assert code == 2
     assert "column 'a'" in err
+    path.write_text("b,y\n" + "\n".join(["x,1", "z,2", "u,3"] * 9))
+    _, _, err = run(["fit", str(path), "--target", "y", "--categorical-split", "subset"], capsys)
+    assert err.endswith("use --categorical-split equality.\n")
 
 
 # ---- what is done with models

@@ -26,6 +26,7 @@ STAGES = (
     "simd",
 )
 LAYERS = (
+    "cli",
     "export",
     "ensemble",
     "tree",
@@ -106,6 +107,12 @@ def test_every_named_file_is_there():
     for path in SOURCES:
         for used in used_by(path.read_text(), path.relative_to(PACKAGE).parent):
             assert (PACKAGE / used).exists(), (path, used)
+
+
+def test_nothing_imports_the_command():
+    for path in PACKAGE.rglob("*.py"):
+        if path.parent.name != "cli":
+            assert "fasttree.cli" not in path.read_text(), path
 
 
 def test_no_folder_is_crowded():

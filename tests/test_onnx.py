@@ -36,7 +36,7 @@ def asks_for_both(estimator, j):
     return {0, 1} <= set(tree.split_kind[tree.feature == j].tolist())
 
 
-@pytest.mark.cases(200)
+@pytest.mark.cases(400)  # half of them can be written
 def test_predictions(seed):
     problem = Problem(seed)
     estimator = problem.estimator

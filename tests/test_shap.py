@@ -92,7 +92,7 @@ def test_tree_explainer(seed):
     assert np.allclose(found.base_values, explainer.expected_value, rtol=0, atol=1e-6)
 
 
-@pytest.mark.cases(200)
+@pytest.mark.cases(320)  # of which 200 have categories
 def test_sums_on_tables(seed):
     problem = Problem(seed)
     X = problem.table()

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.tree
 from sklearn.pipeline import Pipeline
@@ -18,6 +19,13 @@ def test_predictions_and_nodes(seed):
     twin = estimator.to_sklearn()
     if estimator.tree_.label_splits is None:
         assert not isinstance(twin, Pipeline)
+        numbers = np.array(
+            [[problem.parts(j, cell)[0] for j, cell in enumerate(row)] for row in problem.rows],
+            dtype=np.float64,
+        )
+        if not problem.is_matrix:
+            numbers = pd.DataFrame(numbers, columns=problem.names)
+        assert twin.predict(numbers).tolist() == estimator.predict(X).tolist()
         return
     encoder, tree = twin
     assert type(tree).__module__.startswith("sklearn.tree")

@@ -22,7 +22,7 @@ def noted(names: Sequence[str]) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught, _in_words(names):
         warnings.simplefilter("always", UserWarning)
         yield
-    for message in dict.fromkeys(_with_names(warning.message, names) for warning in caught):
+    for message in dict.fromkeys(_in_line(warning.message, names) for warning in caught):
         print("fasttree: note:", message, file=sys.stderr)
 
 
@@ -40,15 +40,19 @@ def _in_words(names):
     try:
         yield
     except ValueError as error:
-        raise CommandError(_with_names(error, names)) from error
+        raise CommandError(_in_line(error, names)) from error
 
 
-def _with_names(message, names):
-    """A message as one line, with the names of the columns that it numbers: the library was given
-    an array."""
+def _in_line(message, names):
+    """A message as one line, with parameters as options, and with the names of the columns that it
+    numbers: the library was given an array."""
 
     def name(found):
         j = int(found[2])
         return f"{found[1]} {names[j]!r}" if j < len(names) else found[0]
 
-    return " ".join(re.sub(r"\b([Cc]olumn) (\d+)\b", name, str(message)).split())
+    def option(found):
+        return f"--{found[1].replace('_', '-')} {found[3]}"
+
+    line = " ".join(re.sub(r"\b([Cc]olumn) (\d+)\b", name, str(message)).split())
+    return re.sub(r"\b([a-z_]+)=(['\"])(\w+)\2", option, line)

@@ -20,7 +20,7 @@ __all__ = ["parse"]
 _DATA = """\
 DATA is a table with a header line: CSV of any delimiter, also compressed by gzip, bzip2, xz or
 zip, a Parquet or an Arrow file; - is the standard input. Columns may hold numbers, categories or
-both. Missing are empty cells and """
+both."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -35,12 +35,12 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="fasttree", description=fasttree.__doc__)
     parser.add_argument("--version", action="version", version=fasttree.__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    data = f"{_DATA}{', '.join(MISSING)}."
 
     demo = commands.add_parser("demo", help="fit a tree on the bundled wine quality table")
     demo.set_defaults(run=fit, load=load_demo, compare=True, task="auto")
 
-    own = commands.add_parser("fit", help="fit a tree or a forest on a file", epilog=data)
+    own = commands.add_parser("fit", help="fit a tree or a forest on a file")
+    own.epilog = f"{_DATA} Missing are empty cells and {', '.join(MISSING)}."
     own.set_defaults(run=fit, load=load_file)
     _add_data(own)
     _add_columns(own)
@@ -50,7 +50,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         _add_kinds(command)
         _add_limits(command)
         _add_outputs(command)
-    _add_readers_of_models(commands, data)
+    _add_readers_of_models(commands)
     return parser.parse_args(arguments)
 
 
@@ -101,8 +101,10 @@ def _add_kinds(command):
 
 
 def _add_limits(command):
-    command.add_argument("--test-size", type=float, default=0.2, metavar="SHARE")
-    command.add_argument("--random-state", type=int, default=0, metavar="SEED")
+    command.add_argument(
+        "--test-size", type=float, default=0.2, metavar="SHARE", help="rows to hold out; 0 for none"
+    )
+    command.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of draws")
     command.add_argument("--max-depth", type=_limit, metavar="N")
     command.add_argument("--max-leaf-nodes", type=_limit, metavar="N")
     command.add_argument("--min-samples-leaf", type=_limit, metavar="N")
@@ -123,8 +125,9 @@ def _add_verbose(command):
     )
 
 
-def _add_readers_of_models(commands, data):
+def _add_readers_of_models(commands):
     """The commands that read what `fit` saved."""
+    data = f"{_DATA} Missing is what the model was told; --help of fit lists it."
     predict_ = commands.add_parser("predict", help="predict the rows of a file", epilog=data)
     predict_.set_defaults(run=predict)
     show_ = commands.add_parser("show", help="print a saved tree or forest")
