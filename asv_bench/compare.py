@@ -26,10 +26,12 @@ from pathlib import Path
 import numpy as np
 import scipy
 import sklearn
+import sklearn.ensemble
 import sklearn.tree
 from sklearn.datasets import load_iris
 
 import fasttree
+import fasttree.ensemble
 import fasttree.tree
 from benchmarks import data
 
@@ -340,6 +342,31 @@ def small_data(options):
         yield Race(f"predict one row, {task}", *calls, 1, repeats=2000)
 
 
+def race_forests(name, X, y, task, wanted):
+    """Ten trees, default parameters."""
+    kind = "RandomForest" + ESTIMATORS[task].removeprefix("DecisionTree")
+    theirs, ours = (
+        getattr(library.ensemble, kind)(n_estimators=10, random_state=0)
+        for library in (sklearn, fasttree)
+    )
+    return Race(f"forest, {name}", partial(theirs.fit, X, y), partial(ours.fit, X, y), wanted)
+
+
+def bar10_forests(options):
+    """Random forests of ten trees on tables (needs --data) and continuous columns"""
+    X, y = data.classification()
+    yield race_forests("dense classification", X, y, "classification", 12)
+    yield race_forests("dense regression", X, data.continuous_target(X), "regression", 15)
+    races = {task: [] for task in ESTIMATORS}
+    for name in TABLES if options.data else ():
+        X, y, task = data.read_table(options.data, name)
+        races[task].append(race_forests(name, X, y, task, 3 if task == "classification" else 4))
+        yield races[task][-1]
+    for task, wanted in (("classification", 5), ("regression", 7)):
+        if races[task]:
+            yield Mean(f"forests, {task}, geometric mean", races[task], wanted)
+
+
 BARS = {
     "dense": bar1_dense,
     "tables": bar2_tables,
@@ -350,6 +377,7 @@ BARS = {
     "predict": bar7_predict,
     "strategies": bar8_strategies,
     "max_features": bar9_max_features,
+    "forests": bar10_forests,
     "small": small_data,
 }
 

@@ -144,8 +144,12 @@ def test_no_order_of_the_rows_skipped_would_do_better(kernels, simd, n):
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 15, 16, 17, 32, 33, 56, 57, 63, 64])
-@pytest.mark.parametrize("criterion", ["binary_gini", "gini", "squared_error", "poisson"])
-def test_block_scan_finds_the_first_of_the_best(kernels, criterion, n):
+@pytest.mark.parametrize(
+    ("criterion", "weighted"),
+    [(name, False) for name in ("binary_gini", "gini", "squared_error", "poisson")]
+    + [("squared_error", True)],
+)
+def test_block_scan_finds_the_first_of_the_best(kernels, criterion, weighted, n):
     if not kernels.arrays.HAS_AVX512:
         pytest.skip("this machine has no AVX-512")
     for seed in range(20):
@@ -154,8 +158,9 @@ def test_block_scan_finds_the_first_of_the_best(kernels, criterion, n):
         y = random_targets(rng, criterion, n_block)
         places = rng.permutation(n_block)[:n].astype(np.uint8)
         all_rows = np.arange(n_block, dtype=np.uint32)
+        w = rng.integers(1, rng.choice([2, 6, 1000]), n_block) if weighted else None
         node = kernels.nodes.Node(
-            kernels.arrays.AVX512, criterion, y, np.sort(all_rows[places])
+            kernels.arrays.AVX512, criterion, y, np.sort(all_rows[places]), w
         )  # fmt: skip
         found = node.scores(places.astype(np.uint32))
         is_boundary = rng.random(n) < rng.choice([0.2, 1.0])

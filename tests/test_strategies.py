@@ -176,3 +176,27 @@ def test_every_split_is_the_best_split(seed, strategy):
     with fasttree.config_context(strategy=strategy):
         fitted = problem.fit(fasttree.tree)
     judge(fitted, problem.X, problem.y, problem.sample_weight)
+
+
+@pytest.mark.parametrize("n_rows", [40, 130, 700, 6000])
+@pytest.mark.parametrize("n_classes", [2, 9])
+def test_same_tree_by_keys(n_rows, n_classes):
+    """Nodes that look at few features: values few and many, a heavy one, none told apart by the
+    buckets that they are counted in."""
+    rng = np.random.default_rng(n_rows)
+    X = rng.normal(size=(n_rows, 12)).astype(np.float32)
+    X[:, 1] = np.where(rng.random(n_rows) < 0.7, 0, X[:, 1])
+    X[:, 2] = rng.integers(0, 5, n_rows)
+    X[:, 3] = rng.integers(0, 200, n_rows)
+    X[:, 4] = np.arange(n_rows) // 3 * 1e-6 + 1
+    X[:, 5] = np.exp(5 * X[:, 5])
+    noise = rng.normal(size=n_rows)
+    y = np.argsort(np.argsort(X[:, 0] + X[:, 1] + X[:, 3] / 90 + noise)) * n_classes // n_rows
+    bootstrap = np.bincount(rng.integers(0, n_rows, n_rows), minlength=n_rows)
+    for weight in (None, bootstrap, 300.0 * bootstrap, bootstrap * 0.3):
+        trees = []
+        for strategy, simd in itertools.product(STRATEGIES, ("auto", "portable")):
+            model = fasttree.tree.DecisionTreeClassifier(max_features=2, random_state=0)
+            with fasttree.config_context(strategy=strategy, simd=simd):
+                trees.append(model.fit(X, y, sample_weight=weight).tree_)
+            assert_same(trees[-1], trees[0])

@@ -237,6 +237,7 @@ CASES = {
     "growth": None,
     "predict": None,
     "max_features": None,
+    "forests": None,
     "small": None,
     "memory": None,
     "optimal": None,
@@ -344,6 +345,8 @@ def contents(result):
         return result.cv_results_["mean_test_score"], contents(result.best_estimator_)
     if hasattr(result, "best_params"):
         return result.scores, contents(result.estimator)
+    if hasattr(result, "estimators_"):
+        return [contents(tree) for tree in result.estimators_]
     if not hasattr(result, "tree_"):
         return result
     tree = result.tree_

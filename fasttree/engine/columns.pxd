@@ -16,6 +16,7 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         RAW
         COUNTED
         WIDE
+        KEYED
 
     cdef cppclass Column:
         Storage storage
@@ -47,11 +48,11 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         vector[uint32_t] unlisted() except +
         void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
                          uint32_t part, uint32_t* all_keys) noexcept
-        void sort(uint32_t feature, const uint32_t* keys, cbool widened,
+        void sort(uint32_t feature, const uint32_t* keys, Storage storage,
                   SortBuffers& buffers) except +
         void begin_interleaving() except +
         void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept
-        void end_interleaving() noexcept
+        void end_interleaving(cbool with_keys) noexcept
 
 
 cdef extern from "engine/columns/borrowed.hpp" namespace "fasttree" nogil:

@@ -42,6 +42,7 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         unique_ptr[FeatureWalk] make_walk(FeatureSampler& sampler, Scanner& scanner,
                                           Poll& poll) except +
         const uint32_t* rows(const Node& node) except +
+        void begin_node(const Node& node) except +
         float value(uint32_t row, uint32_t feature) noexcept
         cbool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
                    Split& best) except +
@@ -62,6 +63,11 @@ cdef extern from "engine/search/dense_columns.hpp" namespace "fasttree" nogil:
     cdef cppclass DenseNodeColumns(NodeColumns):
         DenseNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd, cbool count_forced,
                          cbool with_blocks) except +
+
+
+cdef extern from "engine/search/keyed_columns.hpp" namespace "fasttree" nogil:
+    cdef cppclass KeyedNodeColumns(NodeColumns):
+        KeyedNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd) except +
 
 
 cdef extern from "engine/search/sparse_columns.hpp" namespace "fasttree" nogil:

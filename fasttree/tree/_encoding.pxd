@@ -8,9 +8,9 @@ loads it reads them where they are, in a file mapped into memory for example.
 An encoding that is not shared belongs to a single fit: only the rows of that fit are encoded, and
 its lists go to the fit's sample instead of being copied.
 """
-from fasttree.engine.columns cimport DenseColumns, SortedNonzeros
+from fasttree.engine.columns cimport DenseColumns, SortedNonzeros, Storage
 from fasttree.engine.order cimport DenseSample
-from fasttree.tree._options cimport Strategy
+from fasttree.tree._options cimport FitOptions, Strategy
 from fasttree.utils._std cimport shared_ptr, vector
 from fasttree.utils._typedefs cimport float32_t, int32_t, int64_t, uint32_t
 
@@ -30,10 +30,10 @@ cdef class DenseColumnsOwner:
     cdef dict arrays                       # what pickles hold, as far as it was asked for
     cdef object borrowed                   # keeps memory that the columns refer to
 
-    cdef int encode(self, Strategy strategy, int n_threads) except -1
+    cdef int encode(self, Strategy strategy, bint with_keys, int n_threads) except -1
     cdef int count(self, int n_threads) except -1
     cdef int count_few(self, int n_threads) except -1
-    cdef int add_lists(self, bint widened, int n_threads) except -1
+    cdef int add_lists(self, Storage storage, int n_threads) except -1
     cdef int poll(self) except -1 nogil
     cdef object view(self, const void* items, size_t n_bytes, dtype)
     cdef dict made(self)
@@ -42,13 +42,12 @@ cdef class DenseColumnsOwner:
 
 cdef class DenseEncoding(Encoding):
     cdef const float32_t[:, :] cells
-    cdef dict owners                       # of the columns, by strategy
+    cdef dict owners                       # of the columns, by strategy and whether with keys
     cdef object lock
 
     cdef DenseColumnsOwner make_owner(self, const vector[uint32_t]* rows)
     # Columns of which at least `rows` are encoded, listed if that is asked for.
-    cdef DenseColumnsOwner encoded(self, const vector[uint32_t]& rows, Strategy strategy,
-                                   bint with_lists, int n_threads)
+    cdef DenseColumnsOwner encoded(self, const vector[uint32_t]& rows, FitOptions options)
     # The order that a sample begins with.
     cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,
                         int n_threads) except -1

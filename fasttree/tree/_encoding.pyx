@@ -14,7 +14,8 @@ from libc.stddef cimport ptrdiff_t, size_t
 from scipy.sparse import issparse
 
 from fasttree.engine.columns cimport (
-    COUNTED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes, SparseData, borrow_codes, borrow_list
+    COUNTED, KEYED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes, SparseData, borrow_codes,
+    borrow_list,
 )
 from fasttree.engine.core cimport AlignedBuffer, filtering_pays
 from fasttree.engine.order cimport UNSORTED
@@ -130,7 +131,7 @@ cdef class ColumnsMemory:
 
 cdef class DenseColumnsOwner:
 
-    cdef int encode(self, Strategy strategy, int n_threads) except -1:
+    cdef int encode(self, Strategy strategy, bint with_keys, int n_threads) except -1:
         """Store every column in the way its search reads it."""
         cdef DenseColumns* columns = self.columns.get()
         cdef int part, n_parts
@@ -142,15 +143,17 @@ cdef class DenseColumnsOwner:
                 self.count_few(n_threads)
             else:
                 self.count(n_threads)
-        if strategy == COUNT:
-            self.add_lists(True, n_threads)
+        if with_keys:
+            self.add_lists(KEYED, n_threads)
+        elif strategy == COUNT:
+            self.add_lists(WIDE, n_threads)
         columns.begin_interleaving()
         n_steps = columns.n_steps(columns.n_counted + columns.n_wide)
         for step in range(n_steps):
             for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
                 columns.interleave(part, step, n_steps)
             self.poll()
-        columns.end_interleaving()
+        columns.end_interleaving(with_keys)
         return 0
 
     cdef int count(self, int n_threads) except -1:
@@ -185,7 +188,7 @@ cdef class DenseColumnsOwner:
                 self.poll()
         return 0
 
-    cdef int add_lists(self, bint widened, int n_threads) except -1:
+    cdef int add_lists(self, Storage storage, int n_threads) except -1:
         """Sort the other columns, as many at a time as find room."""
         cdef DenseColumns* columns = self.columns.get()
         cdef vector[SortBuffers] buffers = vector[SortBuffers](n_threads)
@@ -202,12 +205,12 @@ cdef class DenseColumnsOwner:
                 columns.gather_keys(rest, first, last, part, keys.get())
             for i in prange(<int> (last - first), nogil=True, num_threads=n_threads,
                             schedule="dynamic"):
-                columns.sort(rest[first + i], keys.get() + <size_t> i * n_rows, widened,
+                columns.sort(rest[first + i], keys.get() + <size_t> i * n_rows, storage,
                              buffers[threadid()])
                 if threadid() == 0:
                     self.poll()
             first = last
-        self.is_listed = not widened
+        self.is_listed = storage == RAW
         return 0
 
     cdef int poll(self) except -1 nogil:
@@ -316,23 +319,25 @@ cdef class DenseEncoding(Encoding):
                 columns.columns[i].n_categories = self.n_categories[i]
         return owner
 
-    cdef DenseColumnsOwner encoded(self, const vector[uint32_t]& rows, Strategy strategy,
-                                   bint with_lists, int n_threads):
+    cdef DenseColumnsOwner encoded(self, const vector[uint32_t]& rows, FitOptions options):
         cdef DenseColumnsOwner owner
+        cdef Strategy strategy = options.strategy
+        cdef bint with_keys = options.with_keys
+        cdef int n_threads = options.n_threads
         if not self.is_shared:
             owner = self.make_owner(&rows)
-            owner.encode(strategy, n_threads)
-            if with_lists:
-                owner.add_lists(False, n_threads)
+            owner.encode(strategy, with_keys, n_threads)
+            if options.with_lists:
+                owner.add_lists(RAW, n_threads)
             return owner
         with self.lock:
-            owner = self.owners.get(strategy)
+            owner = self.owners.get((strategy, with_keys))
             if owner is None:
                 owner = self.make_owner(NULL)
-                owner.encode(strategy, n_threads)
-                self.owners[strategy] = owner
-            if with_lists and not owner.is_listed:
-                owner.add_lists(False, n_threads)
+                owner.encode(strategy, with_keys, n_threads)
+                self.owners[strategy, with_keys] = owner
+            if options.with_lists and not owner.is_listed:
+                owner.add_lists(RAW, n_threads)
         return owner
 
     def made(self):
@@ -340,7 +345,7 @@ cdef class DenseEncoding(Encoding):
             return {}
         with self.lock:
             return {strategy: (<DenseColumnsOwner> owner).made()
-                    for strategy, owner in self.owners.items()}
+                    for (strategy, with_keys), owner in self.owners.items() if not with_keys}
 
     def borrow(self, made):
         cdef DenseColumnsOwner owner
@@ -349,11 +354,16 @@ cdef class DenseEncoding(Encoding):
             owner.borrow(arrays)
             if not np.isin(arrays["storage"], STORAGES[strategy]).all():
                 raise ValueError("Encoded data are not stored as their strategy demands.")
-            self.owners[strategy] = owner
+            self.owners[strategy, False] = owner
 
     def prepare(self, int n_threads):
         cdef vector[uint32_t] rows
-        self.encoded(rows, AUTO, True, n_threads)
+        cdef FitOptions options
+        options.strategy = AUTO
+        options.with_lists = True
+        options.with_keys = False
+        options.n_threads = n_threads
+        self.encoded(rows, options)
 
     cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,
                         int n_threads) except -1:

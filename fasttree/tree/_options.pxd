@@ -19,4 +19,5 @@ cdef struct FitOptions:
     # Of the columns, by the features that nodes look at; the splitter's.
     bint with_lists       # columns that are not coded are kept in order
     bint is_drawn         # questions are drawn, not searched for
+    bint with_keys        # nodes read keys of all columns
     uint32_t least        # columns of fewer nonzeros split no node

@@ -5,7 +5,7 @@ Dividing a node costs O(n) per list kept.
 from cython.operator cimport dereference as deref
 
 from fasttree.engine.core cimport subtree_size
-from fasttree.engine.search cimport DenseNodeColumns
+from fasttree.engine.search cimport DenseNodeColumns, KeyedNodeColumns
 from fasttree.tree._encoding cimport DenseEncoding
 from fasttree.tree._options cimport AUTO, COUNT
 from fasttree.utils._std cimport make_shared
@@ -34,7 +34,7 @@ cdef class DensePartitioner(Partitioner):
         self.options = options
         self.n_features = dense.n_features
         self.n_rows = <uint32_t> rows.size()
-        self.owner = dense.encoded(rows, options.strategy, options.with_lists, options.n_threads)
+        self.owner = dense.encoded(rows, options)
         self.data = self.owner.columns.get()
         self.sample = make_shared[DenseSample](deref(self.data), rows)
         if options.with_lists:
@@ -44,6 +44,10 @@ cdef class DensePartitioner(Partitioner):
     cdef int attach(self, Scanner& scanner) except -1:
         cdef bint count_forced = self.options.strategy == COUNT
         cdef bint with_blocks = self.options.strategy == AUTO and self.options.depth_first
+        if self.options.with_keys:
+            self.columns.reset(new KeyedNodeColumns(deref(self.sample), scanner,
+                                                    self.options.simd))
+            return 0
         self.columns.reset(new DenseNodeColumns(deref(self.sample), scanner, self.options.simd,
                                                 count_forced, with_blocks))
         if self.options.is_drawn and self.options.n_threads == 1:

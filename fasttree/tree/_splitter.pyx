@@ -12,7 +12,7 @@ from libc.stddef cimport size_t
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    NO_FEATURE, NO_ROW, NO_TABLE, lists_pay, midpoint, sparse_lists_pay
+    NO_FEATURE, NO_ROW, NO_TABLE, keys_pay, lists_pay, midpoint, sparse_lists_pay
 )
 from fasttree.engine.search cimport look_at_drawn
 from fasttree.tree._encoding cimport SparseEncoding
@@ -144,7 +144,7 @@ cdef class Splitter:
         """Take the node's rows, unless the scanner holds them already."""
         if node.start != self.current_start or node.end != self.current_end:
             self.current_rows = self.columns.rows(node)
-            self.scanner.begin_node(self.current_rows, node.end - node.start)
+            self.columns.begin_node(node)
             self.current_start = node.start
             self.current_end = node.end
         return 0
@@ -244,12 +244,16 @@ cdef Partitioner make_partitioner(Encoding encoding, uint32_t max_features, FitO
     """A partitioner that keeps the columns as the features that nodes look at demand."""
     cdef uint32_t n_features = encoding.n_features
     cdef bint is_auto = options.strategy == AUTO
+    cdef bint with_keys = max_features < n_features and (
+        options.strategy == COUNT or (is_auto and keys_pay(n_features, max_features)))
+    options.with_keys = False
     if isinstance(encoding, SparseEncoding):
         options.with_lists = options.strategy == PRESORT or options.strategy == COUNT or (
             is_auto and sparse_lists_pay(n_features, max_features))
         return ListPartitioner() if options.with_lists else ExtractionPartitioner()
+    options.with_keys = with_keys
     options.with_lists = options.strategy == PRESORT or (
-        is_auto and lists_pay(n_features, max_features))
+        is_auto and not with_keys and lists_pay(n_features, max_features))
     return DensePartitioner()
 
 

@@ -3,7 +3,7 @@
 Bindings check nothing: the tests pass what the engine would. ``simd`` is PORTABLE or AVX512.
 """
 from libc.stddef cimport ptrdiff_t, size_t
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
@@ -78,7 +78,11 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         Simd simd, const uint8_t* classes, uint32_t n, const uint64_t* left)
     int64_t c_sum_side "fasttree::sum_side"(
         Simd simd, const int64_t* items, uint32_t n, const uint64_t* left)
-
+    uint32_t c_KEY_PADDING "fasttree::KEY_PADDING"
+    uint32_t c_KEY_SHIFT "fasttree::KEY_SHIFT"
+    uint32_t c_partition_keys "fasttree::tests::partition_keys"(
+        Simd simd, const uint32_t* keys, uint32_t limit, uint32_t n, uint32_t* rows,
+        uint16_t* labels)
     cdef cppclass ListedColumn:
         uint32_t feature, begin, n, max_class_count
     cdef cppclass ListDivider:
@@ -145,6 +149,7 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
 PORTABLE, AVX512 = SIMD_PORTABLE, SIMD_AVX512
 HAS_AVX512 = best_simd() == SIMD_AVX512
 MISSING_KEY, BOUNDARY = c_MISSING_KEY, c_BOUNDARY
+KEY_PADDING, KEY_SHIFT = c_KEY_PADDING, c_KEY_SHIFT
 FAST_LOG_ERROR = c_FAST_LOG_ERROR
 GUARD = 0xdeadbeef  # behind an array: found changed if a kernel writes there
 
@@ -392,6 +397,19 @@ def side_sum(Simd simd, items, sides):
     cdef const int64_t[::1] padded = np.append(items, np.full(8, 1)).astype(np.int64)
     cdef const uint64_t[::1] left = words(np.ones(len(items), bool) if sides is None else sides)
     return c_sum_side(simd, &padded[0], len(items), NULL if sides is None else &left[0])
+
+
+def partition_keys(Simd simd, const uint32_t[::1] keys, uint32_t limit, rows, labels):
+    """(rows, labels or None, number on the left)."""
+    cdef uint32_t n = len(rows), n_left
+    cdef uint32_t[::1] all_rows = np.append(rows, GUARD).astype(np.uint32)
+    cdef uint16_t[::1] all_labels = np.append(labels, 9).astype(np.uint16)
+    cdef uint16_t* first_label = NULL
+    if len(labels) > 0:
+        first_label = &all_labels[0]
+    n_left = c_partition_keys(simd, &keys[0], limit, n, &all_rows[0], first_label)
+    assert all_rows[n] == GUARD and all_labels[len(labels)] == 9
+    return np.asarray(all_rows[:n]), np.asarray(all_labels[:len(labels)]), n_left
 
 
 def divide(Simd simd, entries, sizes, begin, sides, uint32_t kept_side, cbool with_moved,

@@ -38,7 +38,11 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
         cbool holds(uint32_t n, uint32_t max_class_count)
     cdef cppclass Candidate:
         double score
-        uint32_t left
+        uint32_t left, right, n_left
+    cdef cppclass Keys:
+        const uint32_t* keys
+        uint32_t n, n_buckets
+        int shift
 
 
 cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
@@ -55,6 +59,7 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
         cbool may_beat(const uint32_t* entries, uint32_t n, double score, uint32_t& max_class_count)
         cbool block_scan(const uint32_t* rows, uint32_t n, const BlockRuns& runs, uint32_t leaf,
                          Candidate& best)
+        cbool key_scan(const Keys& keys, Candidate& best)
     unique_ptr[Probe] make_probe(const string& criterion, const Targets& t) except +
 
 
@@ -175,4 +180,17 @@ cdef class Node:
         candidate.score = best
         if self.probe.get().block_scan(&rows[0], len(rows), runs, leaf, candidate):
             return candidate.left, candidate.score
+        return None
+
+    def key_scan(self, const uint32_t[::1] keys, uint32_t n_buckets, int shift, double best):
+        """(rows on the left, positions next to the threshold, score) of the best, or None.
+
+        The rows are in the order of their classes; ``keys`` is padded.
+        """
+        cdef Keys k
+        cdef Candidate candidate
+        k.keys, k.n, k.n_buckets, k.shift = &keys[0], self.n, n_buckets, shift
+        candidate.score = best
+        if self.probe.get().key_scan(k, candidate):
+            return candidate.n_left, candidate.left, candidate.right, candidate.score
         return None

@@ -16,10 +16,12 @@
 #include "engine/order/block.hpp"
 #include "engine/order/divide.hpp"
 #include "engine/order/extraction.hpp"
+#include "engine/order/key_partition.hpp"
 #include "engine/order/partition.hpp"
 #include "engine/prune/wide.hpp"
 #include "engine/scan/block_scan.hpp"
 #include "engine/scan/bounds.hpp"
+#include "engine/scan/key_scan.hpp"
 #include "engine/scan/skip.hpp"
 #include "engine/score/absolute_error.hpp"
 #include "engine/score/advance.hpp"
@@ -108,6 +110,13 @@ inline uint32_t sorted_nonzeros(Simd simd, const SparseView& column, bool positi
     const uint32_t n = sorter.put_present(column, positive, here);
     sorter.write_sorted(n, entries);
     return n;
+}
+
+inline uint32_t partition_keys(Simd simd, const uint32_t* keys, uint32_t limit, uint32_t n,
+                               uint32_t* rows, uint16_t* labels) {
+    KeyPartitionScratch scratch;
+    scratch.reserve(n);
+    return fasttree::partition_keys(simd, keys, limit, n, rows, labels, scratch);
 }
 
 // The optimal search's kernels of an instruction set; null when not compiled in.

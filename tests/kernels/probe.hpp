@@ -33,6 +33,8 @@ public:
     // The best candidate of a block's node above `best.score`; false: none, or no such kernel.
     virtual bool block_scan(const uint32_t* rows, uint32_t n, const BlockRuns& runs, uint32_t leaf,
                             Candidate& best) = 0;
+    // Likewise of the node's rows by their keys.
+    virtual bool key_scan(const Keys& keys, Candidate& best) = 0;
 };
 
 template <class Acc>
@@ -130,6 +132,16 @@ public:
             block_scan.open(targets_, rows, n_rows);
             acc_.reset();
             return block_scan.scan(acc_, runs, leaf, best);
+        }
+        return false;
+    }
+    bool key_scan(const Keys& keys, Candidate& best) override {
+        if constexpr (KeyScan<Acc>::exists) {
+            std::vector<Label> labels(n());
+            KeyScan<Acc> key_scan(acc_);
+            if (!make_class_labels(acc_, rows_.data(), n(), labels.data())) return false;
+            key_scan.begin_node(acc_, labels.data(), n());
+            return key_scan.scan(keys, best);
         }
         return false;
     }

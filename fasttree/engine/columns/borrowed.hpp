@@ -77,6 +77,7 @@ inline bool borrow_codes(const BorrowedCodes& from, DenseColumns& out) {
         else if (col.storage == WIDE) col.slot = out.n_wide++;
         else if (col.storage != RAW || from.n_values[f] != 0) return false;
     }
+    out.pitch = out.n_counted;
     out.codes.borrow(from.codes, static_cast<size_t>(out.n_rows) * out.n_counted);
     out.wide_codes.borrow(from.wide_codes, static_cast<size_t>(out.n_rows) * out.n_wide);
     return take_largest_codes(from.codes, COUNTED, out.n_counted, out)

@@ -5,7 +5,8 @@
 //            cache line serves a row;
 //   WIDE     the same with uint32 codes, for strategy="count";
 //   RAW      many: values as they are, and, if lists are asked for, a list of the rows in
-//            ascending order: numbers, categories, missing values.
+//            ascending order: numbers, categories, missing values;
+//   KEYED    many, if keys are asked for: a uint32 in the order of the values, beside the codes.
 // Once encoded, codes never change; lists may be added, and be handed to a sample that does not
 // share them (`order/sample.hpp`).
 #pragma once
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "engine/columns/few_values.hpp"
+#include "engine/core/keys.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
@@ -24,21 +26,25 @@ namespace fasttree {
 constexpr uint32_t MAX_COUNTED = 256;  // codes of a COUNTED column, missing included
 constexpr uint32_t TILE = 64;          // features that a thread counts together
 
-enum Storage : uint8_t { RAW, COUNTED, WIDE };
+enum Storage : uint8_t { RAW, COUNTED, WIDE, KEYED };
 
 struct Column {
     Storage storage = RAW;
-    uint32_t slot = 0;               // of a COUNTED or WIDE column in its code matrix
+    uint32_t slot = 0;               // in its code matrix; of KEYED ones in bytes
+    uint32_t n_buckets = 0;          // KEYED: of its keys
+    uint32_t first_other = 0;        // KEYED: the least key of what is not a number
     uint32_t n_categories = 0;       // categories the column may hold
     std::vector<float> values;  // COUNTED, WIDE: distinct, ascending; missing has the code after
     uint32_t n_category_values = 0;           // of them categories, at the end
     bool has_missing = false;        // known of COUNTED, WIDE and listed columns
     AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
-    AlignedBuffer<uint8_t> narrow;   // codes of the encoded rows, until they are interleaved
+    AlignedBuffer<uint8_t> narrow;   // codes of the encoded rows, until they are interleaved; with
+                                     // keys they stay if those are all rows
     std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values
     std::vector<uint32_t> wide;
 
     bool has_categories() const noexcept { return n_categories > 0; }
+    bool is_plain() const noexcept { return !has_missing && n_categories == 0; }
     uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_category_values; }
 };
 
@@ -49,9 +55,10 @@ public:
     uint32_t n_rows;                      // of X
     std::vector<uint32_t> rows;           // that are encoded, ascending: all that samples hold
     std::vector<Column> columns;
-    AlignedBuffer<uint8_t> codes;                  // [n_rows, n_counted], of `rows` only
+    AlignedBuffer<uint8_t> codes;                  // [n_rows, pitch], of `rows` only
     AlignedBuffer<uint32_t> wide_codes;            // [n_rows, n_wide]
     uint32_t n_counted = 0, n_wide = 0;
+    uint32_t pitch = 0;                            // bytes of a row of codes, and keys if any
 
     DenseColumns(const float* X_, ptrdiff_t row_stride_, ptrdiff_t column_stride_, uint32_t n_rows_,
                  uint32_t n_features)
@@ -68,7 +75,7 @@ public:
         return X + static_cast<ptrdiff_t>(feature) * column_stride;
     }
     const uint8_t* code(uint32_t row, uint32_t slot) const {
-        return codes.get() + static_cast<size_t>(row) * n_counted + slot;
+        return codes.get() + static_cast<size_t>(row) * pitch + slot;
     }
 
     // Rows are encoded in parts, ranges of them, that threads share; X is read in its order.
@@ -205,23 +212,33 @@ public:
         }
     }
 
-    // Lists the rows of a feature of which the keys are given, or makes it WIDE.
-    void sort(uint32_t feature, const uint32_t* keys, bool widened, SortBuffers& buffers) {
+    // Lists the rows of a feature of which the keys are given, or makes it WIDE or KEYED.
+    void sort(uint32_t feature, const uint32_t* keys, Storage storage, SortBuffers& buffers) {
         Column& col = columns[feature];
         const uint32_t n = static_cast<uint32_t>(rows.size());
         buffers.reserve(n);
         for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(keys[i], rows[i]);
-        col.has_missing = sort_items(buffers, n, col.list.reserve(n)) > 0;
-        if (widened) widen(col, feature);
+        const uint32_t n_missing = sort_items(buffers, n, col.list.reserve(n));
+        col.has_missing = n_missing > 0;
+        if (storage == WIDE) widen(col, feature);
+        if (storage == KEYED) give_keys(col, n - n_missing);
     }
 
     // Room for the codes of all columns in the row-major matrices.
     void begin_interleaving() {
         for (Column& col : columns) {
-            if (col.storage == COUNTED) col.slot = n_counted++;
+            if (col.storage != KEYED) continue;
+            col.slot = pitch;
+            pitch += sizeof(uint32_t);
+        }
+        const bool is_keyed = pitch > 0;
+        for (Column& col : columns) {
+            if (col.storage == COUNTED) col.slot = pitch + n_counted++;
             if (col.storage == WIDE) col.slot = n_wide++;
         }
-        codes.reserve(static_cast<size_t>(n_rows) * n_counted);
+        pitch += n_counted;
+        if (is_keyed) pitch = (pitch + 3) / 4 * 4;  // keys of all rows are aligned
+        codes.reserve(static_cast<size_t>(n_rows) * pitch);
         wide_codes.reserve(static_cast<size_t>(n_rows) * n_wide);
     }
     // Moves the codes of a step of a part there.
@@ -233,9 +250,14 @@ public:
             for (const Column& col : columns) {
                 if (col.storage == COUNTED) {
                     const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
-                    const uint8_t* from = col.narrow.get();
-                    scatter(start, end, codes.get() + col.slot, n_counted,
-                            [=](size_t i) { return rank[from[i]]; });
+                    uint8_t* from = col.narrow.get();
+                    for (size_t i = start; i < end; ++i) from[i] = rank[from[i]];
+                    scatter(start, end, codes.get() + col.slot, pitch,
+                            [=](size_t i) { return from[i]; });
+                } else if (col.storage == KEYED) {
+                    const uint32_t* from = col.wide.data();
+                    scatter(start, end, reinterpret_cast<uint32_t*>(codes.get() + col.slot),
+                            pitch / sizeof(uint32_t), [=](size_t i) { return from[i]; });
                 } else if (col.storage == WIDE) {
                     const uint32_t* from = col.wide.data();
                     scatter(start, end, wide_codes.get() + col.slot, n_wide,
@@ -244,9 +266,12 @@ public:
             }
         }
     }
-    void end_interleaving() noexcept {
+    void end_interleaving(bool with_keys) noexcept {
         found_ = {};
-        for (Column& col : columns) col.narrow.release(), col.rank = {}, col.wide = {};
+        for (Column& col : columns) {
+            if (!with_keys || rows.size() < n_rows) col.narrow.release(), col.wide = {};
+            col.rank = {};
+        }
     }
 
     // Entries of the given rows in ascending order of the feature; returns how many are not
@@ -290,6 +315,35 @@ private:
         for (uint32_t row : rows) col.wide.push_back(code_of_row[row]);
         col.list.release();
         col.storage = WIDE;
+    }
+
+    // Keys of a listed column of which the first n_numbers are numbers. Buckets are of about the
+    // same number of rows, but a value is in one.
+    void give_keys(Column& col, uint32_t n_numbers) const {
+        const size_t n = rows.size(), most = n / (MAX_BUCKETS / 2) + 1;
+        std::vector<uint32_t> key_of_row(n_rows);
+        uint32_t bucket = 0, place = 0;
+        size_t n_in_bucket = 0;
+        col.first_other = NO_KEY;
+        // Two neighbouring buckets hold more than `most` rows, hence there are few enough.
+        for (size_t i = 0, end; i < n; i = end) {
+            end = i + 1;
+            while (end < n && !(col.list[end] & BOUNDARY)) ++end;
+            if (n_in_bucket > 0 && n_in_bucket + (end - i) > most) {
+                ++bucket;
+                place = 0;
+                n_in_bucket = 0;
+            }
+            const uint32_t key = bucket << KEY_SHIFT | place++;
+            if (i == n_numbers) col.first_other = key;
+            for (size_t k = i; k < end; ++k) key_of_row[col.list[k] & ROW] = key;
+            n_in_bucket += end - i;
+        }
+        col.n_buckets = bucket + 1;
+        col.wide.reserve(n);
+        for (uint32_t row : rows) col.wide.push_back(key_of_row[row]);
+        col.list.release();
+        col.storage = KEYED;
     }
 
     static void append_key(Column& col, uint32_t key) {

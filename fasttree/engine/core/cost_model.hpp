@@ -29,6 +29,27 @@ inline bool lists_pay(uint32_t n_features, uint32_t max_features) noexcept {
     return PARTITION * n_features < SORT * max_features;
 }
 
+// Keys cost a look at each feature drawn, whatever their number; lists a partition of all.
+inline bool keys_pay(uint32_t n_features, uint32_t max_features) noexcept {
+    constexpr double PARTITION = 1.5, KEYS = 3.0;
+    return KEYS * max_features < PARTITION * n_features;
+}
+
+// Keys of n of n_rows rows: a column holds those of neighbouring rows in one cache line, a row of
+// the matrix those of the other features.
+inline bool columns_pay(uint32_t n, uint32_t n_rows) noexcept {
+    constexpr uint32_t SHARE = 16;
+    return n > n_rows / SHARE;
+}
+
+// A feature of few rows, given by keys: each compared with each, 16 at a time, or counted by
+// bucket and class.
+inline bool comparing_pays(uint32_t n, uint32_t n_buckets, uint32_t n_classes) noexcept {
+    constexpr double COMPARE = 0.7, SCORE = 1.5, COUNT = 1.2, ADD_UP = 0.4, BEGIN = 20.0;
+    const double comparing = n * (COMPARE * ((n + 15) / 16) + SCORE);
+    return comparing < COUNT * n + n_buckets * (ADD_UP * n_classes + SCORE) + BEGIN;
+}
+
 // The list of a sample of n_kept rows: filtered from the list of all n_rows, or sorted anew.
 inline bool filtering_pays(size_t n_rows, size_t n_kept) noexcept {
     constexpr double FILTER = 1.5, SORT = 10.0;

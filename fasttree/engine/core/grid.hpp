@@ -41,6 +41,11 @@ inline double power_unit(double sum, double n_bits = 61.0) {
     return sum > 0.0 ? std::exp2(std::max(std::ceil(std::log2(sum)) - n_bits, -1074.0)) : 1.0;
 }
 
+// Whether a number below EXACT is an integer, without a call.
+inline bool is_integer(double x) noexcept {
+    return std::fabs(x) < EXACT && x == static_cast<double>(static_cast<int64_t>(x));
+}
+
 struct WeightGrid {
     double unit;
     double magnitude;   // sum of absolute weights; infinite: there is no grid
@@ -55,7 +60,7 @@ inline WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t*
     WeightGrid grid{1.0, 0.0, 0, false};
     bool integers = true;
     for (size_t i = 0; i < n; ++i) {
-        integers &= w[i] == std::floor(w[i]);
+        integers &= is_integer(w[i]);
         grid.has_negative |= w[i] < 0.0;
         grid.magnitude += std::fabs(w[i]);
     }
@@ -63,6 +68,10 @@ inline WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t*
     if (!integers || grid.magnitude >= EXACT) {
         const double spread = std::max(0.0, std::ceil(std::log2(n_outputs / 4.0) / 2));
         grid.unit = power_unit(grid.magnitude, 61.0 - spread);
+    }
+    if (grid.unit == 1.0 && integers) {
+        for (size_t i = 0; i < n; ++i) grid.total += out[i] = static_cast<int64_t>(w[i]);
+        return grid;
     }
     for (size_t i = 0; i < n; ++i) {
         out[i] = std::llrint(w[i] / grid.unit);

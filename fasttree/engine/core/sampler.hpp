@@ -193,6 +193,8 @@ public:
     bool is_ascending() const noexcept {
         return visit([](const auto& s) { return s.is_ascending(); });
     }
+    // Whether draws do not depend on which features are known to be constant.
+    bool is_keyed() const noexcept { return std::holds_alternative<KeyedSampler>(kind_); }
     void begin(uint64_t key, uint32_t n_known) noexcept {
         visit([=](auto& s) { s.begin(key, n_known); });
     }

@@ -98,7 +98,8 @@ private:
     // In vectors where there are any, else over the listed runs.
     bool scan(uint32_t feature, const BlockRuns& picked, const Limits& limits, Candidate& best) {
         if constexpr (BlockScan<Acc>::exists) {
-            if (acc_.t.simd == SIMD_AVX512 && picked.n_missing == 0 && !limits.checked()) {
+            if (acc_.t.simd == SIMD_AVX512 && picked.n_missing == 0 && !limits.checked() &&
+                fits_block_scan(acc_)) {
                 return block_scan_.scan(acc_, picked, std::max(limits.min_samples_leaf, 1u), best);
             }
         }

@@ -3,7 +3,8 @@
 // Nodes own slices [start, end) of the rows. Of every column that is listed the sample holds a
 // list of its own, partitioned stably at each split; the codes of the other columns are read
 // where all samples share them (`columns/dense.hpp`).
-// Invariant: rows[start:end] are the node's rows in ascending order, and the same slice of each
+// Invariant: rows[start:end] are the node's rows in ascending order, or, where labels stand beside
+// them, in the order of their classes, and the same slice of each
 // list holds the same rows in ascending order of the column: numbers, categories, missing values.
 #pragma once
 #include <algorithm>
@@ -28,6 +29,7 @@ public:
     const DenseColumns& data;
     std::vector<uint32_t> rows;
     std::vector<AlignedBuffer<uint32_t>> lists;  // [n_features], empty where a column is not listed
+    AlignedBuffer<Label> labels;  // of `rows`, both by class; or none (core/keys.hpp)
 
     // Rows, ascending, among those that are encoded.
     DenseSample(const DenseColumns& data_, std::vector<uint32_t> rows_)
@@ -195,7 +197,7 @@ private:
             }
             left[n_values] = split.missing_left;
             const uint8_t* codes = data.codes.get() + col.slot;
-            const size_t stride = data.n_counted;
+            const size_t stride = data.pitch;
             BitWriter writer(sides);
             for (uint32_t i = start; i < end; ++i) {
                 writer.put(node_rows[i], left[codes[node_rows[i] * stride]]);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/order/block.hpp"
+#include "engine/score/advance.hpp"
 #include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
@@ -22,6 +23,10 @@ template <class Acc>
 struct BlockScan {
     static constexpr bool exists = false;
 };
+
+// Whether the numbers of a node are such that vectors hold them.
+template <class Acc>
+inline bool fits_block_scan(const Acc&) { return true; }
 
 #if FASTTREE_X86
 
@@ -243,6 +248,84 @@ struct BlockScan<SquaredError<UnitWeights, true>> : SumsBlockScan<SquaredError<U
 };
 template <>
 struct BlockScan<Poisson<UnitWeights, true>> : SumsBlockScan<Poisson<UnitWeights, true>> {};
+
+// Squared error with weights: sums about the node's mean, as in `advance`, tell which positions may
+// be the best; their scores are the accumulator's.
+template <>
+inline bool fits_block_scan(const SquaredError<SampleWeights, true>& acc) {
+    return !acc.t.has_negative_weights && acc.w_total < EXACT_COUNT;
+}
+template <>
+struct BlockScan<SquaredError<SampleWeights, true>> {
+    using Acc = SquaredError<SampleWeights, true>;
+    static constexpr bool exists = true;
+    int64_t sums[BLOCK_ROWS], weights[BLOCK_ROWS];  // by place
+
+    void open(const Targets& t, const uint32_t* rows, uint32_t n) {
+        for (uint32_t i = 0; i < n; ++i) {
+            sums[i] = t.sums[rows[i]];
+            weights[i] = t.weights[rows[i]];
+        }
+    }
+
+    FASTTREE_AVX512 bool scan(Acc& acc, const BlockRuns& runs, uint32_t leaf, Candidate& best) {
+        const uint64_t candidates = candidate_bits(runs, leaf);
+        const __m512i zero = _mm512_setzero_si512(), last_lane = _mm512_set1_epi64(7);
+        const __m512i offset = _mm512_set1_epi64(acc.mean_sum);
+        const double w = to_double(acc.w_total);
+        const double t = to_double(acc.total1 - acc.mean_sum * acc.w_total);
+        __m512i places = _mm512_loadu_si512(runs.places), left = zero, n_left = zero;
+        bool found = false;
+        for (uint32_t p = 0; p < BLOCK_ROWS && candidates >> p != 0; p += 8) {
+            const uint32_t n = std::min(runs.n - p, 8u);
+            const __mmask8 lanes = static_cast<__mmask8>((1u << n) - 1);
+            const __m512i place = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(places));
+            left = _mm512_add_epi64(
+                left, prefix_sums(_mm512_mask_i64gather_epi64(zero, lanes, place, sums, 8)));
+            n_left = _mm512_add_epi64(
+                n_left, prefix_sums(_mm512_mask_i64gather_epi64(zero, lanes, place, weights, 8)));
+            const __m512d d = _mm512_cvtepi64_pd(
+                _mm512_sub_epi64(left, _mm512_mullo_epi64(offset, n_left)));
+            const __m512d wl = _mm512_cvtepi64_pd(n_left);
+            const uint32_t beating = fasttree::beating(d, wl, w, t, best.score * SCREEN) &
+                                     static_cast<uint32_t>(candidates >> p) & 0xffu;
+            if (beating) found |= take(acc, beating, d, wl, w, t, left, n_left, p + 1, best);
+            left = _mm512_permutexvar_epi64(last_lane, left);
+            n_left = _mm512_permutexvar_epi64(last_lane, n_left);
+            places = _mm512_alignr_epi64(places, places, 1);
+        }
+        return found;
+    }
+
+private:
+    // Exact scores of the lanes near the best.
+    FASTTREE_AVX512 static bool take(Acc& acc, uint32_t lanes, __m512d about_mean, __m512d wl,
+                                     double w, double t, __m512i left, __m512i n_left,
+                                     uint32_t first, Candidate& best) {
+        const __m512d all = _mm512_set1_pd(w);
+        const __m512d d = _mm512_sub_pd(_mm512_mul_pd(about_mean, all),
+                                        _mm512_mul_pd(_mm512_set1_pd(t), wl));
+        const __m512d scores = _mm512_div_pd(_mm512_mul_pd(d, d),
+                                             _mm512_mul_pd(wl, _mm512_sub_pd(all, wl)));
+        const __mmask8 k = static_cast<__mmask8>(lanes);
+        const double bar = _mm512_mask_reduce_max_pd(k, scores) * SCREEN;
+        int64_t sum[8], weight[8];
+        _mm512_storeu_si512(sum, left);
+        _mm512_storeu_si512(weight, n_left);
+        bool found = false;
+        for (uint32_t near = _mm512_mask_cmp_pd_mask(k, scores, _mm512_set1_pd(bar), _CMP_GE_OQ);
+             near != 0; near &= near - 1) {
+            const uint32_t i = static_cast<uint32_t>(__builtin_ctz(near)), p = first + i;
+            acc.w_left = weight[i];
+            acc.left1 = sum[i];
+            const double score = acc.score();
+            if (!(score > best.score)) continue;
+            best = {score, p, p, p, false, 0.0, THRESHOLD};
+            found = true;
+        }
+        return found;
+    }
+};
 
 #endif
 

@@ -13,6 +13,7 @@
 #include "engine/scan/bounds.hpp"
 #include "engine/scan/category_scan.hpp"
 #include "engine/scan/cells.hpp"
+#include "engine/scan/key_scan.hpp"
 #include "engine/scan/scanner.hpp"
 #include "engine/scan/skip.hpp"
 #include "engine/score/accumulator.hpp"
@@ -32,6 +33,7 @@ class ScannerOf final : public Scanner {
     using Cell = typename Acc::Cell;
     Acc acc_;
     std::conditional_t<Acc::has_cells, CellsOf<Acc>, NoCells> cells_;
+    KeyScan<Acc> key_scan_;
     CategoryScan<Acc> categories_;
     SeparationBound<Acc> separation_bound_;
     SubsetBound<Acc> subset_bound_;
@@ -42,7 +44,7 @@ class ScannerOf final : public Scanner {
 
 public:
     explicit ScannerOf(const Targets& targets)
-        : acc_(targets), cells_(acc_), separation_bound_(targets) {}
+        : acc_(targets), cells_(acc_), key_scan_(acc_), separation_bound_(targets) {}
 
     void watch(Poll* poll) noexcept override { acc_.poll = poll; }
     uint64_t work(uint32_t n) const noexcept override { return acc_.work(n); }
@@ -52,6 +54,13 @@ public:
         n_rows_ = n;
         acc_.begin_node(rows, n);
         separation_bound_.begin_node();
+    }
+    bool make_labels(const uint32_t* rows, uint32_t n, Label* labels) const override {
+        if constexpr (KeyScan<Acc>::exists) return make_class_labels(acc_, rows, n, labels);
+        return false;
+    }
+    void begin_labels(const Label* labels, uint32_t n) override {
+        if constexpr (KeyScan<Acc>::exists) key_scan_.begin_node(acc_, labels, n);
     }
     FeatureBound feature_bound(double score) override {
         return separation_bound_.feature_bound(acc_, rows_, n_rows_, score);
@@ -109,6 +118,11 @@ public:
     bool scan(const Nonzeros& nonzeros, const Limits& limits, Candidate& best) override {
         return limits.checked() ? both_passes<true>(nonzeros, limits, best)
                                 : both_passes<false>(nonzeros, limits, best);
+    }
+
+    bool scan(const Keys& keys, Candidate& best) override {
+        if constexpr (KeyScan<Acc>::exists) return key_scan_.scan(keys, best);
+        return false;
     }
 
     const Cells* cells() const noexcept override {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/core/cells.hpp"
+#include "engine/core/keys.hpp"
 #include "engine/core/nonzeros.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/targets.hpp"
@@ -22,6 +23,10 @@ public:
 
     // Takes the node's rows; totals for the scans that follow.
     virtual void begin_node(const uint32_t* rows, uint32_t n) = 0;
+    // Class and weight of each row, which nodes keep beside their rows for searches by keys; false
+    // if these targets have none. With labels a node begins by begin_labels, in class order.
+    virtual bool make_labels(const uint32_t* rows, uint32_t n, Label* labels) const = 0;
+    virtual void begin_labels(const Label* labels, uint32_t n) = 0;
     // Of the node begun last, same rows.
     virtual void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) = 0;
     virtual void node_value(double* value) const = 0;
@@ -44,6 +49,9 @@ public:
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Nonzeros&, const Limits&, Candidate& best) = 0;
+    // For a node with labels: thresholds on a feature of numbers, without limits but that neither
+    // child is empty. `left` and `right` of the candidate are positions of the rows next to it.
+    virtual bool scan(const Keys&, Candidate& best) = 0;
     // The same for one candidate: the first n_left entries, in any order, are the left child.
     virtual bool scan_sides(const Runs&, uint32_t n_left, const Limits&, Candidate& best) = 0;
     // Groups of the feature scanned last, for CATEGORY_SET in ascending order of their means.

@@ -11,8 +11,11 @@
 
 namespace fasttree {
 
-class DenseNodeColumns final : public NodeColumns {
+class DenseNodeColumns : public NodeColumns {
+protected:
     Scanner& scanner_;
+
+private:
     DenseWorkspace workspace_;
     const DenseSample& sample_;
     int scratch_table_ = NO_TABLE;
@@ -38,6 +41,7 @@ public:
         return std::make_unique<SampledFeatures>(sampler, scanner, poll, n_features);
     }
     const uint32_t* rows(const Node& node) override { return sample_.rows.data() + node.start; }
+    void begin_node(const Node& node) override { scanner_.begin_node(rows(node), node.size()); }
     float value(uint32_t row, uint32_t feature) const noexcept override {
         return sample_.data.value(row, feature);
     }

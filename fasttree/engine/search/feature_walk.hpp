@@ -59,8 +59,7 @@ public:
         return sampler_.is_known_constant(share);
     }
     void begin(const Node& node, const uint32_t* rows) override {
-        // In ascending order, no later feature can beat or tie-break a perfect split.
-        perfect_ = sampler_.is_ascending() ? scanner_.perfect_score(rows, node.size()) : INFINITE;
+        perfect_ = sampler_.is_keyed() ? scanner_.perfect_score(rows, node.size()) : INFINITE;
         work_ = scanner_.work(node.size());
         is_shared_ = false;
         sampler_.begin(node.key, node.n_known);
@@ -73,7 +72,14 @@ public:
     uint32_t next(const Split& best) override {
         if (!poll_.go_on(work_)) return NO_FEATURE;
         if (is_shared_) return std::exchange(only_, NO_FEATURE);
-        return best.score >= perfect_ ? NO_FEATURE : sampler_.next();
+        // No higher feature can beat or tie-break a perfect split.
+        const bool is_perfect = best.score >= perfect_;
+        if (is_perfect && sampler_.is_ascending()) return NO_FEATURE;
+        uint32_t feature = sampler_.next();
+        while (is_perfect && feature != NO_FEATURE && feature > best.feature) {
+            feature = sampler_.next();
+        }
+        return feature;
     }
     void looked(bool is_constant, const Split&) override {
         if (is_constant && !is_shared_) sampler_.found_constant();

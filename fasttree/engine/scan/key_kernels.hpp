@@ -1,0 +1,303 @@
+// The loops over the keys of one node, for criteria on classes.
+//
+// Nothing is sorted. Of few rows, every row's key is compared with every other: a lane holds what
+// is on the left of the threshold at its key. Of many, rows are counted by bucket, class by class,
+// and prefix sums are what is on the left of the limits between buckets.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/core/keys.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+
+namespace fasttree {
+
+// The rows of a node of one class: their positions, and the sum of their weights.
+struct ClassRows {
+    uint32_t label_class, begin, end, weight;
+};
+
+// The rows of the class that begins at a position.
+inline ClassRows class_rows_portable(const Label* labels, uint32_t begin, uint32_t n) {
+    const uint32_t c = label_class(labels[begin]);
+    uint32_t end = begin, weight = 0;
+    do weight += label_weight(labels[end++]);
+    while (end < n && label_class(labels[end]) == c);
+    return {c, begin, end, weight};
+}
+#if FASTTREE_X86
+FASTTREE_AVX512 inline ClassRows class_rows_avx512(const Label* labels, uint32_t begin,
+                                                   uint32_t n) {
+    const uint32_t c = label_class(labels[begin]);
+    const __m512i low = _mm512_set1_epi16(0xff), own = _mm512_set1_epi16(static_cast<short>(c));
+    __m512i weights = _mm512_setzero_si512();
+    uint32_t end = begin;
+    for (bool is_last = false; !is_last && end < n;) {
+        const __mmask32 lanes = static_cast<__mmask32>(low_bits(std::min(n - end, 32u)));
+        const __m512i label = _mm512_maskz_loadu_epi16(lanes, labels + end);
+        const __mmask32 other =
+            _mm512_mask_cmpneq_epi16_mask(lanes, _mm512_and_si512(label, low), own);
+        is_last = other != 0;
+        const uint32_t n_own = static_cast<uint32_t>(
+            is_last ? __builtin_ctz(other) : __builtin_popcount(lanes));
+        const __mmask32 is_own = static_cast<__mmask32>(low_bits(n_own));
+        weights = _mm512_add_epi32(
+            weights, _mm512_madd_epi16(_mm512_maskz_srli_epi16(is_own, label, LABEL_BITS),
+                                       _mm512_set1_epi16(1)));
+        end += n_own;
+    }
+    return {c, begin, end, static_cast<uint32_t>(_mm512_reduce_add_epi32(weights))};
+}
+#endif
+inline ClassRows class_rows(Simd simd, const Label* labels, uint32_t begin, uint32_t n) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return class_rows_avx512(labels, begin, n);
+#endif
+    return class_rows_portable(labels, begin, n);
+}
+
+// What is on the left of each of several thresholds: weight and, of two classes, the weight of
+// class 1, or the sums of squared class weights on either side. Whole numbers below 2**53.
+// Number -1 is what there is before the first: nothing on the left.
+struct LeftSums {
+    static constexpr uint32_t BEFORE = 8;
+    alignas(64) double all[3][BEFORE + MAX_BUCKETS];
+
+    double* weight() { return all[0] + BEFORE; }
+    double* first() { return all[1] + BEFORE; }
+    double* second() { return all[2] + BEFORE; }
+    void begin(uint32_t n, double squares) {
+        for (double(&sums)[BEFORE + MAX_BUCKETS] : all) std::fill_n(sums, BEFORE + n, 0.0);
+        second()[-1] = squares;
+    }
+};
+
+// Class weights by bucket; as many zeros stand before the first.
+constexpr uint32_t COUNTS_BEFORE = 16;
+
+// Weights of the rows by bucket. Many are counted in two tables that take turns: rows of one bucket
+// often follow each other, and each would wait for the one before.
+inline void count_keys(const Keys& k, const Label* labels, const ClassRows& rows,
+                       uint32_t* weights) {
+    constexpr uint32_t MANY = 4;  // rows of a bucket
+    uint32_t i = rows.begin;
+    if (rows.end - i >= MANY * k.n_buckets) {
+        uint32_t others[MAX_BUCKETS];
+        std::fill_n(others, k.n_buckets, 0);
+        for (; i + 2 <= rows.end; i += 2) {
+            weights[k.bucket(i)] += label_weight(labels[i]);
+            others[k.bucket(i + 1)] += label_weight(labels[i + 1]);
+        }
+        for (uint32_t b = 0; b < k.n_buckets; ++b) weights[b] += others[b];
+    }
+    for (; i < rows.end; ++i) weights[k.bucket(i)] += label_weight(labels[i]);
+}
+
+inline void add_up_portable(uint32_t* weights, uint32_t n) {
+    for (uint32_t b = 1; b < n; ++b) weights[b] += weights[b - 1];
+}
+#if FASTTREE_X86
+// Up to 15 numbers behind the last change.
+FASTTREE_AVX512 inline void add_up_avx512(uint32_t* weights, uint32_t n) {
+    const __m512i zero = _mm512_setzero_si512(), last = _mm512_set1_epi32(15);
+    __m512i before = zero;
+    for (uint32_t b = 0; b < n; b += 16) {
+        __m512i sum = _mm512_loadu_si512(weights + b);
+        sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 15));
+        sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 14));
+        sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 12));
+        sum = _mm512_add_epi32(sum, _mm512_alignr_epi32(sum, zero, 8));
+        sum = _mm512_add_epi32(sum, before);
+        _mm512_storeu_si512(weights + b, sum);
+        before = _mm512_permutexvar_epi32(last, sum);
+    }
+}
+#endif
+
+// Prefix sums, in place.
+inline void add_up(Simd simd, uint32_t* weights, uint32_t n) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return add_up_avx512(weights, n);
+#endif
+    add_up_portable(weights, n);
+}
+
+// Adds a class whose weights on the left of n thresholds are given.
+template <bool two_classes>
+__attribute__((always_inline)) inline void add_class_here(const ClassRows& rows,
+                                                          const uint32_t* left, uint32_t n,
+                                                          LeftSums& out) {
+    const double total = rows.weight;
+    double *weight = out.weight(), *first = out.first(), *second = out.second();
+    const bool is_first = rows.label_class == 1;
+    for (uint32_t b = 0; b < n; ++b) {
+        const double l = static_cast<double>(static_cast<int32_t>(left[b]));
+        weight[b] += l;
+        if constexpr (two_classes) {
+            first[b] = is_first ? l : 0.0;  // the higher class comes last
+        } else {
+            const double r = total - l;
+            first[b] += l * l;
+            second[b] += r * r;
+        }
+    }
+}
+#if FASTTREE_X86
+template <bool two_classes>
+FASTTREE_AVX512 inline void add_class_avx512(const ClassRows& rows, const uint32_t* left,
+                                             uint32_t n, LeftSums& out) {
+    add_class_here<two_classes>(rows, left, n, out);
+}
+#endif
+template <bool two_classes>
+inline void add_class(Simd simd, const ClassRows& rows, const uint32_t* left, uint32_t n,
+                      LeftSums& out) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return add_class_avx512<two_classes>(rows, left, n, out);
+#endif
+    add_class_here<two_classes>(rows, left, n, out);
+}
+
+// Weights of a class on the left of the threshold at each of n keys.
+inline void compare_portable(const uint32_t* keys, uint32_t n, const uint32_t* weights,
+                             const ClassRows& rows, uint32_t* left) {
+    for (uint32_t i = 0; i < n; ++i) {
+        uint32_t sum = 0;
+        for (uint32_t j = rows.begin; j < rows.end; ++j) {
+            sum += keys[j] <= keys[i] ? weights[j] : 0;
+        }
+        left[i] = sum;
+    }
+}
+#if FASTTREE_X86
+FASTTREE_AVX512 inline void compare_avx512(const uint32_t* keys, uint32_t n,
+                                           const uint32_t* weights, const ClassRows& rows,
+                                           uint32_t* left) {
+    for (uint32_t i = 0; i < n; i += 16) {
+        const __m512i limit = _mm512_loadu_si512(keys + i);
+        __m512i sum = _mm512_setzero_si512();
+        for (uint32_t j = rows.begin; j < rows.end; ++j) {
+            const __m512i key = _mm512_set1_epi32(static_cast<int>(keys[j]));
+            const __m512i weight = _mm512_set1_epi32(static_cast<int>(weights[j]));
+            sum = _mm512_mask_add_epi32(sum, _mm512_cmple_epu32_mask(key, limit), sum, weight);
+        }
+        _mm512_storeu_si512(left + i, sum);
+    }
+}
+#endif
+inline void compare(Simd simd, const uint32_t* keys, uint32_t n, const uint32_t* weights,
+                    const ClassRows& rows, uint32_t* left) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return compare_avx512(keys, n, weights, rows, left);
+#endif
+    compare_portable(keys, n, weights, rows, left);
+}
+
+// Where the rows next to a threshold are.
+struct Neighbours {
+    uint32_t n_left;        // rows of keys up to the limit
+    uint32_t below, above;  // positions of a largest key on the left, of a smallest on the right
+};
+
+inline Neighbours neighbours_portable(const uint32_t* keys, uint32_t n, uint32_t limit) {
+    Neighbours out{0, 0, 0};
+    bool has_below = false, has_above = false;
+    for (uint32_t i = 0; i < n; ++i) {
+        if (keys[i] <= limit) {
+            ++out.n_left;
+            if (!has_below || keys[i] > keys[out.below]) out.below = i;
+            has_below = true;
+        } else {
+            if (!has_above || keys[i] < keys[out.above]) out.above = i;
+            has_above = true;
+        }
+    }
+    return out;
+}
+#if FASTTREE_X86
+FASTTREE_AVX512 inline uint32_t find_key_avx512(const uint32_t* keys, uint32_t n, uint32_t key) {
+    const __m512i wanted = _mm512_set1_epi32(static_cast<int>(key));
+    for (uint32_t i = 0; i < n; i += 16) {
+        const uint32_t at = _mm512_cmpeq_epu32_mask(_mm512_loadu_si512(keys + i), wanted);
+        if (at) return i + static_cast<uint32_t>(__builtin_ctz(at));
+    }
+    return 0;
+}
+FASTTREE_AVX512 inline Neighbours neighbours_avx512(const uint32_t* keys, uint32_t n,
+                                                    uint32_t limit) {
+    const __m512i bar = _mm512_set1_epi32(static_cast<int>(limit));
+    __m512i below = _mm512_setzero_si512(), above = _mm512_set1_epi32(-1);
+    Neighbours out{0, 0, 0};
+    for (uint32_t i = 0; i < n; i += 16) {
+        const uint32_t lanes = n - i < 16 ? (1u << (n - i)) - 1 : 0xffffu;
+        const __m512i key = _mm512_loadu_si512(keys + i);
+        const uint32_t left = _mm512_mask_cmple_epu32_mask(static_cast<__mmask16>(lanes), key, bar);
+        out.n_left += static_cast<uint32_t>(__builtin_popcount(left));
+        below = _mm512_mask_max_epu32(below, static_cast<__mmask16>(left), below, key);
+        above = _mm512_mask_min_epu32(above, static_cast<__mmask16>(lanes & ~left), above, key);
+    }
+    out.below = find_key_avx512(keys, n, _mm512_reduce_max_epu32(below));
+    out.above = find_key_avx512(keys, n, _mm512_reduce_min_epu32(above));
+    return out;
+}
+#endif
+inline Neighbours neighbours(Simd simd, const uint32_t* keys, uint32_t n, uint32_t limit) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return neighbours_avx512(keys, n, limit);
+#endif
+    return neighbours_portable(keys, n, limit);
+}
+
+// Keys in the buckets of `is_open`, a bit each, in the high halves of items, their positions in the
+// low ones. Returns their number. `items` has room for n + KEY_PADDING.
+inline uint32_t take_open_portable(const Keys& k, const uint32_t* is_open, uint64_t* items) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k.n; ++i) {
+        items[n] = uint64_t{k.keys[i]} << 32 | i;
+        n += get_bit(is_open, k.bucket(i));
+    }
+    return n;
+}
+#if FASTTREE_X86
+FASTTREE_AVX512 inline uint32_t take_open_avx512(const Keys& k, const uint32_t* is_open,
+                                                 uint64_t* items) {
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i words = _mm512_castsi256_si512(
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(is_open)));
+    const __m128i shift = _mm_cvtsi32_si128(k.shift);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k.n; i += 16) {
+        const uint32_t lanes = k.n - i < 16 ? (1u << (k.n - i)) - 1 : 0xffffu;
+        const __m512i key = _mm512_loadu_si512(k.keys + i);
+        const __m512i bucket = _mm512_srl_epi32(key, shift);
+        const __m512i word = _mm512_permutexvar_epi32(
+            _mm512_and_si512(_mm512_srli_epi32(bucket, 5), _mm512_set1_epi32(7)), words);
+        const __m512i bit = _mm512_sllv_epi32(_mm512_set1_epi32(1),
+                                              _mm512_and_si512(bucket, _mm512_set1_epi32(31)));
+        const __mmask16 is_in =
+            _mm512_mask_test_epi32_mask(static_cast<__mmask16>(lanes), word, bit);
+        if (!is_in) continue;
+        const __m512i place = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(i)), lane);
+        const __m512i high = _mm512_maskz_compress_epi32(is_in, key);
+        const __m512i low = _mm512_maskz_compress_epi32(is_in, place);
+        const auto store = [&](uint32_t at, __m256i half_high, __m256i half_low) FASTTREE_AVX512 {
+            const __m512i keys = _mm512_slli_epi64(_mm512_cvtepu32_epi64(half_high), 32);
+            _mm512_storeu_si512(items + at,
+                                _mm512_or_si512(keys, _mm512_cvtepu32_epi64(half_low)));
+        };
+        store(n, _mm512_castsi512_si256(high), _mm512_castsi512_si256(low));
+        store(n + 8, _mm512_extracti64x4_epi64(high, 1), _mm512_extracti64x4_epi64(low, 1));
+        n += static_cast<uint32_t>(__builtin_popcount(is_in));
+    }
+    return n;
+}
+#endif
+inline uint32_t take_open(Simd simd, const Keys& k, const uint32_t* is_open, uint64_t* items) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return take_open_avx512(k, is_open, items);
+#endif
+    return take_open_portable(k, is_open, items);
+}
+
+}  // namespace fasttree

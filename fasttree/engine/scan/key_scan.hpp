@@ -1,0 +1,240 @@
+// The best threshold of a feature whose values in a node are given as keys (`core/keys.hpp`).
+//
+// Exact: where rows are counted by buckets of several values, a bound on what any threshold inside
+// a bucket can score tells which buckets must be looked at value by value. Scores are the
+// accumulator's, by the same expressions over the same whole numbers, and ties those of
+// `core/ties.hpp`.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "engine/core/cost_model.hpp"
+#include "engine/core/runs.hpp"
+#include "engine/scan/key_kernels.hpp"
+#include "engine/scan/key_scores.hpp"
+#include "engine/score/binary_gini.hpp"
+#include "engine/score/classification.hpp"
+#include "engine/simd/sorting.hpp"
+#include "utils/_aligned_buffer.hpp"
+
+namespace fasttree {
+
+// By default there is none: keys are sorted and passed over as runs.
+template <class Acc>
+struct KeyScan {
+    static constexpr bool exists = false;
+    explicit KeyScan(const Acc&) {}
+};
+
+// For criteria on the weights of classes.
+template <class Score>
+class ClassKeyScan {
+    static constexpr uint32_t FEW_ROWS = 128;  // at most, to be compared with each other
+    static constexpr uint32_t CLASSES = 256;
+
+    const Simd simd_;
+    const Label* labels_ = nullptr;
+    uint32_t n_ = 0;
+    Score score_{};
+    double squares_ = 0.0;               // of the node's class weights
+    uint8_t place_[CLASSES];             // of a class in `classes`
+    uint32_t weights_[FEW_ROWS + KEY_PADDING];
+    uint32_t left_[FEW_ROWS + KEY_PADDING];
+    uint32_t last_keys_[2][MAX_BUCKETS];  // of buckets; of values
+    LeftSums sums_;
+    AlignedBuffer<uint32_t> counts_;     // prefix sums [class, COUNTS_BEFORE + bucket]
+    size_t stride_ = 0;
+    std::vector<double> inside_;         // class weights on the left
+    SortBuffers buffers_;
+
+public:
+    std::vector<ClassRows> classes;      // of the node, ascending
+
+    explicit ClassKeyScan(Simd simd) : simd_(simd), inside_(CLASSES) {
+        std::iota(last_keys_[0], last_keys_[0] + MAX_BUCKETS, 0);
+        for (uint32_t b = 0; b < MAX_BUCKETS; ++b) last_keys_[1][b] = last_key(b, KEY_SHIFT);
+        classes.reserve(CLASSES);
+    }
+
+    // Takes a node whose rows are in the order of their classes.
+    void begin(const Label* labels, uint32_t n) {
+        labels_ = labels;
+        n_ = n;
+        classes.clear();
+        score_ = {0.0, 0.0};
+        squares_ = 0.0;
+        for (uint32_t i = 0; i < n;) {
+            const ClassRows rows = class_rows(simd_, labels, i, n);
+            place_[rows.label_class] = static_cast<uint8_t>(classes.size());
+            classes.push_back(rows);
+            score_.w += rows.weight;
+            if (rows.label_class == 1) score_.t = rows.weight;
+            squares_ += static_cast<double>(rows.weight) * rows.weight;
+            i = rows.end;
+        }
+        if (n > FEW_ROWS) return;
+        for (uint32_t i = 0; i < n; ++i) weights_[i] = label_weight(labels[i]);
+    }
+
+    bool scan(const Keys& k, Candidate& out) {
+        BestKey best(out.score);
+        const uint32_t n_classes = static_cast<uint32_t>(classes.size());
+        if (n_ <= FEW_ROWS && comparing_pays(n_, k.n_buckets, n_classes)) {
+            compare_rows(k, best);
+        } else {
+            count_buckets(k, best);
+            if (k.shift > 0) look_inside(k, best);
+        }
+        if (!best.found) return false;
+        const Neighbours at = neighbours(simd_, k.keys, n_, best.limit);
+        out = {best.score, at.below, at.above, at.n_left, false, 0.0, THRESHOLD};
+        return true;
+    }
+
+private:
+    void compare_rows(const Keys& k, BestKey& best) {
+#if FASTTREE_X86
+        if (simd_ == SIMD_AVX512 && n_ <= ROWS_OF_VECTOR) {
+            return best_of_rows_avx512(score_, k.keys, n_, weights_, classes, best);
+        }
+#endif
+        sums_.begin(n_, squares_);
+        for (const ClassRows& rows : classes) {
+            compare(simd_, k.keys, n_, weights_, rows, left_);
+            add_class<Score::two_classes>(simd_, rows, left_, n_, sums_);
+        }
+        best_key(simd_, score_, sums_, k.keys, n_, best);
+    }
+    void count_buckets(const Keys& k, BestKey& best) {
+        stride_ = COUNTS_BEFORE + (k.n_buckets + 15) / 16 * 16;
+        uint32_t* counts = counts_.reserve(stride_ * classes.size() + COUNTS_BEFORE);
+        std::fill_n(counts, stride_ * classes.size(), 0);
+        sums_.begin(k.n_buckets, squares_);
+        for (const ClassRows& rows : classes) {
+            uint32_t* own = counts + COUNTS_BEFORE;
+            count_keys(k, labels_, rows, own);
+            add_up(simd_, own, k.n_buckets);
+            add_class<Score::two_classes>(simd_, rows, own, k.n_buckets, sums_);
+            counts += stride_;
+        }
+        best_key(simd_, score_, sums_, last_keys_[k.shift > 0], k.n_buckets, best);
+    }
+
+    // Thresholds inside buckets.
+    void look_inside(const Keys& k, BestKey& best) {
+        uint32_t is_open[MAX_BUCKETS / 32] = {};
+        find_open(k.n_buckets, best.low_bar(), is_open);
+        buffers_.reserve(n_ + KEY_PADDING);
+        const uint32_t n = take_open(simd_, k, is_open, buffers_.items.get());
+        if (n < 2) return;
+        const uint64_t* items = sort_by_key(buffers_.items.get(), buffers_.scratch.get(), n);
+        for (uint32_t first = 0, last; first < n; first = last) {
+            const uint32_t bucket = key_of(items[first]) >> k.shift;
+            last = first + 1;
+            while (last < n && key_of(items[last]) >> k.shift == bucket) ++last;
+            if (key_of(items[first]) == key_of(items[last - 1])) continue;
+            scan_bucket(bucket, items + first, last - first, best);
+        }
+    }
+    void find_open(uint32_t n_buckets, double bar, uint32_t* is_open) {
+#if FASTTREE_X86
+        if (simd_ == SIMD_AVX512) {
+            if constexpr (Score::two_classes) {
+                return open_avx512(score_, sums_, n_buckets, bar, is_open);
+            } else {
+                return open_avx512(score_, sums_, classes, counts_.get(), stride_, n_buckets, bar,
+                                   is_open);
+            }
+        }
+#endif
+        if constexpr (Score::two_classes) {
+            open_portable(score_, sums_, n_buckets, bar, is_open);
+        } else {
+            open_portable(score_, sums_, classes, counts_.get(), stride_, n_buckets, bar, is_open);
+        }
+    }
+    void scan_bucket(uint32_t bucket, const uint64_t* items, uint32_t n, BestKey& best) {
+        const int64_t before = int64_t{bucket} - 1;
+        double wl = sums_.weight()[before];
+        double first = sums_.first()[before], second = sums_.second()[before];
+        if constexpr (!Score::two_classes) {
+            for (size_t c = 0; c < classes.size(); ++c) {
+                inside_[c] = counts_[c * stride_ + COUNTS_BEFORE + before];
+            }
+        }
+        // Loop invariant: the sums are of the first p rows and all buckets before.
+        for (uint32_t p = 0; p < n;) {
+            const uint32_t key = key_of(items[p]);
+            const Label label = labels_[payload_of(items[p])];
+            const double weight = label_weight(label);
+            wl += weight;
+            if constexpr (Score::two_classes) {
+                first += label_class(label) == 1 ? weight : 0.0;
+            } else {
+                const uint32_t c = place_[label_class(label)];
+                const double l = inside_[c], r = classes[c].weight - l;
+                first += weight * (2.0 * l + weight);
+                second -= weight * (2.0 * r - weight);
+                inside_[c] = l + weight;
+            }
+            if (++p == n || key_of(items[p]) == key) continue;
+            if (score_.may_beat(best.bar * SCREEN, wl, first, second)) {
+                best.take(score_.score(wl, first, second), key);
+            }
+        }
+    }
+};
+
+// Labels of rows, if all weights are small.
+template <class Acc>
+bool make_class_labels(const Acc& acc, const uint32_t* rows, uint32_t n, Label* labels) {
+    constexpr int64_t MOST = int64_t{1} << 26;  // products of two sums are exact in doubles
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+        const int64_t weight = acc.w[rows[i]];
+        if (weight < 0 || weight > MAX_LABEL_WEIGHT) return false;
+        sum += weight;
+        labels[i] = static_cast<Label>(weight << LABEL_BITS | acc.y[rows[i]]);
+    }
+    return sum < MOST;
+}
+
+template <class Weights>
+struct KeyScan<BinaryGini<Weights>> : ClassKeyScan<TwoClassScore> {
+    using Acc = BinaryGini<Weights>;
+    static constexpr bool exists = true;
+
+    explicit KeyScan(const Acc& acc) : ClassKeyScan(acc.t.simd) {}
+    void begin_node(Acc& acc, const Label* labels, uint32_t n) {
+        begin(labels, n);
+        acc.total = acc.w_total = 0;
+        for (const ClassRows& rows : classes) {
+            acc.w_total += rows.weight;
+            acc.total += rows.label_class == 1 ? rows.weight : 0;
+        }
+    }
+};
+
+template <class Weights>
+struct KeyScan<Gini<Weights, uint8_t, true>> : ClassKeyScan<ClassScore> {
+    using Acc = Gini<Weights, uint8_t, true>;
+    static constexpr bool exists = true;
+
+    explicit KeyScan(const Acc& acc) : ClassKeyScan(acc.t.simd) {}
+    void begin_node(Acc& acc, const Label* labels, uint32_t n) {
+        begin(labels, n);
+        std::fill(acc.total.begin(), acc.total.end(), 0);
+        acc.w_total = 0;
+        acc.squares_total[0] = 0;
+        for (const ClassRows& rows : classes) {
+            const int64_t weight = rows.weight;
+            acc.total[rows.label_class] = weight;
+            acc.w_total += weight;
+            acc.squares_total[0] += weight * weight;
+        }
+    }
+};
+
+}  // namespace fasttree
