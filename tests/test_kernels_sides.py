@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from reference.kernels import SIZES, random_floats
+from reference.kernels import MASK, SIZES, mix, random_floats
 
 each_size = pytest.mark.parametrize("n", SIZES[1:])
 
@@ -71,3 +71,50 @@ def test_targets_of_a_side_are_summed(kernels, simd, n):
         items, sides = rng.integers(-(2**51), 2**51, n), random_sides(rng, n)
         assert kernels.arrays.side_sum(simd, items, sides) == items[sides].sum()
         assert kernels.arrays.side_sum(simd, items, None) == items.sum()
+
+
+@each_size
+def test_codes_are_gathered_and_marked(kernels, simd, n):
+    for seed in range(8):
+        rng = np.random.default_rng(1000 * n + seed)
+        low, high = sorted(rng.integers(0, 256, 2))
+        codes = rng.integers(low, high + 1, n + 5).astype(np.uint8)
+        rows = np.sort(rng.permutation(n + 5)[:n]).astype(np.uint32)
+        cells, *extremes = kernels.arrays.gather_codes(simd, codes, rows)
+        assert_array_equal(cells, codes[rows])
+        assert extremes == [cells.min(), cells.max()]
+        top = rng.choice(cells)
+        n_left, sides = kernels.arrays.mark_codes(simd, cells, top)
+        assert_array_equal(sides, cells <= top)
+        assert n_left == sides.sum()
+
+
+@each_size
+@pytest.mark.parametrize("n_features", [1, 8, 15, 16, 17, 40])
+def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, n, n_features):
+    """The draws are those of the keyed sampler; what is missing is only said to be."""
+    if not kernels.arrays.HAS_AVX512:
+        pytest.skip("this machine has no AVX-512")
+    rng = np.random.default_rng([n, n_features])
+    X = rng.normal(size=(n + 5, n_features)).astype(np.float32)
+    few = rng.random(n_features) < 0.5
+    X[:, few] = X[:, few].round() * rng.choice([0, 1, 1e-40, 1e30], few.sum()).astype(np.float32)
+    X[rng.random(X.shape) < rng.choice([0, 0.02])] = np.nan
+    rows = np.sort(rng.permutation(n + 5)[:n]).astype(np.uint32)
+    key = int(rng.integers(0, 2**63))
+    found = kernels.arrays.look_in_lanes(X, rows, key)
+    low, high, varies, missing, thresholds, sides, n_left = found
+
+    cells = X[rows].astype(float)
+    whole = ~np.isnan(cells).any(axis=0)
+    assert_array_equal(missing, ~whole)
+    assert_array_equal(low[whole], cells.min(axis=0)[whole])
+    assert_array_equal(high[whole], cells.max(axis=0)[whole])
+    assert_array_equal(varies[whole], (low != high)[whole])
+    draws = [mix(mix(key, MASK ^ f), 0) >> 11 for f in range(n_features)]
+    low, high = low.astype(float), high.astype(float)
+    expected = low + (high - low) * (np.array(draws) * 2.0**-53)
+    expected = np.where(expected == high, low, expected)
+    assert_array_equal(thresholds[whole], expected[whole])
+    assert_array_equal(sides[whole], (cells <= expected).T[whole])
+    assert_array_equal(n_left[whole], sides.sum(axis=1)[whole])

@@ -53,6 +53,8 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         void begin_interleaving() except +
         void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept
         void end_interleaving(cbool with_keys) noexcept
+        void keep_codes(uint32_t feature) except +
+        void end_counting() noexcept
 
 
 cdef extern from "engine/columns/borrowed.hpp" namespace "fasttree" nogil:

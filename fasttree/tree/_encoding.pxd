@@ -31,6 +31,7 @@ cdef class DenseColumnsOwner:
     cdef object borrowed                   # keeps memory that the columns refer to
 
     cdef int encode(self, Strategy strategy, bint with_keys, int n_threads) except -1
+    cdef int keep_codes(self, int n_threads) except -1
     cdef int count(self, int n_threads) except -1
     cdef int count_few(self, int n_threads) except -1
     cdef int add_lists(self, Storage storage, int n_threads) except -1

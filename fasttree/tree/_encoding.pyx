@@ -20,7 +20,7 @@ from fasttree.engine.columns cimport (
 from fasttree.engine.core cimport AlignedBuffer, filtering_pays
 from fasttree.engine.order cimport UNSORTED
 from fasttree.engine.simd cimport SortBuffers
-from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT
+from fasttree.tree._options cimport AUTO, CODES, COUNT, PRESORT, SORT
 from fasttree.utils._std cimport make_shared
 from fasttree.utils._typedefs cimport uint8_t
 
@@ -138,11 +138,13 @@ cdef class DenseColumnsOwner:
         cdef uint32_t step, n_steps
         columns.begin_encoding(n_threads)
         n_parts = columns.n_parts()
-        if strategy == AUTO or strategy == COUNT:
+        if strategy == AUTO or strategy == COUNT or strategy == CODES:
             if columns.rows.size() <= MAX_COUNTED:
                 self.count_few(n_threads)
             else:
                 self.count(n_threads)
+        if strategy == CODES:
+            return self.keep_codes(n_threads)
         if with_keys:
             self.add_lists(KEYED, n_threads)
         elif strategy == COUNT:
@@ -154,6 +156,15 @@ cdef class DenseColumnsOwner:
                 columns.interleave(part, step, n_steps)
             self.poll()
         columns.end_interleaving(with_keys)
+        return 0
+
+    cdef int keep_codes(self, int n_threads) except -1:
+        """Keep the codes of the columns of few values, column by column."""
+        cdef DenseColumns* columns = self.columns.get()
+        cdef int f, n_features = <int> columns.columns.size()
+        for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
+            columns.keep_codes(f)
+        columns.end_counting()
         return 0
 
     cdef int count(self, int n_threads) except -1:
@@ -345,7 +356,8 @@ cdef class DenseEncoding(Encoding):
             return {}
         with self.lock:
             return {strategy: (<DenseColumnsOwner> owner).made()
-                    for (strategy, with_keys), owner in self.owners.items() if not with_keys}
+                    for (strategy, with_keys), owner in self.owners.items()
+                    if not with_keys and strategy != CODES}
 
     def borrow(self, made):
         cdef DenseColumnsOwner owner

@@ -8,6 +8,7 @@ cdef enum Strategy:  # by which rows get in the order of a feature
     PRESORT
     COUNT
     SORT
+    CODES             # as they are, and codes of few values, for questions that are drawn
 
 
 cdef struct FitOptions:

@@ -12,11 +12,11 @@ from libc.stddef cimport size_t
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    NO_FEATURE, NO_ROW, NO_TABLE, keys_pay, lists_pay, midpoint, sparse_lists_pay
+    NO_FEATURE, NO_ROW, NO_TABLE, codes_pay, keys_pay, lists_pay, midpoint, sparse_lists_pay
 )
 from fasttree.engine.search cimport look_at_drawn
 from fasttree.tree._encoding cimport SparseEncoding
-from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT
+from fasttree.tree._options cimport AUTO, CODES, COUNT, PRESORT, SORT
 from fasttree.tree._partitioner cimport DensePartitioner
 from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartitioner
 from fasttree.utils._interrupt cimport steps_of
@@ -98,7 +98,9 @@ cdef class Splitter:
         options.least = 0 if self.draws or options.replay else <uint32_t> self.min_samples_leaf
         options.is_drawn = not self.reads_order()
         if options.is_drawn and not isinstance(encoding, SparseEncoding):
-            options.strategy = SORT
+            options.strategy = CODES if options.strategy == COUNT or (
+                options.strategy == AUTO and encoding.is_shared
+                and codes_pay(encoding.n_rows, encoding.n_features)) else SORT
         self.partitioner = make_partitioner(encoding, max_features, options)
         weighted_rows(y.shape[0], sample_weight, rows, sampled)
         self.partitioner.init(encoding, sampled, options)

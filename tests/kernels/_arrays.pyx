@@ -66,7 +66,21 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     Extremes c_gather "fasttree::gather"(
         Simd simd, const float* column, ptrdiff_t stride, const uint32_t* rows, uint32_t n,
         float* out)
-    uint32_t c_SIDE_PADDING "fasttree::SIDE_PADDING"
+    cdef cppclass CodeExtremes:
+        uint8_t low, high
+    CodeExtremes c_gather_codes "fasttree::gather_codes"(
+        Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n, uint8_t* out)
+    cdef cppclass LaneDraws:
+        uint32_t varies, missing
+        float low[16]
+        float high[16]
+        double thresholds[16]
+        int32_t n_left[16]
+    void c_look_in_lanes "fasttree::tests::look_in_lanes"(
+        const float* X, ptrdiff_t row_stride, uint32_t n_features, const uint32_t* rows,
+        uint32_t n, uint64_t key, LaneDraws* draws, uint16_t* left)
+    uint32_t c_mark_codes "fasttree::mark_codes"(
+        Simd simd, const uint8_t* codes, uint32_t n, uint8_t top, uint64_t* left)
     uint32_t c_mark_sides "fasttree::mark_sides"(
         Simd simd, const float* cells, uint32_t n, float top, cbool missing_left, uint64_t* left)
     void c_divide_items "fasttree::divide_items"[Item](
@@ -344,6 +358,33 @@ def gather(Simd simd, const float[:, :] X, size_t feature, const uint32_t[::1] r
     return np.asarray(out[:n]), extremes.low, extremes.high, extremes.n_missing
 
 
+def gather_codes(Simd simd, codes, const uint32_t[::1] rows):
+    """(codes, lowest, highest) of a column."""
+    cdef uint32_t n = len(rows)
+    cdef const uint8_t[::1] padded = np.append(codes, np.zeros(3)).astype(np.uint8)
+    cdef uint8_t[::1] out = np.full(n + 1, 7, np.uint8)
+    cdef CodeExtremes extremes = c_gather_codes(simd, &padded[0], &rows[0], n, &out[0])
+    assert out[n] == 7
+    return np.asarray(out[:n]), extremes.low, extremes.high
+
+
+def look_in_lanes(const float[:, ::1] X, const uint32_t[::1] rows, uint64_t key):
+    """(lowest, highest, varies, missing, thresholds, sides, number on the left) by feature."""
+    cdef uint32_t n = len(rows), n_features = X.shape[1], n_vectors = (n_features + 15) // 16
+    cdef vector[LaneDraws] draws
+    cdef uint16_t[:, ::1] left = np.zeros((n_vectors, n), np.uint16)
+    draws.resize(n_vectors)
+    c_look_in_lanes(&X[0, 0], X.shape[1], n_features, &rows[0], n, key, draws.data(), &left[0, 0])
+    found = []
+    for f in range(n_features):
+        v, lane = f // 16, f % 16
+        found.append((
+            draws[v].low[lane], draws[v].high[lane], draws[v].varies >> lane & 1,
+            draws[v].missing >> lane & 1, draws[v].thresholds[lane],
+            np.asarray(left[v]) >> lane & 1, draws[v].n_left[lane]))
+    return [np.array(column) for column in zip(*found)]
+
+
 def words(sides):
     """Sides as the words that the kernels read, and a word behind them that none does."""
     out = np.zeros(len(sides) // 64 * 64 + 128, dtype=bool)
@@ -358,6 +399,18 @@ def mark_sides(Simd simd, cells, float top, cbool missing_left):
     cdef const float[::1] padded = np.append(cells, np.zeros(16, np.float32))
     cdef uint64_t[::1] left = np.full((n + 63) // 64 + 1, GUARD, np.uint64)
     cdef uint32_t n_left = c_mark_sides(simd, &padded[0], n, top, missing_left, &left[0])
+    assert left[(n + 63) // 64] == GUARD
+    bits = np.unpackbits(np.asarray(left[:-1]).view(np.uint8), bitorder="little").astype(bool)
+    assert not bits[n:].any()
+    return n_left, bits[:n]
+
+
+def mark_codes(Simd simd, codes, uint8_t top):
+    """(number on the left, sides)."""
+    cdef uint32_t n = len(codes)
+    cdef const uint8_t[::1] cells = codes
+    cdef uint64_t[::1] left = np.full((n + 63) // 64 + 1, GUARD, np.uint64)
+    cdef uint32_t n_left = c_mark_codes(simd, &cells[0], n, top, &left[0])
     assert left[(n + 63) // 64] == GUARD
     bits = np.unpackbits(np.asarray(left[:-1]).view(np.uint8), bitorder="little").astype(bool)
     assert not bits[n:].any()

@@ -32,6 +32,7 @@
 #include "engine/simd/bits.hpp"
 #include "engine/simd/fast_log.hpp"
 #include "engine/simd/gather.hpp"
+#include "engine/simd/lane_draws.hpp"
 #include "engine/simd/rank_sort.hpp"
 #include "engine/simd/sides.hpp"
 #include "engine/simd/simd.hpp"
@@ -90,6 +91,20 @@ inline void get_bits(Simd simd, const uint32_t* words, const uint32_t* places, u
     if (simd == SIMD_AVX512) return get_bits_avx512(words, places, n, out);
 #endif
     for (uint32_t i = 0; i < n; ++i) out[i] = static_cast<uint8_t>(get_bit(words, places[i]));
+}
+
+// All features of a node, 16 at a time; `left` is [vector, row].
+inline void look_in_lanes(const float* X, ptrdiff_t row_stride, uint32_t n_features,
+                          const uint32_t* rows, uint32_t n, uint64_t key, LaneDraws* draws,
+                          uint16_t* left) {
+#if FASTTREE_X86
+    for (uint32_t first = 0; first < n_features; first += LANES, ++draws, left += n) {
+        const uint32_t n_lanes = std::min(n_features - first, LANES);
+        find_extremes(X + first, row_stride, n_lanes, rows, n, *draws);
+        draw_lanes(key, first, *draws);
+        mark_lanes(X + first, row_stride, n_lanes, rows, n, *draws, left);
+    }
+#endif
 }
 
 inline void put_bits(bool with_writer, uint32_t* words, const uint32_t* places,

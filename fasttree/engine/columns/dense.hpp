@@ -18,6 +18,7 @@
 #include "engine/columns/few_values.hpp"
 #include "engine/core/keys.hpp"
 #include "engine/core/runs.hpp"
+#include "engine/simd/gather.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
 
@@ -38,8 +39,9 @@ struct Column {
     uint32_t n_category_values = 0;           // of them categories, at the end
     bool has_missing = false;        // known of COUNTED, WIDE and listed columns
     AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
-    AlignedBuffer<uint8_t> narrow;   // codes of the encoded rows, until they are interleaved; with
-                                     // keys they stay if those are all rows
+    // Codes of the encoded rows, until they are interleaved; with keys they stay if those are all
+    // rows. By row, where they are kept for questions that are drawn.
+    AlignedBuffer<uint8_t> narrow;
     std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values
     std::vector<uint32_t> wide;
 
@@ -183,6 +185,25 @@ public:
         }
     }
 
+    // Keeps a feature's codes by row, if its values are few and all numbers. It is RAW to all but who
+    // asks for them.
+    void keep_codes(uint32_t feature) {
+        Column& col = columns[feature];
+        if (col.storage != COUNTED) return;
+        col.storage = RAW;
+        if (col.has_missing || col.has_categories()) return col.narrow.release();
+        AlignedBuffer<uint8_t> by_row(static_cast<size_t>(n_rows) + GATHER_PADDING);
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
+            for (size_t i = part_begin(part); i < part_begin(part + 1); ++i) {
+                by_row[rows[i]] = rank[col.narrow[i]];
+            }
+        }
+        col.narrow = std::move(by_row);
+        col.rank = {};
+    }
+    void end_counting() noexcept { found_ = {}; }
+
     // Features that may be listed and are not yet.
     std::vector<uint32_t> unlisted() const {
         std::vector<uint32_t> out;
@@ -267,7 +288,7 @@ public:
         }
     }
     void end_interleaving(bool with_keys) noexcept {
-        found_ = {};
+        end_counting();
         for (Column& col : columns) {
             if (!with_keys || rows.size() < n_rows) col.narrow.release(), col.wide = {};
             col.rank = {};

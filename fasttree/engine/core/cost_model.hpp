@@ -50,6 +50,12 @@ inline bool comparing_pays(uint32_t n, uint32_t n_buckets, uint32_t n_classes) n
     return comparing < COUNT * n + n_buckets * (ADD_UP * n_classes + SCORE) + BEGIN;
 }
 
+// Codes of few values, which trees share, stay in a cache where the matrix does not.
+inline bool codes_pay(uint32_t n_rows, uint32_t n_features) noexcept {
+    constexpr size_t CACHE = size_t{1} << 21;
+    return sizeof(float) * n_rows * n_features > CACHE;
+}
+
 // The list of a sample of n_kept rows: filtered from the list of all n_rows, or sorted anew.
 inline bool filtering_pays(size_t n_rows, size_t n_kept) noexcept {
     constexpr double FILTER = 1.5, SORT = 10.0;

@@ -1,4 +1,5 @@
-// The values of a column in a node's rows, side by side, and their extremes, in one pass.
+// The values of a column in a node's rows, side by side, and their extremes, in one pass; as numbers
+// or as codes of one byte.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -17,6 +18,12 @@ struct Extremes {
     uint32_t n_missing;   // cells that are not numbers
 };
 static_assert(is_value<Extremes>);
+
+struct CodeExtremes {
+    uint8_t low, high;
+};
+
+constexpr uint32_t GATHER_PADDING = 3;  // bytes that a vector may read behind the codes
 
 // Value of row r: column[r * stride].
 inline Extremes gather_portable(const float* column, ptrdiff_t stride, const uint32_t* rows,
@@ -38,6 +45,18 @@ inline Extremes gather_portable(const float* column, ptrdiff_t stride, const uin
         }
     }
     return {*std::min_element(low, low + LANES), *std::max_element(high, high + LANES), n_missing};
+}
+
+// Code of row r: codes[r].
+inline CodeExtremes gather_codes_portable(const uint8_t* codes, const uint32_t* rows, uint32_t n,
+                                          uint8_t* out) {
+    uint8_t low = 0xff, high = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+        out[i] = codes[rows[i]];
+        low = std::min(low, out[i]);
+        high = std::max(high, out[i]);
+    }
+    return {low, high};
 }
 
 #if FASTTREE_X86
@@ -71,7 +90,35 @@ FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t str
             _mm_cvtss_f32(_mm512_castps512_ps128(_mm512_shuffle_f32x4(most, most, 0x02))),
             n_missing};
 }
+FASTTREE_AVX512 inline CodeExtremes gather_codes_avx512(const uint8_t* codes, const uint32_t* rows,
+                                                        uint32_t n, uint8_t* out) {
+    constexpr uint32_t LANES = 16;
+    __m128i low = _mm_set1_epi8(-1), high = _mm_setzero_si128();
+    for (uint32_t i = 0; i < n; i += LANES) {
+        const __mmask16 lanes = static_cast<__mmask16>(low_bits(std::min(n - i, LANES)));
+        const __m512i words = _mm512_mask_i32gather_epi32(
+            _mm512_setzero_si512(), lanes, _mm512_maskz_loadu_epi32(lanes, rows + i), codes, 1);
+        const __m128i x = _mm512_cvtepi32_epi8(words);
+        low = _mm_mask_min_epu8(low, lanes, low, x);
+        high = _mm_max_epu8(high, x);
+        _mm_mask_storeu_epi8(out + i, lanes, x);
+    }
+    // The least of 8 words whose upper halves are 0; the greatest is the least of complements.
+    high = _mm_xor_si128(high, _mm_set1_epi8(-1));
+    low = _mm_minpos_epu16(_mm_min_epu8(low, _mm_srli_epi16(low, 8)));
+    high = _mm_minpos_epu16(_mm_min_epu8(high, _mm_srli_epi16(high, 8)));
+    return {static_cast<uint8_t>(_mm_cvtsi128_si32(low)),
+            static_cast<uint8_t>(~_mm_cvtsi128_si32(high))};
+}
 #endif
+
+inline CodeExtremes gather_codes(Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n,
+                                 uint8_t* out) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return gather_codes_avx512(codes, rows, n, out);
+#endif
+    return gather_codes_portable(codes, rows, n, out);
+}
 
 // Whether the offsets of rows fit the vectors' 32 bits.
 inline bool offsets_fit(uint32_t n_rows, ptrdiff_t stride) {

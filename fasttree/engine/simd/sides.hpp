@@ -38,6 +38,22 @@ inline uint32_t mark_sides_portable(const float* cells, uint32_t n, float top, b
     return n_left;
 }
 
+// The same of codes.
+inline uint32_t mark_codes_portable(const uint8_t* codes, uint32_t n, uint8_t top,
+                                    uint64_t* left) {
+    uint32_t n_left = 0;
+    for (uint32_t w = 0; w < n_words(n); ++w) {
+        const uint32_t first = w * WORD_BITS, last = std::min(n, first + WORD_BITS);
+        uint64_t bits = 0;
+        for (uint32_t i = first; i < last; ++i) {
+            bits |= static_cast<uint64_t>(codes[i] <= top) << (i - first);
+        }
+        left[w] = bits;
+        n_left += static_cast<uint32_t>(__builtin_popcountll(bits));
+    }
+    return n_left;
+}
+
 // Moves the items that go left to the front, keeping the order on either side. `scratch` holds
 // n items and SIDE_PADDING bytes.
 template <class Item>
@@ -70,6 +86,19 @@ FASTTREE_AVX512 inline uint32_t mark_sides_avx512(const float* cells, uint32_t n
         }
         left[w] = bits;
         n_left += static_cast<uint32_t>(__builtin_popcountll(bits));
+    }
+    return n_left;
+}
+
+FASTTREE_AVX512 inline uint32_t mark_codes_avx512(const uint8_t* codes, uint32_t n, uint8_t top,
+                                                  uint64_t* left) {
+    const __m512i tops = _mm512_set1_epi8(static_cast<char>(top));
+    uint32_t n_left = 0;
+    for (uint32_t w = 0; w < n_words(n); ++w) {
+        const uint64_t all = whole_word(n, w);
+        left[w] = _mm512_mask_cmple_epu8_mask(
+            all, _mm512_maskz_loadu_epi8(all, codes + w * WORD_BITS), tops);
+        n_left += static_cast<uint32_t>(__builtin_popcountll(left[w]));
     }
     return n_left;
 }
@@ -151,6 +180,14 @@ inline uint32_t mark_sides(Simd simd, const float* cells, uint32_t n, float top,
     }
 #endif
     return mark_sides_portable(cells, n, top, missing_left, left);
+}
+
+inline uint32_t mark_codes(Simd simd, const uint8_t* codes, uint32_t n, uint8_t top,
+                           uint64_t* left) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return mark_codes_avx512(codes, n, top, left);
+#endif
+    return mark_codes_portable(codes, n, top, left);
 }
 
 template <class Item>

@@ -1,0 +1,98 @@
+// Thresholds drawn about all features of a node at once, a lane per feature.
+//
+// Rows of X lie feature by feature, so a vector holds 16 features of a row: two walks along the
+// node's rows serve them all. Extremes, draws and sides are those of `gather`, `KeyedSampler` and
+// `mark_sides`, to the last bit.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+
+namespace fasttree {
+
+constexpr uint32_t LANES = 16;
+
+// 16 features of a node.
+struct LaneDraws {
+    uint32_t varies;               // lanes that are not constant
+    uint32_t missing;              // lanes in which a value is missing
+    float low[LANES], high[LANES];
+    double thresholds[LANES];
+    float tops[LANES];             // the largest floats up to them
+    int32_t n_left[LANES];         // rows that go left
+};
+
+#if FASTTREE_X86
+// Extremes of the lanes; X begins at the first of them.
+FASTTREE_AVX512 inline void find_extremes(const float* X, ptrdiff_t row_stride, uint32_t n_lanes,
+                                          const uint32_t* rows, uint32_t n, LaneDraws& out) {
+    const __mmask16 lanes = static_cast<__mmask16>(low_bits(n_lanes));
+    __m512 low = _mm512_maskz_loadu_ps(lanes, X + static_cast<ptrdiff_t>(rows[0]) * row_stride);
+    __m512 high = low;
+    __mmask16 missing = _mm512_cmp_ps_mask(low, low, _CMP_UNORD_Q);
+    for (uint32_t i = 1; i < n; ++i) {
+        const __m512 x =
+            _mm512_maskz_loadu_ps(lanes, X + static_cast<ptrdiff_t>(rows[i]) * row_stride);
+        low = _mm512_min_ps(x, low);
+        high = _mm512_max_ps(x, high);
+        missing |= _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+    }
+    _mm512_storeu_ps(out.low, low);
+    _mm512_storeu_ps(out.high, high);
+    out.varies = _mm512_cmp_ps_mask(low, high, _CMP_NEQ_OQ);
+    out.missing = missing;
+}
+
+FASTTREE_AVX512 inline __m512i mix_lanes(__m512i z) {
+    z = _mm512_xor_si512(z, _mm512_srli_epi64(z, 30));
+    z = _mm512_mullo_epi64(z, _mm512_set1_epi64(static_cast<long long>(0xbf58476d1ce4e5b9u)));
+    z = _mm512_xor_si512(z, _mm512_srli_epi64(z, 27));
+    z = _mm512_mullo_epi64(z, _mm512_set1_epi64(static_cast<long long>(0x94d049bb133111ebu)));
+    return _mm512_xor_si512(z, _mm512_srli_epi64(z, 31));
+}
+// Half of the thresholds, and the floats.
+FASTTREE_AVX512 inline void draw_half(uint64_t key, uint32_t first_feature, const float* lows,
+                                      const float* highs, double* thresholds, float* tops) {
+    const __m512i step = _mm512_set1_epi64(static_cast<long long>(0x9e3779b97f4a7c15u));
+    const __m512i feature = _mm512_add_epi64(_mm512_set1_epi64(first_feature),
+                                             _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
+    const __m512i keys = mix_lanes(_mm512_sub_epi64(_mm512_set1_epi64(static_cast<long long>(key)),
+                                                    _mm512_mullo_epi64(step, feature)));
+    const __m512i random = mix_lanes(_mm512_add_epi64(keys, step));
+    const __m512d unit = _mm512_mul_pd(_mm512_cvtepu64_pd(_mm512_srli_epi64(random, 11)),
+                                       _mm512_set1_pd(0x1.0p-53));
+    const __m512d low = _mm512_cvtps_pd(_mm256_loadu_ps(lows));
+    const __m512d high = _mm512_cvtps_pd(_mm256_loadu_ps(highs));
+    __m512d t = _mm512_add_pd(low, _mm512_mul_pd(_mm512_sub_pd(high, low), unit));
+    t = _mm512_mask_mov_pd(t, _mm512_cmp_pd_mask(t, high, _CMP_EQ_OQ), low);
+    _mm512_storeu_pd(thresholds, t);
+    _mm256_storeu_ps(tops, _mm512_cvt_roundpd_ps(t, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+}
+// Draws a threshold in every lane.
+FASTTREE_AVX512 inline void draw_lanes(uint64_t key, uint32_t first_feature, LaneDraws& out) {
+    draw_half(key, first_feature, out.low, out.high, out.thresholds, out.tops);
+    draw_half(key, first_feature + 8, out.low + 8, out.high + 8, out.thresholds + 8, out.tops + 8);
+    _mm512_storeu_si512(out.n_left, _mm512_setzero_si512());
+}
+// Of each row the lanes in which it goes left; adds them to those on the left.
+FASTTREE_AVX512 inline void mark_lanes(const float* X, ptrdiff_t row_stride, uint32_t n_lanes,
+                                       const uint32_t* rows, uint32_t n, LaneDraws& draws,
+                                       uint16_t* left) {
+    const __mmask16 lanes = static_cast<__mmask16>(low_bits(n_lanes));
+    const __m512 tops = _mm512_loadu_ps(draws.tops);
+    const __m512i one = _mm512_set1_epi32(1);
+    __m512i n_left = _mm512_loadu_si512(draws.n_left);
+    for (uint32_t i = 0; i < n; ++i) {
+        const __m512 x =
+            _mm512_maskz_loadu_ps(lanes, X + static_cast<ptrdiff_t>(rows[i]) * row_stride);
+        const __mmask16 is_left = _mm512_mask_cmp_ps_mask(lanes, x, tops, _CMP_LE_OQ);
+        n_left = _mm512_mask_add_epi32(n_left, is_left, n_left, one);
+        left[i] = is_left;
+    }
+    _mm512_storeu_si512(draws.n_left, n_left);
+}
+#endif
+
+}  // namespace fasttree
