@@ -342,9 +342,9 @@ def small_data(options):
         yield Race(f"predict one row, {task}", *calls, 1, repeats=2000)
 
 
-def race_forests(name, X, y, task, wanted):
+def race_forests(name, X, y, task, wanted, kind="RandomForest"):
     """Ten trees, default parameters."""
-    kind = "RandomForest" + ESTIMATORS[task].removeprefix("DecisionTree")
+    kind += ESTIMATORS[task].removeprefix("DecisionTree")
     theirs, ours = (
         getattr(library.ensemble, kind)(n_estimators=10, random_state=0)
         for library in (sklearn, fasttree)
@@ -367,6 +367,22 @@ def bar10_forests(options):
             yield Mean(f"forests, {task}, geometric mean", races[task], wanted)
 
 
+def bar11_random(options):
+    """Random thresholds: ten extra-trees per table, single trees (needs --data)"""
+    races = []
+    for name in TABLES if options.tables is None else options.tables:
+        X, y, task = data.read_table(options.data, name)
+        races.append(race_forests(f"extra-trees, {name}", X, y, task, 3, "ExtraTrees"))
+        yield races[-1]
+    yield Mean("extra-trees, geometric mean", races, 5)
+    X, y = data.classification()
+    drawn = {"splitter": "random", "max_features": "sqrt"}
+    yield race_fits("extra tree", X, y, "classification", 4, **drawn)
+    X, y = data.classification(200_000)
+    for task, target in (("classification", y), ("regression", data.continuous_target(X))):
+        yield race_fits(f"splitter=random, {task}", X, target, task, 3, splitter="random")
+
+
 BARS = {
     "dense": bar1_dense,
     "tables": bar2_tables,
@@ -378,6 +394,7 @@ BARS = {
     "strategies": bar8_strategies,
     "max_features": bar9_max_features,
     "forests": bar10_forests,
+    "random": bar11_random,
     "small": small_data,
 }
 
