@@ -93,6 +93,13 @@ FASTTREE_AVX512 inline void mark_lanes(const float* X, ptrdiff_t row_stride, uin
     }
     _mm512_storeu_si512(draws.n_left, n_left);
 }
+#else
+// Declared for who would call them; nobody does without vectors.
+void find_extremes(const float* X, ptrdiff_t row_stride, uint32_t n_lanes, const uint32_t* rows,
+                   uint32_t n, LaneDraws& out);
+void draw_lanes(uint64_t key, uint32_t first_feature, LaneDraws& out);
+void mark_lanes(const float* X, ptrdiff_t row_stride, uint32_t n_lanes, const uint32_t* rows,
+                uint32_t n, LaneDraws& draws, uint16_t* left);
 #endif
 
 }  // namespace fasttree
