@@ -13,6 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -824,6 +825,15 @@ def test_progress_on_request(table, capsys):
     assert [line.split(" ")[1] for line in err.splitlines()] == ["reading", "growing"]
 
 
+def everything(terminal):
+    """What was written to a terminal whose other end is closed."""
+    parts = []
+    with os.fdopen(terminal, "rb", buffering=0) as file, suppress(OSError):  # which is its end
+        while part := file.read(4096):
+            parts.append(part)
+    return b"".join(parts)
+
+
 @pytest.mark.parametrize(
     "extra", [["--optimal"], ["--forest", "--n-estimators", "300"], ["--tune"]]
 )
@@ -834,9 +844,7 @@ def test_progress_on_a_terminal(extra, table, monkeypatch, capsys):
     with os.fdopen(its, "w") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         assert main(["fit", path, "--target", "target", *extra]) == 0
-        terminal.flush()
-        said = os.read(mine, 65536).decode()
-    os.close(mine)
+    said = everything(mine).decode()
     assert "reading" in said
     assert "growing" in said
     assert said.endswith("\r\x1b[K")
