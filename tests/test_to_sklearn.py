@@ -12,7 +12,7 @@ from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from reference.handed_on import Problem
 
 
-@pytest.mark.cases(200)
+@pytest.mark.cases(420)  # of which 200 split on categories
 def test_predictions_and_nodes(seed):
     problem = Problem(seed)
     estimator, X = problem.estimator, problem.table()
