@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -175,13 +176,13 @@ def _explain(trees, rows, which, n_jobs):
     n_values = _values_of(trees[0], which).shape[1]
     out = np.zeros((rows.shape[0], rows.shape[1], n_values))
     n_rows = _DENSE_ROWS if issparse(rows) else max(1, rows.shape[0])
-    for tree in trees:
-        points, weights = _quadrature(longest_path(tree))
-        values = _values_of(tree, which)
-        n_threads = effective_n_threads(n_jobs, rows.shape[0] * tree.node_count)
-        for start in range(0, rows.shape[0], n_rows):
-            part = rows[start : start + n_rows]
-            part = part.toarray() if issparse(part) else part
+    for start in range(0, rows.shape[0], n_rows):
+        part = rows[start : start + n_rows]
+        part = part.toarray() if issparse(part) else part
+        for tree in trees:
+            points, weights = _quadrature(longest_path(tree))
+            values = _values_of(tree, which)
+            n_threads = effective_n_threads(n_jobs, rows.shape[0] * tree.node_count)
             for k in range(0, n_values, _VALUES):  # sums of few values stay in the cache
                 some = np.ascontiguousarray(values[:, k : k + _VALUES])
                 out[start : start + n_rows, :, k : k + _VALUES] += path_shap(
@@ -191,7 +192,11 @@ def _explain(trees, rows, which, n_jobs):
     return out
 
 
+@lru_cache(maxsize=64)  # shared by the trees of a forest; small trees are explained in less time
 def _quadrature(n_factors):
     """Points and weights on [0, 1], exact for products of so many factors less one."""
     points, weights = roots_legendre(-(-n_factors // 2))
-    return (points + 1) / 2, weights / 2
+    points, weights = (points + 1) / 2, weights / 2
+    for array in (points, weights):
+        array.setflags(write=False)
+    return points, weights
