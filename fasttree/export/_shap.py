@@ -127,19 +127,19 @@ def shap_values(
     trees, names, rows, n_jobs = _read(estimator, X, feature_names)
     if min(tree.weighted_n_node_samples.min() for tree in trees) < 0:
         raise ValueError("Nodes of the trees have negative weights, so there are no shares.")
-    if is_classifier(estimator):
-        # The fractions of an output add up to one: the values of its last class follow.
-        sizes = list(enumerate(trees[0].n_classes.tolist()))
-        found = [_with_last_class(_explain(trees, rows, (k, slice(n - 1)), n_jobs))
-                 for k, n in sizes]  # fmt: skip
-        base = [_average(trees, (k, slice(n))) for k, n in sizes]
-        return ShapValues(np.concatenate(found, axis=2), np.concatenate(base), X, names)
-    values, means = (
-        _explain(trees, rows, (slice(None), 0), n_jobs),
-        _average(trees, (slice(None), 0)),
-    )
-    if len(means) == 1:
-        return ShapValues(values[:, :, 0], float(means[0]), X, names)
+    sizes = trees[0].n_classes.tolist()
+    values = np.zeros((*rows.shape, sum(sizes)))
+    if not is_classifier(estimator):
+        _add_values(values, trees, rows, (slice(None), 0), n_jobs)
+        means = _average(trees, (slice(None), 0))
+        if len(means) == 1:
+            return ShapValues(values[:, :, 0], float(means[0]), X, names)
+        return ShapValues(values, means, X, names)
+    means = np.concatenate([_average(trees, (k, slice(n))) for k, n in enumerate(sizes)])
+    for k, of_output in enumerate(np.split(values, np.cumsum(sizes)[:-1], axis=2)):
+        others, last = of_output[:, :, :-1], of_output[:, :, -1]
+        _add_values(others, trees, rows, (k, slice(others.shape[2])), n_jobs)
+        np.subtract(0.0, others.sum(axis=2), out=last)  # the fractions add up to one
     return ShapValues(values, means, X, names)
 
 
@@ -156,10 +156,6 @@ def _read(estimator, X, feature_names):
     return [view.tree], view.names, rows, view.estimator.n_jobs
 
 
-def _with_last_class(found):
-    return np.concatenate([found, -found.sum(axis=2, keepdims=True)], axis=2)
-
-
 def _values_of(tree, which):
     """Some values of each node as a matrix; `which` names outputs and classes."""
     return np.ascontiguousarray(tree.value[:, *which])
@@ -170,11 +166,9 @@ def _average(trees, which):
     return np.mean([average(tree, _values_of(tree, which)) for tree in trees], axis=0)
 
 
-def _explain(trees, rows, which, n_jobs):
-    """The SHAP values of rows for some values of the nodes, the mean over the trees."""
+def _add_values(out, trees, rows, which, n_jobs):
+    """Add the SHAP values of rows for some values of the nodes, the mean over the trees."""
     portable = get_config()["simd"] == "portable"
-    n_values = _values_of(trees[0], which).shape[1]
-    out = np.zeros((rows.shape[0], rows.shape[1], n_values))
     n_rows = _DENSE_ROWS if issparse(rows) else max(1, rows.shape[0])
     for start in range(0, rows.shape[0], n_rows):
         part = rows[start : start + n_rows]
@@ -183,13 +177,12 @@ def _explain(trees, rows, which, n_jobs):
             points, weights = _quadrature(longest_path(tree))
             values = _values_of(tree, which)
             n_threads = effective_n_threads(n_jobs, rows.shape[0] * tree.node_count)
-            for k in range(0, n_values, _VALUES):  # sums of few values stay in the cache
+            for k in range(0, out.shape[2], _VALUES):  # sums of few values stay in the cache
                 some = np.ascontiguousarray(values[:, k : k + _VALUES])
                 out[start : start + n_rows, :, k : k + _VALUES] += path_shap(
                     tree, part, points, weights, some, n_threads, portable
                 )
     out /= len(trees)
-    return out
 
 
 @lru_cache(maxsize=64)  # shared by the trees of a forest; small trees are explained in less time
