@@ -50,6 +50,12 @@ def get_config() -> Mapping[str, Any]:
     -------
     mapping of str to object
         Read-only; the keys are the parameters of :func:`config_context`.
+
+    Examples
+    --------
+    >>> import fasttree
+    >>> fasttree.get_config()["strategy"]
+    'auto'
     """
     return _config.get()
 
@@ -80,6 +86,14 @@ def set_config(
         If a value has the wrong type.
     ValueError
         If a value is not one of those allowed.
+
+    Examples
+    --------
+    >>> import fasttree
+    >>> fasttree.set_config(n_threads=2)
+    >>> fasttree.get_config()["n_threads"]
+    2
+    >>> fasttree.set_config(n_threads=None)
     """
     _config.set(_updated(strategy, simd, n_threads, sklearn_random_stream))
 

@@ -6,6 +6,17 @@ __all__ = ["document_forest"]
 
 _PARAMETERS = {
     "n_estimators": ("int", """Number of trees."""),
+    "max_depth": (
+        "int or None",
+        """Largest depth of a leaf, that is, number of questions asked of a row; the root has
+        depth 0. None sets no limit: nodes are split until they are pure or another limit holds.""",
+    ),
+    "ccp_alpha": (
+        "float",
+        """Complexity parameter of minimal cost-complexity pruning of each tree: after growth,
+        branches that decrease the impurity by no more than this per leaf are cut, weakest first. 0
+        cuts nothing.""",
+    ),
     "bootstrap": (
         "bool",
         """Whether each tree takes a sample of the rows, drawn with replacement; else all take all

@@ -164,6 +164,16 @@ class TreePage:
         The page.
     height : int
         Height of the frame in pixels.
+
+    Examples
+    --------
+    >>> from fasttree.export import show
+    >>> from fasttree.tree import DecisionTree
+    >>> page = show(DecisionTree().fit([[1], [2]], ["a", "b"]), height=400)
+    >>> page.height
+    400
+    >>> page.html.startswith("<!DOCTYPE html>")
+    True
     """
 
     def __init__(self, html: str, height: int) -> None:

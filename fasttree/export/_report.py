@@ -39,6 +39,14 @@ class Table:
         The cells. The first column names the rows.
     note : str
         A sentence below the table.
+
+    Examples
+    --------
+    >>> from fasttree.export import Table
+    >>> print(Table("Size", ["", "leaves"], [["small", 4], ["large", 1024]]).to_text())
+           leaves
+    small       4
+    large   1,024
     """
 
     title: str
@@ -83,6 +91,12 @@ class Text:
         Title of the part.
     text : str
         The lines.
+
+    Examples
+    --------
+    >>> from fasttree.export import Text
+    >>> Text("Remark", "Measured twice.").to_html()
+    '<pre>Measured twice.</pre>'
     """
 
     title: str
@@ -111,6 +125,13 @@ class Bars:
         Their lengths, not negative.
     note : str
         A sentence below the bars.
+
+    Examples
+    --------
+    >>> from fasttree.export import Bars
+    >>> print(Bars("Accuracy", ["small", "large"], [0.5, 0.75]).to_text())
+    small        0.5  ################
+    large       0.75  ########################
     """
 
     title: str
@@ -155,6 +176,14 @@ class Curves:
         Lowest and highest x, lowest and highest y.
     diagonal : bool
         Whether to draw the line of equal x and y.
+
+    Examples
+    --------
+    >>> from fasttree.export import Curves
+    >>> points = {"tree": ([0.0, 0.5, 1.0], [0.1, 0.4, 1.0])}
+    >>> chart = Curves("Calibration", ("predicted", "observed"), points, diagonal=True)
+    >>> chart.to_html().startswith("<svg")
+    True
     """
 
     title: str
@@ -222,6 +251,14 @@ class Frame:
         A complete page.
     height : int
         Height in pixels.
+
+    Examples
+    --------
+    >>> from fasttree.export import Frame, export_html
+    >>> from fasttree.tree import DecisionTree
+    >>> tree = DecisionTree().fit([[1], [2]], ["a", "b"])
+    >>> Frame("The tree", export_html(tree), height=400).to_html().startswith("<iframe")
+    True
     """
 
     title: str

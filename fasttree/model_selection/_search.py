@@ -331,7 +331,7 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
     >>> len(search.cv_results_["params"]), search.n_fits_
     (200, 5)
     >>> search.best_params_
-    {'max_depth': 3, 'min_samples_split': 2}
+    {'max_depth': 4, 'min_samples_split': 2}
     """
 
     def __init__(

@@ -59,6 +59,15 @@ class SearchOptions:
         Seconds that a search runs alone before other threads join.
     seed : int, default=0
         For the random order.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
+    >>> X, y = load_iris(return_X_y=True)
+    >>> options = SearchOptions(order="gini", cache=None)
+    >>> OptimalDecisionTreeClassifier(max_depth=2, search_options=options).fit(X, y).is_optimal_
+    True
     """
 
     order: str = "look-ahead"

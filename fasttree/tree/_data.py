@@ -214,6 +214,15 @@ class EncodedData:
         -------
         EncodedData
             The data itself.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from fasttree.tree import DecisionTreeClassifier, EncodedData
+        >>> X, y = load_iris(return_X_y=True)
+        >>> data = EncodedData(X).prepare(n_jobs=-1)
+        >>> DecisionTreeClassifier(max_depth=2).fit(data, y).get_n_leaves()
+        3
         """
         self._encoding.prepare(effective_n_threads(n_jobs, self._encoding.X.size))
         return self

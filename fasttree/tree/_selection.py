@@ -61,6 +61,13 @@ class ColumnSplit:
         information gain is this with the opposite sign, in nats where entropy is in bits.
     n_left : int
         Number of rows that go left.
+
+    Examples
+    --------
+    >>> from fasttree.tree import best_split
+    >>> split = best_split([1, 2, 3, None], [0, 0, 1, 1])
+    >>> split.threshold, split.missing_left, split.n_left
+    (2.5, False, 2)
     """
 
     score: float
