@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pydoc
 import re
+import warnings
 from pathlib import Path
 
 import pytest
@@ -73,10 +74,22 @@ def test_examples_of_docstrings(name, pyplot):
     assert doctest.DocTestRunner(optionflags=OPTIONS).run(test).failed == 0
 
 
-def test_example_of_the_readme(capsys):
-    readme = (ROOT / "README.rst").read_text(encoding="utf-8")
-    block = re.search(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", readme).group(1)
+def run_first_block(path):
+    """Run the first block of Python code of a page."""
+    text = path.read_text(encoding="utf-8")
+    block = re.search(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", text).group(1)
     code = "\n".join(line[3:] for line in block.splitlines())
-    assert code.startswith("from fasttree.tree import DecisionTree")
-    exec(compile(code, "README.rst", "exec"), {})
+    exec(compile(code, path.name, "exec"), {})
+
+
+def test_example_of_the_readme(capsys):
+    run_first_block(ROOT / "README.rst")
     assert "accuracy 0." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("package", ["lightgbm", "pystreed", "ydf"])
+def test_trees_of_other_libraries(package):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # theirs
+        pytest.importorskip(package, reason=f"{package} is not installed")
+        run_first_block(ROOT / "doc" / "coming_from" / f"{package}.rst")
