@@ -12,6 +12,7 @@ from sklearn.datasets import load_diabetes
 
 from fasttree.datasets import load_wine_quality
 from fasttree.ensemble import RandomForestClassifier, RandomForestQuantileRegressor
+from fasttree.export import ImportancesDisplay
 
 # %%
 # How many trees
@@ -35,13 +36,12 @@ axes.set(xlabel="number of trees", ylabel="out-of-bag error")
 # --------------
 # How much worse trees do on their out-of-bag rows once a feature is permuted.
 
-importances = forest.oob_permutation_importances(n_repeats=3, random_state=0)
-order = np.argsort(importances.importances_mean)
-
-figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-axes.boxplot(importances.importances[order].T, orientation="horizontal")
-axes.set_yticklabels(np.array(wine.feature_names)[order])
-axes.set_xlabel("increase of the error rate")
+found = forest.oob_permutation_importances(n_repeats=5, random_state=0)
+ImportancesDisplay(
+    importances=found.importances,
+    feature_names=wine.feature_names,
+    name="increase of the error rate",
+).plot()
 
 # %%
 # How sure

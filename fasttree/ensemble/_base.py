@@ -434,16 +434,6 @@ class Forest(CallbackSupportMixin):
         References
         ----------
         L. Breiman, "Random forests", Machine Learning 45, 2001, section 10.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from fasttree.ensemble import RandomForestClassifier
-        >>> iris = load_iris()
-        >>> forest = RandomForestClassifier(random_state=0).fit(iris.data, iris.target)
-        >>> found = forest.oob_permutation_importances(random_state=0)
-        >>> iris.feature_names[found.importances_mean.argmax()]
-        'petal length (cm)'
         """
         check_is_fitted(self)
         if not self.bootstrap:
