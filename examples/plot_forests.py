@@ -2,8 +2,8 @@
 Forests: out-of-bag error, intervals and importances
 ====================================================
 
-How many trees are enough, how sure a forest is of a prediction, and which
-features it needs, all from the rows that bootstrap samples leave out.
+The rows that a bootstrap sample leaves out show how many trees are enough, which
+features matter, and how certain a prediction is.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ from fasttree.export import ImportancesDisplay
 # %%
 # How many trees
 # --------------
-# Warm starts add trees to those that there are.
+# With ``warm_start=True`` each fit adds trees to the forest.
 
 wine = load_wine_quality()
 forest = RandomForestClassifier(warm_start=True, oob_score=True, random_state=0)
@@ -34,7 +34,8 @@ axes.set(xlabel="number of trees", ylabel="out-of-bag error")
 # %%
 # Which features
 # --------------
-# How much worse trees do on their out-of-bag rows once a feature is permuted.
+# How much the error of the trees on their out-of-bag rows increases if a feature is
+# permuted. The lines show the spread of five permutations.
 
 found = forest.oob_permutation_importances(n_repeats=5, random_state=0)
 ImportancesDisplay(
@@ -44,10 +45,10 @@ ImportancesDisplay(
 ).plot()
 
 # %%
-# How sure
-# --------
-# Nine tenths of the targets are expected between the quantiles 0.05 and 0.95.
-# Out-of-bag, so that no row takes part in its own prediction.
+# How certain
+# -----------
+# Nine tenths of the targets should lie between the quantiles 0.05 and 0.95. With
+# ``oob_score=True`` no row takes part in its own prediction.
 
 X, y = load_diabetes(return_X_y=True)
 forest = RandomForestQuantileRegressor(200, min_samples_leaf=5, random_state=0)
