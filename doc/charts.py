@@ -35,7 +35,7 @@ def draw_losses():
     for name in ("dense", "tables", "criteria", "max_features", "small", "memory", "threads"):
         cases |= {row[0]: row[3] for row in read(name)}
     lowest = sorted(cases, key=cases.get)[:10]
-    return _bars({name: cases[name] for name in lowest}, "ratio (below 1: worse than scikit-learn)", log=False)
+    return _bars({name: cases[name] for name in lowest}, "ratio (below 1 is worse)", log=False)
 
 
 def _bars(cases, label, log=True):
