@@ -40,8 +40,8 @@ print(export_text(tree, max_depth=1))
 TreeDisplay.from_estimator(tree, table, y, max_depth=2)
 
 # %%
-# ``categories_`` lists the categories of each column. Unknown categories go where missing
-# values go.
+# ``categories_`` lists the categories of each column. Unknown categories go where
+# missing values go.
 
 for name, categories in zip(table.columns, tree.categories_):
     print(f"{name:<18}{categories}")

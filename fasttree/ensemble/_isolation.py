@@ -23,10 +23,11 @@ __all__ = ["IsolationForest"]
 
 
 class IsolationForest(sklearn.ensemble.IsolationForest):
-    """Finds outliers: rows that random splits separate from the others early.
+    """An isolation forest, which finds outliers.
 
-    :class:`sklearn.ensemble.IsolationForest` with its parameters, attributes and draws, of
-    fasttree's trees, and scored from one packed copy of them.
+    Outliers are rows that random splits separate from the others early. This is a drop-in
+    replacement for :class:`sklearn.ensemble.IsolationForest` with the same random draws. It
+    consists of fasttree's trees and scores rows by one packed copy of them.
 
     Parameters
     ----------
@@ -50,7 +51,8 @@ class IsolationForest(sklearn.ensemble.IsolationForest):
     verbose : int, default=0
         How much a fit prints.
     warm_start : bool, default=False
-        Whether a fit keeps the trees that there are and adds those that `n_estimators` lacks.
+        Whether a fit keeps the trees of the last one and only adds what `n_estimators` asks for
+        beyond them.
 
     Attributes
     ----------

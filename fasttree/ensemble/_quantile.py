@@ -24,8 +24,8 @@ __all__ = ["RandomForestQuantileRegressor"]
 class RandomForestQuantileRegressor(RandomForestRegressor):
     """A random forest that predicts quantiles of the target.
 
-    The trees are those of :class:`RandomForestRegressor`. Where a row's leaves keep all training
-    targets instead of their mean, any quantile can be read off after one fit.
+    The trees are those of :class:`RandomForestRegressor`, but their leaves keep all training
+    targets instead of the mean. So any quantile can be predicted after one fit.
 
     Parameters
     ----------

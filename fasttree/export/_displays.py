@@ -31,7 +31,7 @@ __all__ = ["ImportancesDisplay", "ParetoFrontDisplay"]
 
 
 class ImportancesDisplay:
-    """Importances of features, with their spread.
+    """A bar chart of the importances of features, with their spread.
 
     Use :meth:`from_estimator`. All parameters are stored as attributes.
 
@@ -185,7 +185,7 @@ def _importances_of_trees(estimator):
 
 
 class ParetoFrontDisplay:
-    """Errors of the optimal trees of every size.
+    """A chart of the errors of the optimal trees of every size.
 
     Use :meth:`from_estimator`. All parameters are stored as attributes.
 

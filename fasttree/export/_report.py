@@ -27,7 +27,7 @@ def _word(value):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells below a header.
+    """A part of a report: rows of cells below a header.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Text:
-    """Lines as they are.
+    """A part of a report: text that is shown as it is.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Bars:
-    """A bar per name.
+    """A part of a report: a bar chart.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves in a chart.
+    """A part of a report: a chart of curves.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Frame:
-    """A page inside the page: text reports leave it out.
+    """A part of a report: an HTML page in a frame, which text reports leave out.
 
     Attributes
     ----------
@@ -278,7 +278,7 @@ class Frame:
 
 
 class Report:
-    """Parts in order, written as text or as one HTML page.
+    """A report: parts in order, which can be written as text or as one HTML page.
 
     Parameters
     ----------

@@ -79,11 +79,11 @@ def _for_greedy_trees(name: str) -> Any:
 
 
 class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
-    """A decision tree with the smallest training error of all trees of its size, proven.
+    """A decision tree that is proven to have the smallest training error of its size.
 
-    A search over all trees within the limits, by dynamic programming with branch and bound,
-    instead of one greedy descent. Meant for small trees: depth three to five on a few hundred
-    binary splits takes from milliseconds to minutes.
+    It is found by a search over all trees within the limits, by dynamic programming with branch
+    and bound, instead of one greedy descent. It is meant for small trees: depth three to five on a
+    few hundred binary splits takes from milliseconds to minutes.
 
     Parameters
     ----------

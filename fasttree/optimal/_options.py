@@ -22,13 +22,13 @@ INSTRUCTION_SETS = ("auto", "avx512", "avx2", "portable")
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """Switches of the search for an optimal tree.
+    """Options of the search for an optimal tree.
 
     .. warning::
-       Experimental: switches may come, go or change their meaning in any release, without notice.
+       Experimental: options may be added, removed or changed in any release, without notice.
 
-    They exist for experiments and tests: the defaults are the fastest known. Whatever they are,
-    the same objective is proven; the tree may be another one with that objective.
+    They exist for experiments and tests; the defaults are the fastest known. All of them lead to
+    the same objective, with a proof; the tree may be another one with the same objective.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ __all__ = ["SearchProgress"]
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """State of a running search.
+    """The state of a running search for an optimal tree.
 
     Parameters
     ----------

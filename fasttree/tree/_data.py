@@ -56,12 +56,11 @@ class TrainingData:
 
 
 class EncodedData:
-    """Rows encoded once, for any number of fits and predictions.
+    """Rows that are encoded once, for any number of fits and predictions.
 
-    A fit spends part of its time on bringing the columns into the form that the search reads.
-    Every ``fit`` and ``predict`` of fasttree takes this object in place of `X`, and fits share
-    what was made by the first one. Selecting rows by an array of integers, as cross-validation
-    does, copies nothing.
+    A fit spends part of its time on encoding the columns. Every ``fit`` and ``predict`` of fasttree
+    takes this object instead of `X`, and all fits share the encoding that the first one makes.
+    Selecting rows by an array of integers, as cross-validation does, copies nothing.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ _N_STEPS, _STEP = 200, 0.0002
 
 @dataclass(frozen=True, repr=False)
 class TuningResult:
-    """What `tune` found.
+    """The result of `tune`: all settings, their scores and the best one.
 
     Attributes
     ----------
