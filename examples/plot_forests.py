@@ -27,7 +27,7 @@ for size in sizes:
     forest.set_params(n_estimators=size).fit(wine.data, wine.target)
     errors.append(1 - forest.oob_score_)
 
-figure, axes = plt.subplots(figsize=(6, 4))
+figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 axes.plot(sizes, errors, marker="o")
 axes.set(xlabel="number of trees", ylabel="out-of-bag error")
 
@@ -56,7 +56,7 @@ low, middle, high = forest.fit(X, y).predict(X, [0.05, 0.5, 0.95], oob_score=Tru
 print(f"{((low <= y) & (y <= high)).mean():.0%} of the rows are inside")
 
 order = np.argsort(middle)
-figure, axes = plt.subplots(figsize=(6, 4))
+figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 axes.fill_between(np.arange(len(y)), low[order], high[order], alpha=0.3)
 axes.plot(middle[order], label="median")
 axes.plot(y[order], ".", markersize=3, label="target")
