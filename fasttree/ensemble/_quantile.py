@@ -100,7 +100,7 @@ class RandomForestQuantileRegressor(RandomForestRegressor):
             Whether a row is predicted by those trees only that did not draw it; X must be the rows
             of the fit.
         weighted_leaves : bool, default=False
-            Whether all leaves weigh the same, instead of all rows in them: the paper's quantiles.
+            Whether all leaves have the same weight, as in the paper, instead of all rows in them.
 
         Returns
         -------

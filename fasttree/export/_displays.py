@@ -94,7 +94,7 @@ class ImportancesDisplay:
         estimator : estimator
             A fitted tree or forest.
         X : array-like or table of shape (n_samples, n_features), default=None
-            Rows to permute, best those that were held out.
+            Rows to permute, preferably held-out ones.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Their targets.
         n_repeats : int, default=10

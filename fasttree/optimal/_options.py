@@ -102,7 +102,10 @@ class SearchOptions:
             )
 
     def for_engine(self, *, n_threads: int, time_limit: float, cache_bytes: int) -> dict[str, Any]:
-        """Return the engine's options as a dict."""
+        """Return the engine's options as a dict.
+
+        :meta private:
+        """
         return {
             "order": ORDERS[self.order],
             "cache_key": CACHES[self.cache] if cache_bytes else CACHES[None],

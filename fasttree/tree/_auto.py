@@ -175,7 +175,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; None weighs them equally.
+            Weights of the rows; None gives all the same weight.
 
         Returns
         -------

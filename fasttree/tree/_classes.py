@@ -153,7 +153,7 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; None weighs them equally.
+            Weights of the rows; None gives all the same weight.
         check_input : bool, default=True
             False skips the checks of X and y.
 
@@ -316,7 +316,7 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; None weighs them equally.
+            Weights of the rows; None gives all the same weight.
         check_input : bool, default=True
             False skips the checks of X and y.
 

@@ -125,7 +125,10 @@ class EncodedData:
         categorical_features: CategoricalFeatures = "from_dtype",
         missing_values: MissingValues = None,
     ) -> Self:
-        """Return the encoded data of an X that stays as it is while the object lives."""
+        """Return the encoded data of an X that stays as it is while the object lives.
+
+        :meta private:
+        """
         self = cls.__new__(cls)
         self._read(X, categorical_features, missing_values, is_borrowed=True)
         return self
@@ -199,10 +202,10 @@ class EncodedData:
         self.shape = encoding.X.shape
 
     def prepare(self, n_jobs: int | None = None) -> Self:
-        """Encode the columns now, for a search of all of them.
+        """Encode all columns now.
 
-        Fits do it when they need it, each process for itself; data that is prepared before it is
-        sent to processes is encoded once.
+        Otherwise the first fit does it, in each process anew. Data that is prepared before it is
+        sent to processes is encoded only once.
 
         Parameters
         ----------
@@ -246,7 +249,10 @@ class EncodedData:
     def sample(
         self, y: Array, sample_weight: Array | None
     ) -> tuple[Encoding, Array | None, Array, Array | None]:
-        """Return the encoding, the rows in ascending order, and y and weights in that order."""
+        """Return the encoding, the rows in ascending order, and y and weights in that order.
+
+        :meta private:
+        """
         if self._selected is None:
             return self._encoding, None, y, sample_weight
         rows = self._selected.astype(np.uint32)
@@ -257,7 +263,10 @@ class EncodedData:
         return self._encoding, rows, y, sample_weight
 
     def in_order(self) -> Self:
-        """Return data whose rows are in the order in which they are encoded: this, if they are."""
+        """Return data whose rows are in the order in which they are encoded: this, if they are.
+
+        :meta private:
+        """
         if self._selected is None or np.all(self._selected[1:] > self._selected[:-1]):
             return self
         other = self.__class__.__new__(self.__class__)
@@ -266,7 +275,10 @@ class EncodedData:
         return other
 
     def check_fits(self, estimator: Any) -> None:
-        """Raise if the parameters of an estimator ask for another encoding."""
+        """Raise if the parameters of an estimator ask for another encoding.
+
+        :meta private:
+        """
         for name, default in (("categorical_features", "from_dtype"), ("missing_values", None)):
             wanted, own = getattr(estimator, name), getattr(self, name)
             is_default = wanted is None if default is None else _is_equal(wanted, default)

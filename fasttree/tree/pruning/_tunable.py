@@ -125,7 +125,7 @@ class TunableMixin:
             If something else than these limits is named.
         ValueError
             If a limit is looser than the one that the tree was grown with, or the tree was
-            pruned or grown with a budget of leaves in a way that the limits depend on.
+            pruned, or grown with `max_leaf_nodes`, in a way that the limits depend on.
 
         Examples
         --------
