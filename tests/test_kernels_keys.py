@@ -21,8 +21,8 @@ def random_keys(kernels, rng, y, n_buckets, is_keyed):
         rank = (rank**2 // n_buckets).astype(np.uint32)
     if not is_keyed:
         return rank
-    place = rng.integers(0, rng.choice([1, 3, 1000]), n).astype(np.uint32)
-    return rank << kernels.arrays.KEY_SHIFT | place
+    place = rng.integers(0, rng.choice([1, 3, 1000]), n) + rng.choice([0, 300]) * y.astype(int)
+    return rank << kernels.arrays.KEY_SHIFT | place.astype(np.uint32)
 
 
 def best_of(node, keys, order):

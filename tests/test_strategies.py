@@ -200,3 +200,23 @@ def test_same_tree_by_keys(n_rows, n_classes):
             with fasttree.config_context(strategy=strategy, simd=simd):
                 trees.append(model.fit(X, y, sample_weight=weight).tree_)
             assert_same(trees[-1], trees[0])
+
+
+@pytest.mark.parametrize(
+    "criterion", ["gini", "entropy", "chi2", "squared_error", "absolute_error", "poisson"]
+)
+@pytest.mark.parametrize("n_rows", [30, 3000])
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_same_random_thresholds_for_doubled_weights(criterion, n_rows, n_classes):
+    """Weights of 1 have code of their own. Entropies are rounded, so ties need not stay ties."""
+    rng = np.random.default_rng(n_rows)
+    X = np.column_stack([rng.normal(size=(n_rows, 4)), rng.integers(0, 3, (n_rows, 3))])
+    y = np.argsort(np.argsort(X[:, 0] + X[:, 4] + rng.normal(size=n_rows))) * n_classes // n_rows
+    is_class = criterion in ("gini", "entropy", "chi2")
+    kind = "ExtraTreeClassifier" if is_class else "ExtraTreeRegressor"
+    model = getattr(fasttree.tree, kind)(criterion=criterion, max_features=None, random_state=0)
+    weight = None if criterion == "entropy" else np.full(n_rows, 2.0)
+    expected = model.fit(X, y, sample_weight=weight).tree_
+    for n_threads, simd in itertools.product(THREADS, ("auto", "portable")):
+        with fasttree.config_context(n_threads=n_threads, simd=simd):
+            assert_same(model.fit(X, y).tree_, expected, ("feature", "threshold", "value"))

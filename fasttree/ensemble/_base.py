@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._sklearn_compat import expanded_class_weights, fit_context, n_samples_of_bootstrap
-from fasttree.ensemble._bootstrap import Bootstrap
+from fasttree.ensemble._bootstrap import Bootstrap, rows_of_bits
 from fasttree.ensemble._compact import CompactForest
 from fasttree.ensemble._growth import Plan, bare_copy, grow_trees
 from fasttree.ensemble._memory import FitMemory
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         TargetLike,
     )
 
-__all__ = ["CONSTRAINTS", "Forest", "cells_of"]
+__all__ = ["CONSTRAINTS", "Forest"]
 
 # Of parameters of fasttree's trees that scikit-learn's forests do not know.
 CONSTRAINTS = {
@@ -300,7 +300,7 @@ class Forest(CallbackSupportMixin):
                 if takes is None:
                     sums += tree.lookup(X, tree.value.reshape(-1, sums.shape[1]), n_threads)
                     continue
-                rows = _rows_of_bits(takes[number], X.shape[0])
+                rows = rows_of_bits(takes[number], X.shape[0])
                 sums[rows] += tree.lookup(X[rows], tree.value.reshape(-1, sums.shape[1]))
                 n_taken[rows] += 1
             return sums.reshape(-1, *shape)
@@ -461,7 +461,7 @@ class Forest(CallbackSupportMixin):
             return X, y
         if data is None:
             raise ValueError("The forest was loaded or copied: pass X and y of its fit.")
-        return cells_of(data), data.y
+        return data.cells(), data.y
 
     def _set_oob_score_and_attributes(self, data, bootstrap):
         """Predict every row by the trees that did not draw it, and score the predictions."""
@@ -476,7 +476,7 @@ class Forest(CallbackSupportMixin):
             )
         takes = bootstrap.out_of_bag([tree.random_state for tree in self.estimators_])
         n_trees = np.zeros(data.n_samples, dtype=np.int64)
-        sums = self._sums(cells_of(data), takes=takes, n_taken=n_trees)
+        sums = self._sums(data.cells(), takes=takes, n_taken=n_trees)
         self._score_oob(data.y, oob_means(sums, n_trees))
 
 
@@ -485,20 +485,6 @@ def _finished(template):
     if isinstance(template, ClassifierMixin) and template.n_outputs_ == 1:
         return bare_copy(template, classes_=template.classes_[0], n_classes_=template.n_classes_[0])
     return template
-
-
-def cells_of(data: Any) -> Any:
-    """The rows of a fit as the engine reads them, sparse ones by row."""
-    X = data.encoding.X
-    if issparse(X):
-        X = X.tocsr()
-    return X if data.rows is None else X[data.rows]
-
-
-def _rows_of_bits(words, n_rows):
-    """The numbers of the rows whose bits are set."""
-    octets = words.astype("<u4", copy=False).view(np.uint8)
-    return np.flatnonzero(np.unpackbits(octets, count=n_rows, bitorder="little"))
 
 
 def _check_same_categories(earlier, later):

@@ -12,7 +12,7 @@ import numpy as np
 
 from fasttree.tree._validation import random_source
 
-__all__ = ["Bootstrap", "rows_as_bits"]
+__all__ = ["Bootstrap", "rows_as_bits", "rows_of_bits"]
 
 
 @dataclass(frozen=True)
@@ -59,3 +59,9 @@ def rows_as_bits(is_in):
     packed = np.packbits(is_in, bitorder="little")
     words.view(np.uint8)[: len(packed)] = packed
     return words.astype(np.uint32, copy=False)
+
+
+def rows_of_bits(words, n_rows):
+    """Return the numbers of the rows whose bits are set."""
+    octets = words.astype("<u4", copy=False).view(np.uint8)
+    return np.flatnonzero(np.unpackbits(octets, count=n_rows, bitorder="little"))

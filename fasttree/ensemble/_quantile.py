@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fasttree.ensemble._base import cells_of
 from fasttree.ensemble._docs import document_forest
 from fasttree.ensemble._forests import RandomForestRegressor
 from fasttree.ensemble._leaf_rows import LeafRows
@@ -70,13 +69,13 @@ class RandomForestQuantileRegressor(RandomForestRegressor):
         if self.bootstrap:
             bootstrap = self._bootstrap()
             self._leaf_rows = LeafRows.of(
-                self._trees(), cells_of(data), data.y, lambda i: bootstrap.counts(seeds[i]), None
+                self._trees(), data.cells(), data.y, lambda i: bootstrap.counts(seeds[i]), None
             )
         else:
             weights = data.sample_weight
             counts = np.ones(data.n_samples) if weights is None else (weights != 0).astype(float)
             self._leaf_rows = LeafRows.of(
-                self._trees(), cells_of(data), data.y, lambda i: counts, weights
+                self._trees(), data.cells(), data.y, lambda i: counts, weights
             )
         return data
 

@@ -54,6 +54,13 @@ class TrainingData:
     def __post_init__(self):
         self.n_samples = len(self.y)
 
+    def cells(self):
+        """Return the sample's rows as the engine reads them, sparse ones by row."""
+        X = self.encoding.X
+        if issparse(X):
+            X = X.tocsr()
+        return X if self.rows is None else X[self.rows]
+
 
 class EncodedData:
     """Rows that are encoded once, for any number of fits and predictions.

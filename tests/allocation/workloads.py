@@ -26,6 +26,7 @@ from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
 from fasttree.tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    EncodedData,
     ExtraTreeClassifier,
     best_split,
     feature_scores,
@@ -163,6 +164,35 @@ WORKLOADS |= {
         fit, "table", "squared_error", n_threads=2
     ),
 }
+
+
+def fit_encoded(kind, n_threads=1):
+    """Two fits on one encoding, the second on a part of its rows."""
+    X, y = data(kind)
+    encoded, part = EncodedData(X), np.arange(N_ROWS) % 5 > 0
+    with fasttree.config_context(n_threads=n_threads, strategy="presort"):
+        first = DecisionTreeClassifier().fit(encoded, y)
+        second = DecisionTreeClassifier().fit(encoded[part], y[part])
+    return arrays(first) + arrays(second)
+
+
+@functools.cache
+def pickled_encoding(kind):
+    return pickle.dumps(EncodedData(data(kind)[0]).prepare())
+
+
+def fit_unpickled(kind):
+    """A fit on codes and lists that were made elsewhere."""
+    encoded = pickle.loads(pickled_encoding(kind))
+    return arrays(DecisionTreeClassifier().fit(encoded, data(kind)[1]))
+
+
+for kind in ("dense", "sparse", "table"):
+    WORKLOADS |= {
+        f"fit encoded {kind}": functools.partial(fit_encoded, kind),
+        f"fit encoded {kind} two threads": functools.partial(fit_encoded, kind, n_threads=2),
+        f"fit unpickled {kind}": functools.partial(fit_unpickled, kind),
+    }
 
 
 @functools.cache

@@ -440,7 +440,9 @@ def side_counts(Simd simd, classes, sides, int n_classes):
     cdef const uint8_t[::1] padded = np.append(classes, np.full(64, 1)).astype(np.uint8)
     cdef int32_t[::1] counts = np.full(n_classes, 5, np.int32)
     cdef const uint64_t[::1] left = words(np.ones(n, bool) if sides is None else sides)
-    cdef const uint64_t* given = NULL if sides is None else &left[0]
+    cdef const uint64_t* given = &left[0]
+    if sides is None:
+        given = NULL
     c_count_side(simd, &padded[0], n, given, n_side, n_classes, &counts[0])
     n_ones = c_count_ones(simd, &padded[0], n, given) if n_classes == 2 else None
     return np.asarray(counts) - 5, n_ones
@@ -449,7 +451,10 @@ def side_counts(Simd simd, classes, sides, int n_classes):
 def side_sum(Simd simd, items, sides):
     cdef const int64_t[::1] padded = np.append(items, np.full(8, 1)).astype(np.int64)
     cdef const uint64_t[::1] left = words(np.ones(len(items), bool) if sides is None else sides)
-    return c_sum_side(simd, &padded[0], len(items), NULL if sides is None else &left[0])
+    cdef const uint64_t* given = &left[0]
+    if sides is None:
+        given = NULL
+    return c_sum_side(simd, &padded[0], len(items), given)
 
 
 def partition_keys(Simd simd, const uint32_t[::1] keys, uint32_t limit, rows, labels):

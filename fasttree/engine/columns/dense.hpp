@@ -185,8 +185,8 @@ public:
         }
     }
 
-    // Keeps a feature's codes by row, if its values are few and all numbers. It is RAW to all but who
-    // asks for them.
+    // Keeps a feature's codes by row, if its values are few and all numbers. It stays RAW to all
+    // but who asks for them.
     void keep_codes(uint32_t feature) {
         Column& col = columns[feature];
         if (col.storage != COUNTED) return;

@@ -215,12 +215,12 @@ FASTTREE_AVX512 inline void open_avx512(const TwoClassScore& score, LeftSums& su
 }
 #endif
 
-// Of any classes. Let l, r be the class weights left and right of the bucket, L, R the sums of
-// their squares, d those in it. With j of its weight on the left, e of each class, 0 <= e <= d,
+// Of any classes. Let l be the class weights left of the bucket, L the sum of their squares, d the
+// class weights in it. With j of its weight on the left, e of each class, 0 <= e <= d,
 //     sum (l + e)^2 = L + sum e (2 l + e) <= L + j a,    a = max 2 l + d over classes with d > 0,
-//     sum (r - e)^2 = R - sum e (2 r - e) <= R - j b,    b = min 2 r - d over the same,
-// so either term of the score is at most a function of j that is monotonic: no more than at one of
-// the ends. `counts` are prefix sums [class, COUNTS_BEFORE + bucket] of rows `stride` apart.
+// so this term of the score, divided by the weight, is at most a function of j that is monotonic:
+// no more than at one of the ends. The other term is the same seen from the right. `counts` are
+// prefix sums [class, COUNTS_BEFORE + bucket] of rows `stride` apart.
 inline void open_portable(const ClassScore& score, LeftSums& sums,
                           const std::vector<ClassRows>& classes, const uint32_t* counts,
                           size_t stride, uint32_t n, double bar, uint32_t* is_open) {
@@ -229,19 +229,19 @@ inline void open_portable(const ClassScore& score, LeftSums& sums,
         const int64_t before = int64_t{b} - 1;
         const double w0 = weight[before], w1 = weight[b], moved = w1 - w0;
         if (!(moved > 0.0)) continue;
-        double most = 0.0, least = INFINITE;
+        double most_left = 0.0, most_right = 0.0;
         for (size_t c = 0; c < classes.size(); ++c) {
             const uint32_t* left = counts + c * stride + COUNTS_BEFORE;
             if (left[b] == left[before]) continue;
             const double both = static_cast<double>(left[before]) + left[b];
-            most = std::max(most, both);
-            least = std::min(least, 2.0 * classes[c].weight - both);
+            most_left = std::max(most_left, both);
+            most_right = std::max(most_right, 2.0 * classes[c].weight - both);
         }
         const double r0 = score.w - w0, r1 = score.w - w1;
         const double at_left = std::max(w0 > 0.0 ? first[before] / w0 : 0.0,
-                                        (first[before] + moved * most) / w1);
-        const double at_right = std::max(second[before] / r0,
-                                         r1 > 0.0 ? (second[before] - moved * least) / r1 : 0.0);
+                                        (first[before] + moved * most_left) / w1);
+        const double at_right = std::max(r1 > 0.0 ? second[b] / r1 : 0.0,
+                                         (second[b] + moved * most_right) / r0);
         is_open[b / 32] |= static_cast<uint32_t>(at_left + at_right > bar) << b % 32;
     }
 }
@@ -258,7 +258,7 @@ FASTTREE_AVX512 inline void open_avx512(const ClassScore& score, LeftSums& sums,
         const __mmask8 is_held =
             _mm512_cmp_pd_mask(w1, w0, _CMP_GT_OQ) & static_cast<__mmask8>(lanes);
         if (!is_held) continue;
-        __m512d most = zero, least = _mm512_set1_pd(INFINITE);
+        __m512d most_left = zero, most_right = zero;
         for (size_t c = 0; c < classes.size(); ++c) {
             const uint32_t* left = counts + c * stride + COUNTS_BEFORE + b;
             const __m256i before = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(left - 1));
@@ -266,22 +266,21 @@ FASTTREE_AVX512 inline void open_avx512(const ClassScore& score, LeftSums& sums,
             const __mmask8 has = _mm256_cmpneq_epu32_mask(before, after);
             const __m512d both = _mm512_cvtepi32_pd(_mm256_add_epi32(before, after));
             const __m512d right = _mm512_sub_pd(_mm512_set1_pd(2.0 * classes[c].weight), both);
-            most = _mm512_mask_max_pd(most, has, most, both);
-            least = _mm512_mask_min_pd(least, has, least, right);
+            most_left = _mm512_mask_max_pd(most_left, has, most_left, both);
+            most_right = _mm512_mask_max_pd(most_right, has, most_right, right);
         }
         const __m512d left0 = _mm512_loadu_pd(sums.first() + b - 1);
-        const __m512d right0 = _mm512_loadu_pd(sums.second() + b - 1);
+        const __m512d right1 = _mm512_loadu_pd(sums.second() + b);
         const __m512d moved = _mm512_sub_pd(w1, w0);
         const __m512d r0 = _mm512_sub_pd(all, w0), r1 = _mm512_sub_pd(all, w1);
         const __mmask8 has_left = _mm512_cmp_pd_mask(w0, zero, _CMP_GT_OQ);
         const __mmask8 has_right = _mm512_cmp_pd_mask(r1, zero, _CMP_GT_OQ);
         const __m512d at_left = _mm512_max_pd(
             _mm512_maskz_div_pd(has_left, left0, w0),
-            _mm512_div_pd(_mm512_add_pd(left0, _mm512_mul_pd(moved, most)), w1));
+            _mm512_div_pd(_mm512_add_pd(left0, _mm512_mul_pd(moved, most_left)), w1));
         const __m512d at_right = _mm512_max_pd(
-            _mm512_div_pd(right0, r0),
-            _mm512_maskz_div_pd(has_right,
-                                _mm512_sub_pd(right0, _mm512_mul_pd(moved, least)), r1));
+            _mm512_maskz_div_pd(has_right, right1, r1),
+            _mm512_div_pd(_mm512_add_pd(right1, _mm512_mul_pd(moved, most_right)), r0));
         const uint32_t may = _mm512_mask_cmp_pd_mask(is_held, _mm512_add_pd(at_left, at_right),
                                                      _mm512_set1_pd(bar), _CMP_GT_OQ);
         is_open[b / 32] |= may << b % 32;

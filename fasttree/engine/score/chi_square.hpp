@@ -27,6 +27,14 @@ struct ChiSquare : ClassWeights<Weights, Class, single_output> {
 
     void begin_node(const uint32_t* rows, uint32_t n) {
         Base::begin_node(rows, n);
+        set_expectation(n);
+    }
+    // Of rows of weight 1.
+    void begin_cell(const Cell* cell) {
+        Base::begin_cell(cell);
+        set_expectation(to_double(w_total));
+    }
+    void set_expectation(double n) {
         reciprocal.resize(total.size());
         for (size_t i = 0; i < total.size(); ++i) {
             reciprocal[i] = total[i] == 0 ? 0.0 : 1.0 / to_double(total[i]);

@@ -1,5 +1,5 @@
-// The values of a column in a node's rows, side by side, and their extremes, in one pass; as numbers
-// or as codes of one byte.
+// The values of a column in a node's rows, side by side, and their extremes, in one pass: numbers
+// or codes of one byte.
 #pragma once
 #include <algorithm>
 #include <cstddef>
