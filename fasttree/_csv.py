@@ -17,7 +17,7 @@ import sys
 import zipfile
 import zlib
 from collections import Counter
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +35,7 @@ MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "No
 _DELIMITERS = ",;\t|"
 _ROWS_PER_BLOCK = 16_384
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_QUOTED = re.compile(r'"[^"]*"?')  # part of a line; the quotes may end on a later one
 _MISSING = frozenset({"", *MISSING})
 
 
@@ -52,7 +53,7 @@ def read_csv(path: str | os.PathLike[str], delimiter: str | None = None) -> dict
     path : str or path-like
     delimiter : str, default=None
         The character between cells. None takes the one of comma, semicolon, tab and bar that the
-        header holds most often.
+        header holds most often outside quotes.
 
     Returns
     -------
@@ -143,13 +144,13 @@ def _read_columns(file, name, delimiter, tell):
     header = next((line for line in file if line.strip()), None)
     if header is None:
         raise CSVError(f"{name} is empty")
-    delimiter = delimiter or max(_DELIMITERS, key=header.count)
-    names = [cell.strip() for cell in next(csv.reader([header], delimiter=delimiter))]
+    delimiter = delimiter or max(_DELIMITERS, key=_QUOTED.sub("", header).count)
+    reader = csv.reader(chain([header], file), delimiter=delimiter)
+    names = [cell.strip() for cell in next(reader)]
     repeated = [cell for cell, count in Counter(names).items() if count > 1]
     if repeated:
         raise CSVError(f"{name} has more than one column named {min(repeated)!r}")
     columns = [[] for _ in names]
-    reader = csv.reader(file, delimiter=delimiter)
     while block := list(islice(reader, _ROWS_PER_BLOCK)):
         rows = [row for row in block if row]
         for row in rows:

@@ -383,6 +383,8 @@ def test_models_of_python(tmp_path, capsys):
         (["predict", "MODEL", "OTHER"], "has no column 'a'"),
         (["predict", "MODEL", "TEXT"], "column 'b' holds 'x' in place of a number"),
         (["show", "DATA"], "is not a model"),
+        (["fit", "MODEL", "--target", "a"], "model.json is a saved model, not a table"),
+        (["predict", "MODEL", "MODEL"], "model.json is a saved model, not a table"),
         (["fit", "DATA", "--target", "target", "--drop", "d"], "no column 'd' to leave out"),
         (["fit", "DATA", "--target", "target", "--save", "none/m.json"], "none/m.json: No such"),
     ],
@@ -550,6 +552,24 @@ def test_types_of_arrow(tmp_path, capsys):
     code, out, err = run(["describe", model, str(texts)], capsys)
     assert (code, err) == (0, "")
     assert re.search(r"accuracy +1 ", out)
+
+
+def test_numbers_that_a_file_holds_as_texts(tmp_path, capsys):
+    """Where all of a column is, for the fit as for the model."""
+    pa = pytest.importorskip("pyarrow")
+    n = 40
+    texts = [None if i % 9 == 8 else "NA" if i % 9 == 7 else str(i % 5) for i in range(n)]
+    path, model = str(tmp_path / "table.arrow"), str(tmp_path / "m.json")
+    table = pa.table({"a": texts, "gap": pa.array([None] * n, pa.string()), "b": range(n),
+                      "y": [f"{i % 5}.5" for i in range(n)]})  # fmt: skip
+    write_arrow("arrow", path, table)
+    arguments = ["fit", path, "--target", "y", "--test-size", "0", "--save", model]
+    assert run(arguments, capsys)[0] == 0
+    assert load(model).categories_ == [[], [], []]
+    code, out, err = run(["predict", model, path], capsys)
+    assert (code, err) == (0, "")
+    assert out.split()[1:] == [f"{i % 5}.5" for i in range(n)]
+    assert run(["describe", model, path], capsys)[0] == 0
 
 
 # ---- missing values
@@ -738,6 +758,7 @@ def test_pages(table, tmp_path, capsys):
         (["--target", "target", "--forest", "--rules"], "--rules is for single trees"),
         (["--target", "target", "--forest", "--html", "t.html"], "--html is for single trees"),
         (["--target", "target", "--weight", "w"], "has no column 'w'; it has 'a', 'b', 'c'"),
+        (["--target", "a", "--weight", "a"], "--target and --weight both name 'a'"),
         (["--target", "target", "--html", "none/t.html"], "none/t.html: No such file"),
     ],
 )  # fmt: skip
@@ -791,6 +812,31 @@ def test_describe_must_know_the_target(table, tmp_path, capsys):
     assert "none is left" in run(["describe", model, str(bare)], capsys)[2]
 
 
+def test_describe_knows_the_missing_values_of_the_model(tmp_path, capsys):
+    """A class may be called "NA" if that means nothing else."""
+    path, model = str(tmp_path / "t.csv"), str(tmp_path / "m.json")
+    Path(path).write_text("a,y\n" + "\n".join(f"{i},{['NA', 'x'][i % 2]}" for i in range(20)))
+    arguments = ["fit", path, "--target", "y", "--test-size", "0"]
+    assert "is missing in 10 of 20" in run(arguments, capsys)[2]
+    assert run([*arguments, "--missing", "?", "--save", model], capsys)[0] == 0
+    code, out, err = run(["describe", model, path], capsys)
+    assert (code, err) == (0, "")
+    assert re.search("accuracy +1 ", out)
+    (tmp_path / "new.csv").write_text("a,y\n1,NA\n2,?\n")
+    _, _, err = run(["describe", model, str(tmp_path / "new.csv")], capsys)
+    assert "the target 'y' is missing in 1 of 2 rows" in err
+
+
+def test_classes_that_were_all_held_out(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n1,u\n2,v\n")
+    code, out, err = run(["fit", str(path), "--target", "y"], capsys)
+    assert (code, err) == (0, "")
+    assert out.split("Confusion matrix:\n")[1].split()[:2] == ["u", "v"]
+    held_out = fitted([str(path), "--target", "y"], capsys)["confusion_matrix"]
+    assert sorted(map(sum, held_out["n_rows"])) == [0, 1]
+
+
 def test_models_of_several_outputs(tmp_path, capsys):
     pd = pytest.importorskip("pandas")
     from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -808,6 +854,9 @@ def test_models_of_several_outputs(tmp_path, capsys):
     assert lines[0][:2] == ["prediction (0)", "prediction (1)"]
     assert lines[0][3] == "probability of y (0)"
     assert [line[:2] for line in lines[1:5]] == tree.predict(frame).astype(str).tolist()
+    code, _, err = run(["describe", str(model), str(path), "--target", "a"], capsys)
+    assert code == 2
+    assert "m.json predicts several targets; describe takes one" in err
     save(DecisionTreeRegressor().fit(frame, [0.5, 1, 2, 3]), model)
     code, _, err = run(["predict", str(model), str(path), "--proba"], capsys)
     assert code == 2

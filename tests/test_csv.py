@@ -31,6 +31,13 @@ def test_delimiter_is_found(write, delimiter):
     assert read_csv(path) == {"a": ["1"], "b": ["2"], "c": ["3"]}
 
 
+def test_quotes_in_the_header(write):
+    """They may hold delimiters and line ends, which separate nothing there."""
+    path = write('"a;b;c","two\nlines" ,"say ""x"""\n1,2,3\n')
+    assert read_csv(path) == {"a;b;c": ["1"], "two\nlines": ["2"], 'say "x"': ["3"]}
+    assert list(read_csv(write('"a,b";c\n1;2\n'))) == ["a,b", "c"]
+
+
 def test_byte_order_mark_and_windows_line_ends(write):
     path = write("a,b\r\n1,2\r\n", encoding="utf-8-sig")
     assert read_csv(path) == {"a": ["1"], "b": ["2"]}

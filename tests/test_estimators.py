@@ -741,6 +741,14 @@ def test_many_whole_numbers_are_quantities_with_a_warning(numbers):
         assert DecisionTree().fit(X[1:], y[1:]).task_ == "regression"
 
 
+def test_whole_floats_beyond_integers_are_quantities():
+    """scikit-learn's check of class labels takes them for continuous."""
+    y = np.repeat([1e19, 2e19, -3e19], 10)
+    tree = DecisionTree().fit(np.arange(30)[:, None], y)
+    assert tree.task_ == "regression"
+    assert tree.predict([[0], [15]]).tolist() == [1e19, 2e19]
+
+
 def test_counts_are_noted():
     rng = np.random.default_rng(0)
     X, y = rng.random((500, 1)), rng.poisson(2.0, 500)

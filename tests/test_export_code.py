@@ -2,6 +2,7 @@
 
 import ctypes
 import itertools
+import json
 import math
 import os
 import shutil
@@ -14,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fasttree.export import export_c, export_python, export_rules, export_sql
+from fasttree.ensemble import RandomForestClassifier
+from fasttree.export import export_c, export_dict, export_python, export_rules, export_sql
 from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from reference.handed_on import Problem
 
@@ -339,6 +341,28 @@ def test_postgresql_reads():
     assert "DOUBLE PRECISION" in query
 
 
+def test_one_column_to_keep():
+    tree = DecisionTreeRegressor().fit([[1.0], [2.0]], [0, 1])
+    queries = [export_sql(tree, "t", keep=keep, feature_names=["a"]) for keep in ("id", ["id"])]
+    assert queries[0] == queries[1]
+    assert run_sqlite(queries[0], ["id", "a"], [["u", 1.0], ["v", 3.0]]) == [("u", 0), ("v", 1)]
+
+
+def test_classes_that_are_dates():
+    """They are texts in code and data, which have no common type for dates."""
+    days = np.array(["2020-01-31", "2021-02-01"], dtype="datetime64[D]")
+    tree = DecisionTreeClassifier().fit([[1.0], [2.0]], days)
+    expected = ["2020-01-31", "2021-02-01"]
+    module = {}
+    exec(export_python(tree), module)
+    assert [module["predict"](row) for row in ([1.0], [2.0])] == expected
+    query = export_sql(tree, "t", feature_names=["a"])
+    assert run_sqlite(query, ["a"], [[1.0], [2.0]]) == [(text,) for text in expected]
+    assert [rule.prediction for rule in export_rules(tree)] == expected
+    root = json.loads(json.dumps(export_dict(tree)))
+    assert [root[side]["prediction"] for side in ("left", "right")] == expected
+
+
 def test_refusals_of_sql():
     tree = DecisionTreeRegressor().fit([[1.0], [2]], [0, 1])
     with pytest.raises(ValueError, match="dialect"):
@@ -352,6 +376,9 @@ def test_refusals_of_sql():
         export_sql(tree, "t", feature_names=["a", "b"])
     with pytest.raises(TypeError, match="fitted tree"):
         export_sql("tree", "t")
+    forest = RandomForestClassifier(2).fit([[1.0], [2]], [0, 1])
+    with pytest.raises(TypeError, match="A forest holds trees in estimators_"):
+        export_sql(forest, "t")
 
 
 # ---- rules

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).parents[1] / "doc" / "user_guide" / "others.rst"
-PACKAGES = {"SHAP": "shap", "ONNX": "onnxruntime", "dtreeviz": "dtreeviz", "skops": "skops.io",
-            "MLflow": "mlflow"}  # fmt: skip
+PACKAGES = {"SHAP": "shap", "ONNX": "onnxruntime", "skl2onnx": "skl2onnx", "treelite": "treelite",
+            "dtreeviz": "dtreeviz", "skops": "skops.io", "MLflow": "mlflow"}  # fmt: skip
 
 
 def sections():

@@ -334,6 +334,7 @@ CHANGES = {
     ("trees", 0, "children_left", 0): [0, -5, 10**9, 10**30, 1.0, None, "inf", True],
     ("trees", 0, "children_right"): [[], None, [1]],
     ("trees", 0, "feature", 0): [-1, 4, 2**40],
+    ("trees", 0, "feature", -1): [-1, 0, 4],  # a leaf's
     ("trees", 0, "threshold", 0): ["nan", "NaN", None, [1], 10**400],
     ("trees", 0, "missing_go_to_left", 0): [-1, 256],
     ("trees", 0, "value"): [[], [1.0], "abc"],

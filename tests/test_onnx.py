@@ -36,7 +36,7 @@ def asks_for_both(estimator, j):
     return {0, 1} <= set(tree.split_kind[tree.feature == j].tolist())
 
 
-@pytest.mark.cases(400)  # half of them can be written
+@pytest.mark.cases(420)  # of which 200 can be written
 def test_predictions(seed):
     problem = Problem(seed)
     estimator = problem.estimator
@@ -82,3 +82,12 @@ def test_columns_without_a_type():
         to_onnx(booleans)
     with pytest.raises(ValueError, match="class labels"):
         to_onnx(DecisionTreeClassifier().fit([[1.0], [2.0]], [0.0, 1.0]))
+
+
+@pytest.mark.parametrize("names", [["label", "n"], ["/cells", "n"], ["", "n"], ["n", "n"]])
+def test_names_that_a_model_cannot_have(names):
+    rows = [["a", 1], ["b", 1], ["a", 2], ["b", 2]]
+    tree = DecisionTreeClassifier().fit(rows, [0, 1, 2, 3])
+    with pytest.raises(ValueError, match="feature_names"):
+        to_onnx(tree, feature_names=names)
+    to_onnx(tree, feature_names=["labels", "line\nbreak"])

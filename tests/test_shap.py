@@ -6,8 +6,17 @@ from math import factorial
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.ensemble
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import fasttree
+from fasttree.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from fasttree.export import ShapValues, shap_values
 from fasttree.optimal import OptimalDecisionTreeClassifier
 from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
@@ -161,6 +170,52 @@ def test_every_estimator():
         shap_values(auto, [["red"]])
     with pytest.raises(TypeError, match="fitted tree"):
         shap_values(None, rows)
+
+
+FORESTS = [
+    RandomForestClassifier(5, random_state=0),
+    ExtraTreesClassifier(4, random_state=0, class_weight="balanced"),
+    RandomForestRegressor(6, random_state=0, max_samples=0.5),
+    ExtraTreesRegressor(3, random_state=0, n_jobs=2),
+]
+
+
+@pytest.mark.parametrize("forest", FORESTS, ids=lambda forest: type(forest).__name__)
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_forests(forest, n_outputs):
+    """The mean over the trees, which adds up to what the forest predicts."""
+    rng = np.random.default_rng(0)
+    rows = [[str(rng.choice(["red", "blue", "5"])), *rng.normal(size=2)] for _ in range(60)]
+    rows[7][0] = rows[9][2] = None
+    y = rng.integers(0, 3, (60, n_outputs))
+    forest = clone(forest).fit(rows, y if n_outputs > 1 else y[:, 0])
+    found = shap_values(forest, rows[:20], feature_names=["colour", "a", "b"])
+    answers = predictions(forest, rows[:20])
+    assert found.values.shape == (20, 3, *answers.shape[1:])
+    assert np.allclose(found.values.sum(axis=1) + found.base_values, answers, rtol=0, atol=1e-12)
+    of_trees = [shap_values(tree, np.array(rows[:20], dtype=object)) for tree in forest]
+    assert np.allclose(found.values, np.mean([tree.values for tree in of_trees], axis=0))
+    assert np.allclose(found.base_values, np.mean([tree.base_values for tree in of_trees], axis=0))
+    assert found.feature_names == ["colour", "a", "b"]
+
+
+@pytest.mark.parametrize("forest", [FORESTS[0], FORESTS[2]], ids=["classes", "values"])
+def test_tree_explainer_on_forests(forest):
+    shap = pytest.importorskip("shap", reason="SHAP is not installed")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 6)), rng.integers(0, 3, 150)
+    forest = clone(forest).fit(X, y)
+    twin = getattr(sklearn.ensemble, type(forest).__name__)(len(forest)).fit(X, y)
+    twin.estimators_ = [tree.to_sklearn() for tree in forest]
+    explainer = shap.TreeExplainer(twin, feature_perturbation="tree_path_dependent")
+    found = shap_values(forest, X)
+    assert np.allclose(found.values, explainer.shap_values(X), rtol=0, atol=1e-6)
+    assert np.allclose(found.base_values, explainer.expected_value, rtol=0, atol=1e-6)
+
+
+def test_forests_that_are_not_fitted():
+    with pytest.raises(NotFittedError):
+        shap_values(RandomForestClassifier(), [[1.0]])
 
 
 def test_explanation():

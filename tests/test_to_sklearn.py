@@ -1,4 +1,4 @@
-"""Trees as scikit-learn's estimators: with an encoder where they split on categories."""
+"""Trees as scikit-learn's estimators: with an encoder where they were fitted on a table."""
 
 import pickle
 
@@ -6,26 +6,23 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.tree
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 
 from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from reference.handed_on import Problem
 
 
-@pytest.mark.cases(200)
+@pytest.mark.cases(420)  # of which 200 split on categories
 def test_predictions_and_nodes(seed):
     problem = Problem(seed)
     estimator, X = problem.estimator, problem.table()
     twin = estimator.to_sklearn()
-    if estimator.tree_.label_splits is None:
+    if problem.is_matrix:
         assert not isinstance(twin, Pipeline)
-        numbers = np.array(
-            [[problem.parts(j, cell)[0] for j, cell in enumerate(row)] for row in problem.rows],
-            dtype=np.float64,
-        )
-        if not problem.is_matrix:
-            numbers = pd.DataFrame(numbers, columns=problem.names)
-        assert twin.predict(numbers).tolist() == estimator.predict(X).tolist()
+        assert twin.predict(X).tolist() == estimator.predict(X).tolist()
         return
     encoder, tree = twin
     assert type(tree).__module__.startswith("sklearn.tree")
@@ -56,6 +53,39 @@ def test_equal_questions_share_a_column():
     assert len(tree.tree_.label_splits.nodes) == 2
     assert twin.n_features_in_ == 3
     assert np.array_equal(encoder.transform(rows)[:2, 1:], [[1, 0], [1, 1]])
+
+
+def test_missing_values_are_those_of_the_fit():
+    """Numbers and texts that mean nothing go where missing values go, also without categories."""
+    X, y = np.array([[1.0], [2], [3], [-1], [-1]]), [0, 0, 0, 1, 1]
+    tree = DecisionTreeClassifier(missing_values=-1).fit(X, y)
+    assert tree.to_sklearn().predict([[-1], [0], [np.nan]]).tolist() == [1, 0, 1]
+    texts = DecisionTreeClassifier(missing_values="?").fit([["1"], ["2"], ["?"]], [0, 0, 1])
+    assert texts.tree_.label_splits is None
+    assert texts.to_sklearn().predict([["1"], ["?"], [None]]).tolist() == [0, 1, 1]
+
+
+def test_tables_whose_categories_are_not_asked_for():
+    rows = [["red", 1], ["red", 2], ["blue", 3], ["blue", 4]]
+    tree = DecisionTreeRegressor(max_depth=1).fit(rows, [0.0, 0, 0, 1])
+    assert tree.tree_.label_splits is None
+    pipeline = tree.to_sklearn()
+    assert pipeline.predict(rows).tolist() == tree.predict(rows).tolist()
+    assert pipeline[0].get_feature_names_out().tolist() == ["x0", "x1"]
+
+
+def test_pipelines_within_scikit_learn():
+    """A clone keeps the encoder, which is nothing without its tree, and fits the tree anew."""
+    frame = pd.DataFrame({"colour": ["red", "blue", "green", None] * 6, "n": np.arange(24.0)})
+    y = np.tile([0, 1, 2, 2], 6)
+    pipeline = DecisionTreeClassifier().fit(frame, y).to_sklearn()
+    assert pipeline.n_features_in_ == 2
+    assert pipeline.feature_names_in_.tolist() == ["colour", "n"]
+    assert np.array_equal(cross_val_score(pipeline, frame, y, cv=3), [1, 1, 1])
+    with pytest.raises(NotFittedError):
+        clone(pipeline).predict(frame)
+    columns = pipeline[0].set_output(transform="pandas").transform(frame).columns
+    assert columns.tolist() == pipeline[0].get_feature_names_out().tolist()
 
 
 def test_tree_explainer_on_the_tree():

@@ -25,6 +25,7 @@ __all__ = ["CommandError", "read_columns", "title_of"]
 
 # By what a file begins with; the last is a stream.
 _ARROW = {b"PAR1\x15": "Parquet", b"ARROW1\0\0": "Arrow", b"\xff\xff\xff\xff": "Arrow"}
+_MODEL = b'{\n"format": "fasttree"'
 _IS_INDEX = re.compile(r"__index_level_\d+__")  # what pandas writes beside the columns
 
 
@@ -60,7 +61,9 @@ def read_columns(
     name = title_of(path)
     progress.tell(f"reading {name}")
     with _standard_input() if path == "-" else open(path, "rb") as file:
-        start = file.peek(16)
+        start = file.peek(len(_MODEL))
+        if start.startswith(_MODEL):
+            raise CommandError(f"{name} is a saved model, not a table")
         for magic, kind in _ARROW.items():
             if start.startswith(magic):
                 return ArrowColumns(_read_arrow(file, name, kind, magic), name)

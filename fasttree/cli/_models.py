@@ -85,6 +85,8 @@ def show(options: argparse.Namespace, progress: Progress) -> None:
 def describe(options: argparse.Namespace, progress: Progress) -> None:
     """Print or write a report on a model and the rows of a file."""
     model = load(options.model)
+    if model.n_outputs_ > 1:
+        raise CommandError(f"{options.model} predicts several targets; describe takes one")
     columns = read_columns(options.file, options.delimiter, progress)
     title = title_of(options.file)
     X = rows_for(model, options.model, columns, title)
@@ -140,21 +142,30 @@ def rows_for(
     for name in names:
         if name not in columns:
             raise CommandError(f"{title} has no column {name!r}, which the model was fitted on")
-    encoder = table_encoder(model.estimator_ if isinstance(model, DecisionTree) else model)
-    texts = {""} if encoder is None else encoder.columns[0].missing.texts
-    if texts == {""}:  # fitted on what somebody else had read
-        texts = texts.union(MISSING)
+    encoder, texts = _encoder_of(model), _missing_texts(model)
     categories = [[]] * len(names) if encoder is None else encoder.categories
     return as_matrix(
         [_column_for(name, columns[name], known, texts) for name, known in zip(names, categories)]
     )
 
 
+def _encoder_of(model):
+    return table_encoder(model.estimator_ if isinstance(model, DecisionTree) else model)
+
+
+def _missing_texts(model):
+    """What a model takes for missing in a file of texts."""
+    encoder = _encoder_of(model)
+    texts = {""} if encoder is None else encoder.columns[0].missing.texts
+    return texts if texts != {""} else texts.union(MISSING)  # fitted on what somebody else read
+
+
 def _column_for(name, cells, categories, missing):
     """A column as a model reads it that knows these categories in it."""
-    if not categories and isinstance(cells, list):
+    is_text = all(cell is None or isinstance(cell, str) for cell in cells)
+    if not categories and is_text:
         try:
-            cells = to_numbers(cells, missing)
+            cells = to_numbers(["" if cell is None else cell for cell in cells], missing)
         except ValueError as error:
             raise _no_number(name, error) from None
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
@@ -187,10 +198,11 @@ def _by_text(labels):
 
 def target_for(model: BaseEstimator, name: str, cells: list[str] | Array) -> Array:
     """Return the column of targets in the type of those that a model was fitted on."""
-    check_complete(f"the target {name!r}", cells, {"", *MISSING})
+    classes = model.classes_.tolist() if is_classifier(model) else []
+    missing = _missing_texts(model).difference(map(str, classes))
+    check_complete(f"the target {name!r}", cells, missing)
     if not is_classifier(model):
         return as_matrix([_column_for(name, cells, [], set())])[:, 0]
-    classes = model.classes_.tolist()
     code_of = {label: code for code, label in enumerate(classes)}
     codes_by_text = {text: code_of[label] for text, label in _by_text(classes).items()}
     codes = [code_of.get(cell, codes_by_text.get(cell, -1)) for cell in cells]

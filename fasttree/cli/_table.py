@@ -80,6 +80,8 @@ def load_file(options: argparse.Namespace, progress: Progress) -> Table:
     columns = read_columns(options.file, options.delimiter, progress)
     title = title_of(options.file)
     taken = [options.target] if options.weight is None else [options.target, options.weight]
+    if options.weight == options.target:
+        raise CommandError(f"--target and --weight both name {options.target!r}")
     for name in taken:
         if name not in columns:
             raise CommandError(f"{title} has no column {name!r}; it has {named(columns)}")

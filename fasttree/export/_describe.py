@@ -242,7 +242,7 @@ class _Classifier:
 
     def _confusion(self, whose):
         y, predicted = self.rows[whose][1], self.predicted[whose]
-        shown = self.classes
+        shown = np.union1d(self.classes, y)
         note = "Columns are the predictions."
         if len(shown) > MAX_CLASSES:
             labels, counts = np.unique(y, return_counts=True)

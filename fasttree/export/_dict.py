@@ -38,8 +38,8 @@ def export_dict(
         `missing_go_to_left`, `left` and `right`; and `threshold`, the largest number that goes
         left (None if that is every number), or at a split on categories `categories`, a list, and
         `categories_go_to_left`, whether these go left and all others right or the other way
-        round. A leaf also has `prediction`, what `predict` returns: a list if there are several
-        outputs.
+        round. A leaf also has `prediction`, what `predict` returns, dates as texts: a list if
+        there are several outputs.
 
     See Also
     --------

@@ -129,7 +129,7 @@ def numbers_from_json(values, dtype, name):
     if not found <= types:
         raise ValueError(f"{name} must be a list of numbers of type {dtype}")
     try:
-        return np.array(values, dtype=dtype)
+        return np.fromiter(values, dtype, len(values))
     except OverflowError:
         raise ValueError(f"{name} holds a number that {dtype} does not") from None
 

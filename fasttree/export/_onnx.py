@@ -6,6 +6,7 @@ categories is a column of its own, which ONNX's `LabelEncoder` finds from the te
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +51,7 @@ def to_onnx(decision_tree: BaseEstimator, *, feature_names: Sequence[str] | None
     ValueError
         If the tree asks of a column both for numbers and for categories, or for categories that
         are no texts: ONNX has no type for such columns. Also if class labels are neither texts nor
-        integers.
+        integers, or if a column has the name of an output.
 
     Notes
     -----
@@ -81,6 +82,7 @@ def to_onnx(decision_tree: BaseEstimator, *, feature_names: Sequence[str] | None
         position = {feature: feature for feature in asked}
         matrix = "X"
         inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", len(view.names)])]
+    _check_names([given.name for given in inputs])
     tree = _tree_attributes(view, splits, questions, position)
     outputs, constants = [], []
     if view.classes is None:
@@ -112,6 +114,17 @@ def to_onnx(decision_tree: BaseEstimator, *, feature_names: Sequence[str] | None
     )
     onnx.checker.check_model(model)
     return model
+
+
+def _check_names(inputs):
+    """Raise if inputs cannot have the names of their columns beside each other and the outputs."""
+    taken = re.compile(r"(label|probabilities)(_\d+)?|variable|/.*|")
+    for i, name in enumerate(inputs):
+        if taken.fullmatch(name) or name in inputs[:i]:
+            raise ValueError(
+                f"No input can be named {name!r}: it is empty, comes twice, begins with a slash or "
+                "is the name of an output; give the columns other feature_names."
+            )
 
 
 def _questions(view, splits):

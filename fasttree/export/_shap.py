@@ -1,17 +1,20 @@
-"""SHAP values of trees: `shap_values`."""
+"""SHAP values of trees and forests: `shap_values`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import roots_legendre
 from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from fasttree._config import get_config
 from fasttree.export._path_shap import average, longest_path, path_shap
+from fasttree.export._questions import column_names
 from fasttree.export._view import view_of
 from fasttree.utils._threads import effective_n_threads
 
@@ -39,8 +42,8 @@ class ShapValues:
         The values. In classification `n_values` are the classes, for several outputs those of one
         output after the other; in regression with several outputs, the outputs.
     base_values : float or ndarray of shape (n_values,)
-        The average prediction over the training rows. A row's values add up to its prediction less
-        the average.
+        The average prediction over the training rows, in a forest over those that each tree drew.
+        A row's values add up to its prediction less the average.
     data : object
         The rows.
     feature_names : list of str
@@ -81,7 +84,7 @@ class ShapValues:
 
 
 def shap_values(
-    decision_tree: BaseEstimator,
+    estimator: BaseEstimator,
     X: MatrixLike,
     *,
     feature_names: Sequence[str] | None = None,
@@ -91,13 +94,14 @@ def shap_values(
     They are the path-dependent ones: a feature that is left out is averaged over by the weights of
     the training rows in the tree, as in SHAP's ``TreeExplainer`` with
     ``feature_perturbation="tree_path_dependent"``, whose values they equal. What is explained are
-    the fractions of the classes or, in regression, the prediction. Columns may hold categories and
-    missing values.
+    the fractions of the classes or, in regression, the prediction; of a forest the mean over its
+    trees. Columns may hold categories and missing values.
 
     Parameters
     ----------
-    decision_tree : estimator
-        A fitted tree of fasttree's; its `n_jobs` says how many threads are used.
+    estimator : estimator
+        A fitted tree of fasttree's, a random forest or extra-trees; its `n_jobs` says how many
+        threads are used.
     X : array-like, sparse matrix or table of shape (n_samples, n_features)
         The rows, as in `predict`.
     feature_names : array-like of shape (n_features,), default=None
@@ -129,52 +133,72 @@ def shap_values(
     >>> float(found.base_values), found.values.tolist()
     (2.5, [[-0.5, -2.0], [0.5, -2.0]])
     """
-    view = view_of(decision_tree, feature_names)
-    estimator, tree = view.estimator, view.tree
-    if tree.weighted_n_node_samples.min() < 0:
-        raise ValueError("The nodes of the tree have negative weights, so there are no shares.")
-    rows = estimator._validate_X_predict(X, True)
-    if is_classifier(estimator):
-        # The fractions of an output add up to one: the values of its last class follow.
-        found = [
-            _with_last_class(_explain(tree, rows, tree.value[:, k, : n - 1], estimator.n_jobs))
-            for k, n in enumerate(tree.n_classes.tolist())
-        ]
-        base = [
-            average(tree, np.ascontiguousarray(tree.value[:, k, :n]))
-            for k, n in enumerate(tree.n_classes.tolist())
-        ]
-        return ShapValues(np.concatenate(found, axis=2), np.concatenate(base), X, view.names)
-    found = _explain(tree, rows, tree.value[:, :, 0], estimator.n_jobs)
-    means = average(tree, np.ascontiguousarray(tree.value[:, :, 0]))
-    if view.n_outputs == 1:
-        return ShapValues(found[:, :, 0], float(means[0]), X, view.names)
-    return ShapValues(found, means, X, view.names)
+    trees, names, rows, n_jobs = _read(estimator, X, feature_names)
+    if min(tree.weighted_n_node_samples.min() for tree in trees) < 0:
+        raise ValueError("Nodes of the trees have negative weights, so there are no shares.")
+    sizes = trees[0].n_classes.tolist()
+    values = np.zeros((*rows.shape, sum(sizes)))
+    if not is_classifier(estimator):
+        _add_values(values, trees, rows, (slice(None), 0), n_jobs)
+        means = _average(trees, (slice(None), 0))
+        if len(means) == 1:
+            return ShapValues(values[:, :, 0], float(means[0]), X, names)
+        return ShapValues(values, means, X, names)
+    means = np.concatenate([_average(trees, (k, slice(n))) for k, n in enumerate(sizes)])
+    for k, of_output in enumerate(np.split(values, np.cumsum(sizes)[:-1], axis=2)):
+        others, last = of_output[:, :, :-1], of_output[:, :, -1]
+        _add_values(others, trees, rows, (k, slice(others.shape[2])), n_jobs)
+        np.subtract(0.0, others.sum(axis=2), out=last)  # the fractions add up to one
+    return ShapValues(values, means, X, names)
 
 
-def _with_last_class(found):
-    return np.concatenate([found, -found.sum(axis=2, keepdims=True)], axis=2)
+def _read(estimator, X, feature_names):
+    """The trees, the names of the columns, the cells of the rows and `n_jobs`."""
+    from fasttree.ensemble._base import Forest  # which imports trees, and these their exporters
+
+    if isinstance(estimator, Forest):
+        check_is_fitted(estimator)
+        names = column_names(estimator, feature_names, "x{}")
+        return estimator._trees(), names, estimator._validate_X_predict(X), estimator.n_jobs
+    view = view_of(estimator, feature_names)
+    rows = view.estimator._validate_X_predict(X, True)
+    return [view.tree], view.names, rows, view.estimator.n_jobs
 
 
-def _explain(tree, rows, values, n_jobs):
-    """The SHAP values of rows for each column of `values`, which has a row per node."""
-    points, weights = _quadrature(longest_path(tree))
-    n_threads = effective_n_threads(n_jobs, rows.shape[0] * tree.node_count)
+def _values_of(tree, which):
+    """Some values of each node as a matrix; `which` names outputs and classes."""
+    return np.ascontiguousarray(tree.value[:, *which])
+
+
+def _average(trees, which):
+    """The mean over the trees of their average predictions."""
+    return np.mean([average(tree, _values_of(tree, which)) for tree in trees], axis=0)
+
+
+def _add_values(out, trees, rows, which, n_jobs):
+    """Add the SHAP values of rows for some values of the nodes, the mean over the trees."""
     portable = get_config()["simd"] == "portable"
-    out = np.zeros((rows.shape[0], tree.n_features, values.shape[1]))
     n_rows = _DENSE_ROWS if issparse(rows) else max(1, rows.shape[0])
     for start in range(0, rows.shape[0], n_rows):
         part = rows[start : start + n_rows]
         part = part.toarray() if issparse(part) else part
-        for k in range(0, values.shape[1], _VALUES):  # sums of few values stay in the cache
-            some = np.ascontiguousarray(values[:, k : k + _VALUES])
-            out[start : start + n_rows, :, k : k + _VALUES] = path_shap(
-                tree, part, points, weights, some, n_threads, portable
-            )
-    return out
+        for tree in trees:
+            points, weights = _quadrature(longest_path(tree))
+            values = _values_of(tree, which)
+            n_threads = effective_n_threads(n_jobs, rows.shape[0] * tree.node_count)
+            for k in range(0, out.shape[2], _VALUES):  # sums of few values stay in the cache
+                some = np.ascontiguousarray(values[:, k : k + _VALUES])
+                out[start : start + n_rows, :, k : k + _VALUES] += path_shap(
+                    tree, part, points, weights, some, n_threads, portable
+                )
+    out /= len(trees)
 
 
+@lru_cache(maxsize=64)  # shared by the trees of a forest; small trees are explained in less time
 def _quadrature(n_factors):
     """Points and weights on [0, 1], exact for products of so many factors less one."""
     points, weights = roots_legendre(-(-n_factors // 2))
-    return (points + 1) / 2, weights / 2
+    points, weights = (points + 1) / 2, weights / 2
+    for array in (points, weights):
+        array.setflags(write=False)
+    return points, weights

@@ -224,7 +224,7 @@ def export_sql(
     table: str | Sequence[str],
     *,
     dialect: Literal["sqlite", "postgresql", "duckdb"] = "sqlite",
-    keep: Sequence[str] = (),
+    keep: str | Sequence[str] = (),
     with_probabilities: bool = False,
     feature_names: Sequence[str] | None = None,
 ) -> str:
@@ -238,7 +238,7 @@ def export_sql(
         Name of the table; a sequence names the schema first.
     dialect : {"sqlite", "postgresql", "duckdb"}, default="sqlite"
         The database that the query is for.
-    keep : sequence of str, default=()
+    keep : str or sequence of str, default=()
         Columns of the table to return with the predictions, such as a key: the order of rows is
         the database's.
     with_probabilities : bool, default=False
@@ -288,6 +288,7 @@ def export_sql(
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
     view, sql = view_of(decision_tree, feature_names), DIALECTS[dialect]()
+    keep = [keep] if isinstance(keep, str) else keep
     prefix = ""
     while any(name.lower().startswith((f"{prefix}number_", f"{prefix}category_")) for name in keep):
         prefix += "cell_"

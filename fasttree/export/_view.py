@@ -66,7 +66,7 @@ class FittedView:
     columns : list of ColumnEncoder or None
         What the fit learned about the columns of a table; None if it was a matrix of numbers.
     classes : list of ndarray or None
-        The class labels of each output; None in regression.
+        The class labels of each output, dates as texts; None in regression.
     """
 
     estimator: BaseDecisionTree
@@ -159,13 +159,15 @@ def view_of(estimator, feature_names=None):
         Names of the columns; None takes those of the fit, or x0, x1 and so on.
     """
     if not isinstance(estimator, BaseDecisionTree | DecisionTree):
-        raise TypeError(f"A fitted tree of fasttree is expected, got {estimator!r:.80}.")
+        hint = " A forest holds trees in estimators_." if hasattr(estimator, "estimators_") else ""
+        raise TypeError(f"A fitted tree of fasttree is expected, got {estimator!r:.80}.{hint}")
     check_is_fitted(estimator)
     if isinstance(estimator, DecisionTree):
         estimator = estimator.estimator_
     classes = None
     if is_classifier(estimator):
         classes = estimator.classes_ if estimator.n_outputs_ > 1 else [estimator.classes_]
+        classes = list(map(_without_dates, classes))
     encoder = table_encoder(estimator)
     return FittedView(
         estimator,
@@ -174,6 +176,11 @@ def view_of(estimator, feature_names=None):
         None if encoder is None else encoder.columns,
         classes,
     )
+
+
+def _without_dates(labels):
+    """Class labels, dates and durations as texts: other languages have no common type for them."""
+    return np.array(list(map(str, labels))) if labels.dtype.kind in "Mm" else labels
 
 
 def _float32_at_most(thresholds):

@@ -463,7 +463,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         -------
         sklearn.tree.DecisionTreeClassifier or Pipeline
             Its `tree_` is scikit-learn's own `Tree`; a pipeline of an encoder and such a tree if
-            the tree splits on categories.
+            the fit read a table.
         """
         check_is_fitted(self)
         result = sklearn.tree.DecisionTreeClassifier(

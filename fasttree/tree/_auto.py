@@ -394,7 +394,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         -------
         estimator or Pipeline
             scikit-learn's DecisionTreeClassifier or DecisionTreeRegressor, behind an encoder if the
-            tree splits on categories.
+            fit read a table.
         """
         check_is_fitted(self)
         return self.estimator_.to_sklearn()

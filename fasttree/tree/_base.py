@@ -447,9 +447,9 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         -------
         estimator or Pipeline
             Of scikit-learn's class of the same name; its `tree_` is scikit-learn's own `Tree`. If
-            the tree splits on categories, a pipeline whose last step is such an estimator: the
-            first turns tables into numbers, with a column for each question about categories.
-            The nodes keep their numbers.
+            the fit read a table of texts, booleans or objects, or was given `missing_values`, a
+            pipeline whose last step is such an estimator: the first turns tables into numbers, with
+            a column for each question about categories. The nodes keep their numbers.
 
         Examples
         --------

@@ -23,8 +23,9 @@ _MIN_COUNTS = 5
 def infer_task(y: TargetLike) -> Task:
     """Return the task that a target calls for.
 
-    Labels (strings, booleans, categories, objects) are classes. Floats with a fraction are
-    quantities. Whole numbers are classes if no output has more than 30 distinct ones.
+    Labels (strings, booleans, categories, objects) are classes. Floats with a fraction, or beyond
+    64-bit integers, are quantities. Whole numbers are classes if no output has more than 30
+    distinct ones.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def infer_task(y: TargetLike) -> Task:
         raise TypeError(f"y has dtype {y.dtype}; convert it to numbers or to labels.")
     if kind in "bOSUTV":
         return "classification"
-    if kind not in "iuf" or (kind == "f" and not np.array_equal(y, np.floor(y))):
+    if kind not in "iuf" or (kind == "f" and not _are_integers(y)):
         return "regression"
     if y.size == 0:
         raise ValueError("y holds no samples: at least one target is required.")
@@ -78,6 +79,10 @@ def infer_task(y: TargetLike) -> Task:
             stacklevel=4,
         )
     return task
+
+
+def _are_integers(values):
+    return bool(np.all((values == np.floor(values)) & (np.abs(values) < 2.0**63)))
 
 
 def _look_like_counts(values, frequencies):

@@ -1,8 +1,8 @@
 """Exchange with scikit-learn: its estimators and its `Tree`, from fasttree's.
 
 scikit-learn's node record differs between releases, so it is filled by the field names that the
-installed release has. Its trees compare numbers only: the answer to a split on categories becomes
-a column of its own, 0 or 1, which `CategoricalSplitEncoder` adds to the others.
+installed release has. Its trees compare numbers only: `CategoricalSplitEncoder` reads tables as the
+fit did, and the answer to a split on categories becomes a column of its own, 0 or 1, beside theirs.
 """
 
 import numpy as np
@@ -22,7 +22,8 @@ class CategoricalSplitEncoder(TransformerMixin, BaseEstimator):
     """Turns the tables that a fitted tree predicts into matrices of numbers.
 
     First come the columns of the table, NaN where a cell is a category or missing, then a column
-    for every question about categories that the tree asks: 0 where the answer is left.
+    for every question about categories that the tree asks: 0 where the answer is left. A clone is
+    the encoder itself.
 
     Parameters
     ----------
@@ -40,12 +41,23 @@ class CategoricalSplitEncoder(TransformerMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return True
 
+    def __sklearn_clone__(self):
+        return self  # without the fitted tree it would be nothing
+
+    @property
+    def n_features_in_(self):
+        return self.estimator.n_features_in_
+
+    @property
+    def feature_names_in_(self):
+        return self.estimator.feature_names_in_
+
     def questions(self):
         """Return the questions as (feature, codes, whether these go left, whether missing values
         do), and the position of that of each split on categories."""
         tree, splits = self.estimator.tree_, self.estimator.tree_.label_splits
         position, places = {}, []
-        for i, node in enumerate(splits.nodes):
+        for i, node in enumerate([] if splits is None else splits.nodes):
             codes = splits.codes[splits.offsets[i] : splits.offsets[i + 1]]
             asked = (
                 int(tree.feature[node]),
@@ -54,7 +66,7 @@ class CategoricalSplitEncoder(TransformerMixin, BaseEstimator):
                 bool(tree.missing_go_to_left[node]),
             )
             places.append(position.setdefault(asked, len(position)))
-        return list(position), np.array(places)
+        return list(position), np.array(places, dtype=np.intp)
 
     def transform(self, X):
         """Return the matrix of a table.
@@ -109,7 +121,7 @@ class CategoricalSplitEncoder(TransformerMixin, BaseEstimator):
 
 
 def with_encoder(estimator, twin):
-    """Return scikit-learn's twin of an estimator, behind an encoder if it splits on categories.
+    """Return scikit-learn's twin of an estimator, behind an encoder if it was fitted on a table.
 
     Parameters
     ----------
@@ -118,7 +130,7 @@ def with_encoder(estimator, twin):
     twin : sklearn.tree.BaseDecisionTree
         Its twin, without a tree.
     """
-    if estimator.tree_.label_splits is None:
+    if table_encoder(estimator) is None:
         twin.tree_ = to_sklearn_tree(estimator.tree_)
         return twin
     encoder = CategoricalSplitEncoder(estimator)
@@ -130,7 +142,7 @@ def with_encoder(estimator, twin):
     return Pipeline([("encoder", encoder), ("tree", twin)])
 
 
-def to_sklearn_tree(tree, n_questions=0, places=None):
+def to_sklearn_tree(tree, n_questions=0, places=()):
     """Return scikit-learn's `Tree` with the nodes and values of fasttree's.
 
     Its splits on categories read columns beyond the others, by their `places` among the questions.
@@ -139,7 +151,7 @@ def to_sklearn_tree(tree, n_questions=0, places=None):
     nodes = np.zeros(tree.node_count, dtype=SKLEARN_NODE_DTYPE)
     for name in state["nodes"].dtype.names:
         nodes[name] = state["nodes"][name]
-    if places is not None:
+    if len(places):
         asking = tree.label_splits.nodes
         nodes["feature"][asking] = tree.n_features + places
         nodes["threshold"][asking] = 0.5
@@ -159,7 +171,7 @@ def to_sklearn_tree(tree, n_questions=0, places=None):
 
 def to_sklearn(estimator):
     """Return the scikit-learn estimator that a fitted one of fasttree's stands in for, behind an
-    encoder if the tree splits on categories."""
+    encoder if it was fitted on a table."""
     cls = next(
         getattr(sklearn.tree, c.__name__)
         for c in type(estimator).__mro__

@@ -11,6 +11,8 @@ import numpy as np
 
 FORMAT_VERSION = 1
 
+_NO_FEATURE = -2
+
 NODE_DTYPE = np.dtype(
     [
         ("left_child", np.intp),
@@ -127,4 +129,6 @@ def _checked_nodes(state):
         raise ValueError(
             f"node_count is {state['node_count']}, but there are {nodes.shape[0]} nodes."
         )
+    if (nodes["feature"][nodes["left_child"] < 0] != _NO_FEATURE).any():
+        raise ValueError(f"The feature of a leaf must be {_NO_FEATURE}.")
     return nodes
