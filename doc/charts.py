@@ -35,7 +35,7 @@ def draw_losses():
     for name in ("dense", "tables", "criteria", "max_features", "small", "memory", "threads"):
         cases |= {row[0]: row[3] for row in read(name)}
     lowest = sorted(cases, key=cases.get)[:10]
-    return _bars({name: cases[name] for name in lowest}, "ratio (below 1 is lost)", log=False)
+    return _bars({name: cases[name] for name in lowest}, "ratio (below 1 is worse)", log=False)
 
 
 def _bars(cases, label, log=True):
@@ -48,6 +48,8 @@ def _bars(cases, label, log=True):
         ax.set_xscale("log")
         ax.set_xlim(left=0.9, right=1.4 * max(values))
         ax.xaxis.set_major_formatter("{x:g}")
+    else:
+        ax.set_xlim(right=1.1 * max(values))
     ax.margins(y=0.02)
     ax.axvline(1, color="gray", lw=1)
     ax.set_xlabel(label)

@@ -13,6 +13,7 @@ ORDER = [
     "tuning",
     "optimal",
     "pareto_front",
+    "forests",
     "sparse_text",
     "regression",
     "monotone",

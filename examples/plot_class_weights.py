@@ -2,9 +2,9 @@
 Rare classes
 ============
 
-One wine in five is good. A tree that minimises errors may overlook most of them.
-``class_weight="balanced"`` weighs the classes equally; any other exchange of missed
-wines for false alarms is a weight as well.
+One wine in five is good, and a tree that makes few errors may still overlook most of
+them. A higher weight of the good wines finds more of them, at the price of more false
+alarms. ``class_weight="balanced"`` gives both classes the same total weight.
 """
 
 import matplotlib.pyplot as plt
@@ -30,7 +30,7 @@ for weight in weights:
 
 recall, precision = np.transpose(found)
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-ax.semilogx(weights, recall, "o-", base=2, label="recall: good wines that were found")
+ax.semilogx(weights, recall, "o-", base=2, label="recall: good wines found")
 ax.semilogx(weights, precision, "o-", base=2, label="precision: finds that are good")
 ax.set_xlabel("weight of a good wine")
 ax.legend()

@@ -2,9 +2,8 @@
 What depth does
 ===============
 
-Each split cuts one rectangle of the plane into two. A tree of three levels draws the
-outline; a full tree makes an island around every row that disagrees with its
-neighbours.
+Each split divides one rectangle of the plane into two. A tree of three levels finds the
+outline. A full tree puts an island around every row that disagrees with its neighbours.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Many fits on the same rows
 ==========================
 
-Before a tree grows, columns are brought into the form that the search reads.
-:class:`~fasttree.tree.EncodedData` does that once for any number of fits and folds.
-Here it serves a learning curve: 60 trees from one encoding.
+Before a tree is grown, the columns of X are encoded: sorted, or turned into codes.
+:class:`~fasttree.tree.EncodedData` does this once for any number of fits and folds.
+Here a learning curve takes 60 fits but only one encoding.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Forests: out-of-bag error, intervals and importances
 ====================================================
 
-How many trees are enough, how sure a forest is of a prediction, and which
-features it needs, all from the rows that bootstrap samples leave out.
+The rows that a bootstrap sample leaves out show how many trees are enough, which
+features matter, and how certain a prediction is.
 """
 
 import matplotlib.pyplot as plt
@@ -12,11 +12,12 @@ from sklearn.datasets import load_diabetes
 
 from fasttree.datasets import load_wine_quality
 from fasttree.ensemble import RandomForestClassifier, RandomForestQuantileRegressor
+from fasttree.export import ImportancesDisplay
 
 # %%
 # How many trees
 # --------------
-# Warm starts add trees to those that there are.
+# With ``warm_start=True`` each fit adds trees to the forest.
 
 wine = load_wine_quality()
 forest = RandomForestClassifier(warm_start=True, oob_score=True, random_state=0)
@@ -26,28 +27,28 @@ for size in sizes:
     forest.set_params(n_estimators=size).fit(wine.data, wine.target)
     errors.append(1 - forest.oob_score_)
 
-figure, axes = plt.subplots(figsize=(6, 4))
+figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 axes.plot(sizes, errors, marker="o")
 axes.set(xlabel="number of trees", ylabel="out-of-bag error")
 
 # %%
 # Which features
 # --------------
-# How much worse trees do on their out-of-bag rows once a feature is permuted.
+# How much the error of the trees on their out-of-bag rows increases if a feature is
+# permuted. The lines show the spread of five permutations.
 
-importances = forest.oob_permutation_importances(n_repeats=3, random_state=0)
-order = np.argsort(importances.importances_mean)
-
-figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-axes.boxplot(importances.importances[order].T, orientation="horizontal")
-axes.set_yticklabels(np.array(wine.feature_names)[order])
-axes.set_xlabel("increase of the error rate")
+found = forest.oob_permutation_importances(n_repeats=5, random_state=0)
+ImportancesDisplay(
+    importances=found.importances,
+    feature_names=wine.feature_names,
+    name="increase of the error rate",
+).plot()
 
 # %%
-# How sure
-# --------
-# Nine tenths of the targets are expected between the quantiles 0.05 and 0.95.
-# Out-of-bag, so that no row takes part in its own prediction.
+# How certain
+# -----------
+# Nine tenths of the targets should lie between the quantiles 0.05 and 0.95. With
+# ``oob_score=True`` no row takes part in its own prediction.
 
 X, y = load_diabetes(return_X_y=True)
 forest = RandomForestQuantileRegressor(200, min_samples_leaf=5, random_state=0)
@@ -55,7 +56,7 @@ low, middle, high = forest.fit(X, y).predict(X, [0.05, 0.5, 0.95], oob_score=Tru
 print(f"{((low <= y) & (y <= high)).mean():.0%} of the rows are inside")
 
 order = np.argsort(middle)
-figure, axes = plt.subplots(figsize=(6, 4))
+figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 axes.fill_between(np.arange(len(y)), low[order], high[order], alpha=0.3)
 axes.plot(middle[order], label="median")
 axes.plot(y[order], ".", markersize=3, label="target")

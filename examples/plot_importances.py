@@ -2,10 +2,10 @@
 Which features matter, and how sure that is
 ===========================================
 
-A tree's own importances are shares of the decrease of impurity on the rows of the
-fit. They favour features with many values: a column of random numbers gets a share
-too. What is lost when a column of held-out rows is shuffled has no such bias, and
-shuffling repeatedly gives a spread.
+``feature_importances_`` are the shares of the features in the decrease of impurity on
+the training rows. They favour features with many values: even a column of random
+numbers gets a share. Permutation importances do not: they say how much the score on
+held-out rows drops when a column is shuffled. Repeated shuffling gives their spread.
 """
 
 import matplotlib.pyplot as plt
@@ -24,6 +24,6 @@ tree = DecisionTreeClassifier().fit(X, y)
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 ImportancesDisplay.from_estimator(tree, ax=left)
 ImportancesDisplay.from_estimator(tree, X_test, y_test, random_state=0, ax=right)
-left.set_title("On the rows of the fit")
-right.set_title("On held-out rows, shuffled ten times")
+left.set_title("Decrease of impurity, training rows")
+right.set_title("Permutation, held-out rows")
 plt.show()

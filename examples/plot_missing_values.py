@@ -2,9 +2,9 @@
 Missing values
 ==============
 
-A missing value is no number: a split sends those of its feature to the side where they
-fit better. No imputation is needed, and where the fact that a value is missing tells of
-the target, the tree can use it.
+At each split, missing values go to the side that fits them better, so no imputation is
+needed. If the fact that a value is missing says something about the target, the tree
+can use it.
 """
 
 import matplotlib.pyplot as plt
@@ -35,7 +35,7 @@ def scores(is_missing):
 
 
 at_random = [scores(rng.random(X.shape) < share) for share in shares]
-# Here wines of low marks are measured less often, so a hole tells of the mark.
+# Here poor wines are measured less often, so a missing value is informative.
 is_poor = ~y[:, None]
 with_reason = [scores(is_poor & (rng.random(X.shape) < share)) for share in shares]
 

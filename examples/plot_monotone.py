@@ -2,8 +2,9 @@
 Monotonic constraints
 =====================
 
-Where it is known that the target grows with a feature, ``monotonic_cst`` makes the
-tree obey, and noise cannot turn the curve. -1 stands for falling, 0 for free.
+If you know that the target rises with a feature, ``monotonic_cst`` makes the tree
+respect it, so that noise cannot bend the curve downwards. Use 1 for rising, -1 for
+falling and 0 for no constraint.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Several targets at once
 =======================
 
-A target of several columns is fitted as one tree, whose leaves hold a value for each.
-Here the tree completes pictures: from the upper half of a digit it predicts the 32
-pixels of the lower half.
+If the target has several columns, one tree is fitted whose leaves hold a value for each
+of them. Here the tree completes pictures: from the upper half of a digit it predicts
+the 32 pixels of the lower half.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ pixels = load_digits().data
 train, test = train_test_split(pixels, test_size=0.2, random_state=0)
 tree = DecisionTreeRegressor(min_samples_leaf=3).fit(train[:, :32], train[:, 32:])
 print(f"{tree.n_outputs_} outputs, {tree.get_n_leaves()} leaves")
-print(f"R2 {tree.score(test[:, :32], test[:, 32:]):.2f} on digits it has not seen")
+print(f"R2 {tree.score(test[:, :32], test[:, 32:]):.2f} on held-out digits")
 
 shown = test[:10]
 completed = np.hstack([shown[:, :32], tree.predict(shown[:, :32])])

@@ -2,9 +2,9 @@
 The best split of one column
 ============================
 
-The search that grows trees is there for a single column too.
-:func:`~fasttree.tree.best_split` returns the split,
-:func:`~fasttree.tree.feature_scores` scores all columns, so that a few can be chosen.
+The search for splits can be used without a tree.
+:func:`~fasttree.tree.best_split` returns the best split of a column, and
+:func:`~fasttree.tree.feature_scores` scores all columns, for example to select some.
 """
 
 import matplotlib.pyplot as plt
@@ -34,7 +34,7 @@ right.legend()
 plt.show()
 
 # %%
-# As a filter in front of another estimator:
+# As a filter before another estimator:
 
 for k in (2, 4, 8, 12):
     chosen = SelectKBest(score_func=feature_scores, k=k)

@@ -2,10 +2,10 @@
 An optimal tree beside a greedy one
 ===================================
 
-A greedy tree takes the best split at the root, then the best of each side. The best
-tree of its size may start otherwise.
-:class:`~fasttree.optimal.OptimalDecisionTreeClassifier` finds it, and proves that
-there is none with fewer errors on the training rows.
+A greedy tree takes the best split at the root, then the best split of each side. The
+best tree of the same size may start differently.
+:class:`~fasttree.optimal.OptimalDecisionTreeClassifier` finds it, and proves that no
+other has fewer errors on the training rows.
 """
 
 import matplotlib.pyplot as plt
@@ -15,8 +15,8 @@ from fasttree.optimal import OptimalDecisionTreeClassifier
 from fasttree.tree import DecisionTreeClassifier
 
 # %%
-# Four squares of a chessboard. No single cut helps, so a greedy tree's first split is
-# arbitrary.
+# Four squares of a chessboard. No single split helps, so the first split of a greedy
+# tree is arbitrary.
 
 rng = np.random.default_rng(3)
 X = rng.random((300, 2))
@@ -25,7 +25,8 @@ greedy = DecisionTreeClassifier(max_depth=2).fit(X, y)
 optimal = OptimalDecisionTreeClassifier(max_depth=2, n_thresholds=300).fit(X, y)
 
 # %%
-# ``is_optimal_`` says that the search was finished: no tree of depth two errs less.
+# ``is_optimal_`` says that the search was completed: no tree of depth two makes fewer
+# errors.
 
 print(f"greedy:  {np.sum(greedy.predict(X) != y)} errors")
 print(

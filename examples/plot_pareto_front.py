@@ -2,9 +2,9 @@
 The best tree of every size
 ===========================
 
-One search with ``pareto_front=True`` proves the best tree of every number of leaves.
-What a leaf more is worth can then be read from a curve, and the choice left to
-held-out rows.
+One search with ``pareto_front=True`` finds the best tree for each number of leaves, and
+proves it. A curve then shows what each further leaf gains, and held-out rows help to
+choose the size.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -20,8 +20,8 @@ tree = OptimalDecisionTreeClassifier(max_depth=3, pareto_front=True).fit(X, y)
 ParetoFrontDisplay.from_estimator(tree, X_test, y_test)
 
 # %%
-# The curves part where the tree begins to learn its rows by heart. ``from_front``
-# takes a tree of the front without another search.
+# The curves diverge where the tree begins to memorise its training rows.
+# ``from_front`` returns a tree of the front without another search.
 
 small = tree.from_front(max_leaf_nodes=4)
 print(f"{small.get_n_leaves()} leaves, accuracy {small.score(X_test, y_test):.3f}")

@@ -2,8 +2,8 @@
 Regression: squared error, absolute error, and outliers
 =======================================================
 
-A regression tree is a staircase. Under squared error a leaf predicts the mean of its
-rows, under absolute error their median, which a few wild values do not move.
+A regression tree predicts a step function. With squared error a leaf predicts the mean
+of its rows, with absolute error their median, which a few outliers hardly change.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,7 @@ from fasttree.tree import DecisionTreeRegressor
 rng = np.random.default_rng(0)
 x = np.sort(rng.uniform(0, 6, 300))
 y = np.sin(x) + rng.normal(scale=0.1, size=300)
-y[rng.choice(300, 20, replace=False)] += 4  # the wild values
+y[rng.choice(300, 20, replace=False)] += 4  # outliers
 grid = np.linspace(0, 6, 1000).reshape(-1, 1)
 
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")

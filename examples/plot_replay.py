@@ -2,9 +2,9 @@
 Replaying scikit-learn
 ======================
 
-Where several splits are equally good, or features are drawn at random, two libraries
-can grow two trees that are both right. With ``sklearn_random_stream=True`` fasttree
-draws scikit-learn's random numbers, and the same ``random_state`` gives
+If several splits are equally good, or features are drawn at random, two libraries can
+grow different trees that are both correct. With ``sklearn_random_stream=True`` fasttree
+draws the random numbers of scikit-learn, and the same ``random_state`` gives
 scikit-learn's tree, node for node.
 """
 
@@ -30,7 +30,7 @@ for field in ("feature", "threshold", "impurity", "n_node_samples", "value"):
     )
 
 # %%
-# The tops of the two, drawn:
+# The tops of both trees:
 
 figure, axes = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
 for ax, (name, tree) in zip(axes, {"fasttree": ours, "scikit-learn": theirs}.items()):

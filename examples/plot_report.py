@@ -2,9 +2,10 @@
 A report on a tree
 ==================
 
-:func:`~fasttree.export.describe` puts together what one asks of a fitted tree: the
-data, its size, its scores beside a baseline, which classes it confuses, whether its
-probabilities can be believed, and which features it uses.
+:func:`~fasttree.export.describe` answers the usual questions about a fitted tree. What
+was the data, and how large is the tree? How do its scores compare with a baseline,
+which classes does it confuse, and are its probabilities reliable? Which features does
+it use?
 """
 
 import matplotlib.pyplot as plt
@@ -23,14 +24,13 @@ report = describe(tree, X, y, X_test, y_test, title="Wines of mark 6 and better"
 report
 
 # %%
-# Printed, it is text; ``report.save("wine.html")`` and ``report.save("wine.txt")``
-# write it.
+# ``print(report)`` prints it as text; ``report.save("wine.html")`` and
+# ``report.save("wine.txt")`` write it to a file. This is one of its parts:
 
 print(report["Scores"].to_text())
 
 # %%
-# Parts are found by their titles and hold plain values, so they can be used
-# elsewhere:
+# You get a part by its title. Parts hold plain values, which can be used elsewhere:
 
 curve = report["Calibration curve"].curves["class True"]
 plt.plot(*curve, "o-", label="tree")

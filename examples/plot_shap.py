@@ -2,9 +2,9 @@
 Why this prediction: SHAP values
 ================================
 
-A SHAP value says how much a column moves the prediction for a row away from the
-average. :func:`~fasttree.export.shap_values` computes them exactly, for every tree;
-categories need no encoder and have one value per column.
+A SHAP value says how far a column moves the prediction for a row away from the
+average. :func:`~fasttree.export.shap_values` computes these values exactly. Columns of
+categories need no encoder and have one value each, like all others.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,8 @@ print(
 )
 
 # %%
-# Left, what speaks for and against this wine; right, how much the columns matter over
-# all wines, which is the mean size of their values.
+# Left: what raises and what lowers the prediction for this wine. Right: the mean
+# absolute SHAP values of the columns over all wines.
 
 order = np.argsort(np.abs(found.values).mean(axis=0))
 names = np.array(found.feature_names)[order]
@@ -37,8 +37,8 @@ values = found.values[row, order]
 left.barh(names, values, color=np.where(values < 0, "tab:blue", "tab:red"))
 left.set(title=f"Wine {row}", xlabel="points of quality")
 right.barh(names, np.abs(found.values).mean(axis=0)[order], color="tab:gray")
-right.set(title="All wines", xlabel="mean size, points of quality")
+right.set(title="All wines", xlabel="mean absolute value, points of quality")
 plt.show()
 
 # %%
-# With the package ``shap`` installed, ``found.explanation()`` goes into its plots.
+# If the package ``shap`` is installed, its plots take ``found.explanation()``.

@@ -2,10 +2,9 @@
 Text as a sparse matrix
 =======================
 
-A document holds few of the words there are. A sparse matrix keeps only these, and a
-tree on it costs what they cost. The documents here are paragraphs of scikit-learn's
-own docstrings; the tree tells whether they come from its linear models or from its
-ensembles.
+A document contains few of all words. A sparse matrix stores only these, and the time of
+a fit depends on them alone. The documents here are paragraphs of scikit-learn's own
+docstrings, and the tree predicts whether they describe linear models or ensembles.
 """
 
 import inspect
@@ -35,8 +34,8 @@ print(f"{X.shape[0]} paragraphs, {X.shape[1]} words")
 print(f"{X.nnz / np.prod(X.shape):.1%} of the cells are not zero")
 
 # %%
-# The matrix is used as it is; no dense copy is made. The tree is that of the dense
-# matrix, node for node.
+# No dense copy of the matrix is made. The tree is the same as that of the dense matrix,
+# node for node.
 
 X, X_test, y, y_test = train_test_split(X, labels, random_state=0)
 tree = DecisionTreeClassifier(max_leaf_nodes=40).fit(X, y)
@@ -44,12 +43,12 @@ print(f"accuracy {tree.score(X_test, y_test):.3f}")
 print(export_text(tree, feature_names=words, max_depth=2))
 
 # %%
-# The words that tell the two apart:
+# The words that distinguish the two:
 
 ImportancesDisplay.from_estimator(tree, feature_names=words, max_shown=12)
 
 # %%
-# And what each form of the matrix costs:
+# The time of a fit with either form of the matrix:
 
 times = {}
 for name, matrix in {"sparse": X.tocsc(), "dense": X.toarray()}.items():

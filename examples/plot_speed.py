@@ -2,8 +2,8 @@
 Speed beside scikit-learn
 =========================
 
-The same full tree by both libraries, on one thread, on more and more rows. The
-machine that builds these pages has other work to do; :doc:`/benchmarks` has careful
+Both libraries grow the same full tree on one thread, for increasing numbers of rows.
+The times were measured while this page was built; :doc:`/benchmarks` has more careful
 figures.
 """
 

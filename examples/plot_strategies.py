@@ -2,9 +2,9 @@
 Settings that change the time and nothing else
 ==============================================
 
-The rows of a node can be brought into the order of a feature in three ways. Which is
-fastest depends on the data, and fasttree chooses for every node and column. The tree
-is the same under each of them, and for any number of threads.
+There are three ways to put the rows of a node into the order of a feature. Which one is
+fastest depends on the data, and fasttree chooses for every node and column. The tree is
+the same with all of them, and with any number of threads.
 """
 
 import time

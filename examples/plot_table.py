@@ -2,8 +2,8 @@
 A table with categories and missing values
 ==========================================
 
-Real tables have names in some columns and holes in others. A tree splits them as they
-are: nothing is encoded, imputed or dropped.
+Real tables have categories in some columns and missing values in others. A tree splits
+them as they are: nothing has to be encoded, imputed or dropped.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ from fasttree.export import TreeDisplay
 from fasttree.tree import DecisionTreeClassifier, export_text
 
 # %%
-# The table: three columns of categories and three of numbers, a tenth of which is
-# missing.
+# A table with three columns of categories and three of numbers. In four of them a tenth
+# of the values is missing.
 
 wine = load_wine_quality(as_frame=True)
 rng = np.random.default_rng(0)
@@ -32,21 +32,22 @@ y = np.where(wine.target >= 6, "6 or more", "5 or less")
 table.head()
 
 # %%
-# It goes in as it is. A question names categories, and says where missing values go.
+# The frame is passed as it is. Questions name categories, and say where missing values
+# go.
 
 tree = DecisionTreeClassifier(max_depth=4).fit(table, y)
 print(export_text(tree, max_depth=1))
 TreeDisplay.from_estimator(tree, table, y, max_depth=2)
 
 # %%
-# ``categories_`` lists the categories of each column. Those that were never seen go
-# where the missing values go.
+# ``categories_`` lists the categories of each column. Unknown categories go where
+# missing values go.
 
 for name, categories in zip(table.columns, tree.categories_):
     print(f"{name:<18}{categories}")
 
 # %%
-# Encoding first costs time and gains nothing:
+# An encoder gains nothing:
 
 trees = {
     "as it is": DecisionTreeClassifier(max_depth=8),

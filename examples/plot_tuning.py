@@ -2,9 +2,9 @@
 Tuning a tree from one fit
 ==========================
 
-A fully grown tree of the wine quality table is tuned three ways, without growing it
-again for any setting: by cross-validation, on validation rows, and by reduced-error
-pruning. Curves show what each limit does.
+A full tree of the wine quality table is tuned in three ways: by cross-validation, on
+validation rows, and by reduced-error pruning. No setting needs a fit of its own. Curves
+show the effect of each limit.
 """
 
 import time
@@ -43,7 +43,7 @@ describe("cross-validated", search.best_estimator_)
 # %%
 # Validation rows
 # ---------------
-# Cheaper still: one fit, and a pass over the rows that were held out.
+# Quicker still: one fit, and one pass over rows that were held out.
 
 X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=1)
 tree = DecisionTreeClassifier().fit(X_train, y_train)
@@ -55,7 +55,8 @@ describe("reduced-error pruned", tree.reduced_error_prune(X_val, y_val))
 # %%
 # Curves
 # ------
-# Scores on training and held-out rows against three limits, five fits each.
+# Scores on training and held-out rows for the values of three limits, with five fits
+# each.
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 4), sharey=True)
 for ax, name in zip(axes, ("max_depth", "max_leaf_nodes", "ccp_alpha")):

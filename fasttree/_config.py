@@ -50,6 +50,12 @@ def get_config() -> Mapping[str, Any]:
     -------
     mapping of str to object
         Read-only; the keys are the parameters of :func:`config_context`.
+
+    Examples
+    --------
+    >>> import fasttree
+    >>> fasttree.get_config()["strategy"]
+    'auto'
     """
     return _config.get()
 
@@ -80,6 +86,14 @@ def set_config(
         If a value has the wrong type.
     ValueError
         If a value is not one of those allowed.
+
+    Examples
+    --------
+    >>> import fasttree
+    >>> fasttree.set_config(n_threads=2)
+    >>> fasttree.get_config()["n_threads"]
+    2
+    >>> fasttree.set_config(n_threads=None)
     """
     _config.set(_updated(strategy, simd, n_threads, sklearn_random_stream))
 
@@ -94,23 +108,23 @@ def config_context(
 ) -> Iterator[None]:
     """Change settings inside a ``with`` block.
 
-    What is not named keeps its value.
+    Settings that are not given keep their values.
 
     Parameters
     ----------
     strategy : {"auto", "presort", "count", "sort"}
-        How the rows of a node are brought into the order of a feature. "auto" chooses per node
-        and column by cost; the others force one way. The tree is the same, only time and memory
+        How the rows of a node are put into the order of a feature. "auto" chooses the cheapest way
+        for each node and column, the others force one. The tree is the same, only time and memory
         differ.
     simd : {"auto", "portable"}
         Instruction set of a fit: the best that the processor has, or what every processor has.
         The tree is the same.
     n_threads : int or None
-        Number of threads for everything, at most 1024, in place of what `n_jobs` and the limits
-        of OpenMP and joblib would give. None leaves the choice to them.
+        Number of threads for everything, at most 1024. It overrides `n_jobs` and the limits of
+        OpenMP and joblib; None leaves the choice to these.
     sklearn_random_stream : bool
         Draw random numbers, settle ties and score splits as scikit-learn does, so that the same
-        `random_state` gives scikit-learn's tree. Such a tree is grown on one thread.
+        `random_state` gives scikit-learn's tree. Such trees are grown on one thread.
 
     Yields
     ------

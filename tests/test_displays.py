@@ -87,6 +87,10 @@ def test_importances_with_spread():
     assert display.bars_.errorbar is not None
     bag = BaggingClassifier(DecisionTreeClassifier(), n_estimators=5, random_state=0).fit(X, y)
     assert ImportancesDisplay.from_estimator(bag).importances.shape == (4, 5)
+    few = BaggingClassifier(DecisionTreeClassifier(), 5, max_features=2, random_state=0).fit(X, y)
+    shares = ImportancesDisplay.from_estimator(few).importances
+    for drawn, share in zip(few.estimators_features_, shares.T):
+        assert set(np.flatnonzero(share)) <= set(drawn)
     with pytest.raises(ValueError, match="both X and y"):
         ImportancesDisplay.from_estimator(tree, X)
     with pytest.raises(NotFittedError):

@@ -365,9 +365,12 @@ def test_large_trees(quiet, tmp_path, regression):
     quiet.open(page)
     quiet.click("#tab-row")
     paths = tree.decision_path(X[:100])
-    for i in range(0, 100, 10):
+    for i in range(100):
         quiet.type("#pick", str(i))
-        assert lit_path(quiet) == sorted(paths[[i]].indices.tolist())
+        path = sorted(paths[[i]].indices.tolist())
+        assert lit_path(quiet) == path
+    # The paths before have closed: three levels are open, and the last path.
+    assert quiet.run("document.querySelectorAll('.node').length") == 15 + 2 * (len(path) - 4)
     quiet.click("#close-all")
     quiet.click("#open-level")
     assert quiet.run("document.querySelectorAll('.node').length") == 3

@@ -27,10 +27,10 @@ def load_wine_quality(*, return_X_y: Literal[True], as_frame: bool = False) -> t
 def load_wine_quality(
     *, return_X_y: bool = False, as_frame: bool = False
 ) -> Bunch | tuple[Any, Any]:
-    """Load the wine quality table: chemistry of 6,497 wines and the marks tasters gave.
+    """Load the wine quality table: measurements of 6,497 wines and the marks tasters gave them.
 
-    6,497 rows, 12 columns (one of them the code of a category) and a target of integers from 3
-    to 9, which serve as classes and as a quantity.
+    The table has 6,497 rows and 12 columns, one of which holds the codes of a category. The target
+    is an integer from 3 to 9, which can be taken as a class or as a quantity.
 
     Parameters
     ----------

@@ -88,8 +88,8 @@ class Forest(CallbackSupportMixin):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; None weighs them equally. With `bootstrap=True` rows are drawn in
-            proportion to them, else they weigh in every tree.
+            Weights of the rows; None gives all the same weight. With `bootstrap=True` rows are
+            drawn in proportion to them; otherwise they count in every tree.
 
         Returns
         -------

@@ -6,16 +6,27 @@ __all__ = ["document_forest"]
 
 _PARAMETERS = {
     "n_estimators": ("int", """Number of trees."""),
+    "max_depth": (
+        "int or None",
+        """Largest depth of a leaf, which is the number of questions asked of a row; the root has
+        depth 0. None sets no limit: nodes are split until they are pure or another limit
+        applies.""",
+    ),
+    "ccp_alpha": (
+        "float",
+        """Complexity parameter of minimal cost-complexity pruning of each tree: after growth,
+        branches that decrease the impurity by no more than this per leaf are cut, weakest first. 0
+        cuts nothing.""",
+    ),
     "bootstrap": (
         "bool",
-        """Whether each tree takes a sample of the rows, drawn with replacement; else all take all
-        rows.""",
+        """Whether each tree is grown on a sample of the rows, drawn with replacement. If not, all
+        are grown on all rows.""",
     ),
     "oob_score": (
         "bool or callable",
-        """Whether to score the forest on out-of-bag rows: each row is predicted by the trees that
-        did not draw it. A function of true and predicted targets takes the place of accuracy or
-        R2.""",
+        """Whether to score the forest on out-of-bag rows, that is, to predict each row by the trees
+        that did not draw it. A function of true and predicted targets replaces accuracy or R2.""",
     ),
     "n_jobs": (
         "int or None",
@@ -30,12 +41,12 @@ _PARAMETERS = {
     "verbose": ("int", """How much a fit prints: 1 progress, 2 a line per tree."""),
     "warm_start": (
         "bool",
-        """Whether a fit keeps the trees that there are and adds those that `n_estimators` lacks.
-        """,
+        """Whether a fit keeps the trees of the last one and only adds what `n_estimators` asks for
+        beyond them.""",
     ),
     "class_weight": (
         'dict, list of dict, "balanced", "balanced_subsample" or None',
-        """Weight of each class; a list has one dict per output. "balanced" weighs classes by the
+        """Weight of each class; a list has one dict per output. "balanced" weights classes by the
         inverse of their frequency, "balanced_subsample" by that in each bootstrap sample.""",
     ),
     "max_samples": (
@@ -46,13 +57,13 @@ _PARAMETERS = {
     "sparse_output": ("bool", """Whether the embedding is a sparse matrix."""),
     "min_samples_split": (
         "int or float",
-        """Smallest number of rows of a node that is split, those that a bootstrap sample drew
-        counted once; a float is a fraction of all rows, rounded up.""",
+        """Smallest number of rows that a node must have to be split. Rows that a bootstrap sample
+        drew several times count once. A float is a fraction of all rows, rounded up.""",
     ),
     "min_samples_leaf": (
         "int or float",
-        """Smallest number of rows of a leaf, counted likewise; a float is a fraction of all rows,
-        rounded up.""",
+        """Smallest number of rows of a leaf, counted in the same way. A float is a fraction of all
+        rows, rounded up.""",
     ),
 }
 

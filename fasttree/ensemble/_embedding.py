@@ -35,8 +35,8 @@ __all__ = ["RandomTreesEmbedding"]
 class RandomTreesEmbedding(RegressorForest, sklearn.ensemble.RandomTreesEmbedding):
     """The leaves that rows fall into in random trees, one-hot encoded.
 
-    A drop-in for :class:`sklearn.ensemble.RandomTreesEmbedding`. The trees know no target: each
-    node splits one random feature at a random threshold.
+    A drop-in replacement for :class:`sklearn.ensemble.RandomTreesEmbedding`. The trees do not use a
+    target: each node splits one random feature at a random threshold.
 
     Parameters
     ----------

@@ -52,8 +52,8 @@ __all__ = [
 class RandomForestClassifier(ClassifierForest, sklearn.ensemble.RandomForestClassifier):
     """A random forest for classification.
 
-    A drop-in for :class:`sklearn.ensemble.RandomForestClassifier`: with the same `random_state` it
-    draws the same bootstrap samples.
+    A drop-in replacement for :class:`sklearn.ensemble.RandomForestClassifier`. With the same
+    `random_state` it draws the same bootstrap samples.
 
     Parameters
     ----------
@@ -148,8 +148,8 @@ class RandomForestClassifier(ClassifierForest, sklearn.ensemble.RandomForestClas
 class RandomForestRegressor(RegressorForest, sklearn.ensemble.RandomForestRegressor):
     """A random forest for regression.
 
-    A drop-in for :class:`sklearn.ensemble.RandomForestRegressor`: with the same `random_state` it
-    draws the same bootstrap samples.
+    A drop-in replacement for :class:`sklearn.ensemble.RandomForestRegressor`. With the same
+    `random_state` it draws the same bootstrap samples.
 
     Parameters
     ----------
@@ -243,8 +243,8 @@ class RandomForestRegressor(RegressorForest, sklearn.ensemble.RandomForestRegres
 class ExtraTreesClassifier(ClassifierForest, sklearn.ensemble.ExtraTreesClassifier):
     """Extremely randomized trees for classification.
 
-    A drop-in for :class:`sklearn.ensemble.ExtraTreesClassifier`: with the same `random_state` it
-    draws the same bootstrap samples.
+    A drop-in replacement for :class:`sklearn.ensemble.ExtraTreesClassifier`. With the same
+    `random_state` it draws the same bootstrap samples.
 
     Parameters
     ----------
@@ -339,8 +339,8 @@ class ExtraTreesClassifier(ClassifierForest, sklearn.ensemble.ExtraTreesClassifi
 class ExtraTreesRegressor(RegressorForest, sklearn.ensemble.ExtraTreesRegressor):
     """Extremely randomized trees for regression.
 
-    A drop-in for :class:`sklearn.ensemble.ExtraTreesRegressor`: with the same `random_state` it
-    draws the same bootstrap samples.
+    A drop-in replacement for :class:`sklearn.ensemble.ExtraTreesRegressor`. With the same
+    `random_state` it draws the same bootstrap samples.
 
     Parameters
     ----------

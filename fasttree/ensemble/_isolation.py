@@ -23,10 +23,55 @@ __all__ = ["IsolationForest"]
 
 
 class IsolationForest(sklearn.ensemble.IsolationForest):
-    """Finds outliers: rows that random splits separate from the others early.
+    """An isolation forest, which finds outliers.
 
-    :class:`sklearn.ensemble.IsolationForest` with its parameters, attributes and draws, of
-    fasttree's trees, and scored from one packed copy of them.
+    Outliers are rows that random splits separate from the others early. This is a drop-in
+    replacement for :class:`sklearn.ensemble.IsolationForest` with the same random draws. It
+    consists of fasttree's trees and scores rows by one packed copy of them.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    max_samples : "auto", int or float, default="auto"
+        Number of rows that a tree is grown on: an int is that number, a float a fraction of the
+        rows; "auto" is 256, or all if there are fewer.
+    contamination : "auto" or float, default="auto"
+        Share of outliers among the rows of the fit, at most 0.5: it sets the score below which
+        `predict` calls a row an outlier. "auto" takes -0.5, the value of the paper.
+    max_features : int or float, default=1.0
+        Number of columns that a tree is grown on, or the fraction of them.
+    bootstrap : bool, default=False
+        Whether the rows of a tree are drawn with replacement.
+    n_jobs : int or None, default=None
+        Number of jobs in fit, threads unless a joblib context says otherwise. None means 1 unless
+        in a joblib context, -1 all.
+    random_state : int, RandomState instance or None, default=None
+        Source of the draws of rows, columns, features and thresholds.
+    verbose : int, default=0
+        How much a fit prints.
+    warm_start : bool, default=False
+        Whether a fit keeps the trees of the last one and only adds what `n_estimators` asks for
+        beyond them.
+
+    Attributes
+    ----------
+    estimators_ : list of ExtraTreeRegressor
+        The trees.
+    estimators_features_ : list of ndarray
+        The columns that each tree was grown on.
+    estimators_samples_ : list of ndarray
+        The rows that each tree was grown on, drawn again at each access.
+    max_samples_ : int
+        Number of rows that a tree was grown on.
+    offset_ : float
+        ``decision_function`` is ``score_samples`` less this; below 0 is an outlier.
+    estimator_ : ExtraTreeRegressor
+        A tree that was not fitted.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, if all are strings.
 
     See Also
     --------

@@ -23,8 +23,8 @@ __all__ = ["RandomForestQuantileRegressor"]
 class RandomForestQuantileRegressor(RandomForestRegressor):
     """A random forest that predicts quantiles of the target.
 
-    The trees are those of :class:`RandomForestRegressor`. Where a row's leaves keep all training
-    targets instead of their mean, any quantile can be read off after one fit.
+    The trees are those of :class:`RandomForestRegressor`, but their leaves keep all training
+    targets instead of the mean. So any quantile can be predicted after one fit.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class RandomForestQuantileRegressor(RandomForestRegressor):
             Whether a row is predicted by those trees only that did not draw it; X must be the rows
             of the fit.
         weighted_leaves : bool, default=False
-            Whether all leaves weigh the same, instead of all rows in them: the paper's quantiles.
+            Whether all leaves have the same weight, as in the paper, instead of all rows in them.
 
         Returns
         -------

@@ -31,7 +31,7 @@ __all__ = ["ImportancesDisplay", "ParetoFrontDisplay"]
 
 
 class ImportancesDisplay:
-    """Importances of features, with their spread.
+    """A bar chart of the importances of features, with their spread.
 
     Use :meth:`from_estimator`. All parameters are stored as attributes.
 
@@ -86,14 +86,15 @@ class ImportancesDisplay:
 
         With X and y it is the loss of score when the values of the feature are permuted, and the
         spread is that of the repetitions. Without, it is the share of the feature in the decrease
-        of impurity, and the spread is that of the trees of a forest; one tree has none.
+        of impurity, and the spread is that of the trees of a forest; one tree has none. Bars are
+        means, and the lines on them reach one standard deviation to each side.
 
         Parameters
         ----------
         estimator : estimator
             A fitted tree or forest.
         X : array-like or table of shape (n_samples, n_features), default=None
-            Rows to permute, best those that were held out.
+            Rows to permute, preferably held-out ones.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Their targets.
         n_repeats : int, default=10
@@ -120,8 +121,7 @@ class ImportancesDisplay:
         if (X is None) != (y is None):
             raise ValueError("Give both X and y, or neither.")
         if X is None:
-            trees = getattr(estimator, "estimators_", [estimator])
-            found = np.column_stack([tree.feature_importances_ for tree in np.ravel(trees)])
+            found = _importances_of_trees(estimator)
             name = "Share of the decrease of impurity"
         else:
             from sklearn.inspection import permutation_importance  # imports much
@@ -174,8 +174,18 @@ class ImportancesDisplay:
         return self
 
 
+def _importances_of_trees(estimator):
+    """The importances in each tree, (n_features, n_trees); 0 for columns that it did not draw."""
+    trees = np.ravel(getattr(estimator, "estimators_", [estimator]))
+    columns = getattr(estimator, "estimators_features_", [slice(None)] * len(trees))
+    found = np.zeros((estimator.n_features_in_, len(trees)))
+    for j, (tree, drawn) in enumerate(zip(trees, columns)):
+        np.add.at(found[:, j], drawn, tree.feature_importances_)
+    return found
+
+
 class ParetoFrontDisplay:
-    """Errors of the optimal trees of every size.
+    """A chart of the errors of the optimal trees of every size.
 
     Use :meth:`from_estimator`. All parameters are stored as attributes.
 

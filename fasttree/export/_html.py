@@ -38,11 +38,12 @@ def export_html(
     n_rows: int = 0,
     title: str | None = None,
 ) -> str | None:
-    """Write a tree as one HTML file to look at, search and question.
+    """Write a tree as one interactive HTML file.
 
-    The file opens in any browser and asks for nothing from the network. Nodes open and close, the
-    view pans and zooms; each node shows its question in words, its rows, impurity and prediction.
-    A row that is typed in lights up its path with the reason at each step.
+    The file opens in any browser and requests nothing from the network. Nodes open and close, and
+    the view can be moved, zoomed and searched. Each node shows its question in words, its rows,
+    impurity and prediction. Type the values of a row, and its path lights up with the reason at
+    each step.
 
     Parameters
     ----------
@@ -164,6 +165,16 @@ class TreePage:
         The page.
     height : int
         Height of the frame in pixels.
+
+    Examples
+    --------
+    >>> from fasttree.export import show
+    >>> from fasttree.tree import DecisionTree
+    >>> page = show(DecisionTree().fit([[1], [2]], ["a", "b"]), height=400)
+    >>> page.height
+    400
+    >>> page.html.startswith("<!DOCTYPE html>")
+    True
     """
 
     def __init__(self, html: str, height: int) -> None:

@@ -112,6 +112,22 @@ def load(path: str | os.PathLike[str]) -> BaseEstimator:
         version.
     OSError
         If the file cannot be read.
+
+    See Also
+    --------
+    save : Writes the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.export import load, save
+    >>> from fasttree.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(DecisionTreeClassifier(max_depth=2).fit(X, y), f"{folder}/tree.json")
+    ...     load(f"{folder}/tree.json")
+    DecisionTreeClassifier(max_depth=2)
     """
     raw = Path(path).read_bytes()
     try:

@@ -27,7 +27,7 @@ def _word(value):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells below a header.
+    """A part of a report: rows of cells below a header.
 
     Attributes
     ----------
@@ -39,6 +39,14 @@ class Table:
         The cells. The first column names the rows.
     note : str
         A sentence below the table.
+
+    Examples
+    --------
+    >>> from fasttree.export import Table
+    >>> print(Table("Size", ["", "leaves"], [["small", 4], ["large", 1024]]).to_text())
+           leaves
+    small       4
+    large   1,024
     """
 
     title: str
@@ -75,7 +83,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Text:
-    """Lines as they are.
+    """A part of a report: text that is shown as it is.
 
     Attributes
     ----------
@@ -83,6 +91,12 @@ class Text:
         Title of the part.
     text : str
         The lines.
+
+    Examples
+    --------
+    >>> from fasttree.export import Text
+    >>> Text("Remark", "Measured twice.").to_html()
+    '<pre>Measured twice.</pre>'
     """
 
     title: str
@@ -99,7 +113,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Bars:
-    """A bar per name.
+    """A part of a report: a bar chart.
 
     Attributes
     ----------
@@ -111,6 +125,13 @@ class Bars:
         Their lengths, not negative.
     note : str
         A sentence below the bars.
+
+    Examples
+    --------
+    >>> from fasttree.export import Bars
+    >>> print(Bars("Accuracy", ["small", "large"], [0.5, 0.75]).to_text())
+    small        0.5  ################
+    large       0.75  ########################
     """
 
     title: str
@@ -141,7 +162,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves in a chart.
+    """A part of a report: a chart of curves.
 
     Attributes
     ----------
@@ -155,6 +176,14 @@ class Curves:
         Lowest and highest x, lowest and highest y.
     diagonal : bool
         Whether to draw the line of equal x and y.
+
+    Examples
+    --------
+    >>> from fasttree.export import Curves
+    >>> points = {"tree": ([0.0, 0.5, 1.0], [0.1, 0.4, 1.0])}
+    >>> chart = Curves("Calibration", ("predicted", "observed"), points, diagonal=True)
+    >>> chart.to_html().startswith("<svg")
+    True
     """
 
     title: str
@@ -212,7 +241,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Frame:
-    """A page inside the page: text reports leave it out.
+    """A part of a report: an HTML page in a frame, which text reports leave out.
 
     Attributes
     ----------
@@ -222,6 +251,14 @@ class Frame:
         A complete page.
     height : int
         Height in pixels.
+
+    Examples
+    --------
+    >>> from fasttree.export import Frame, export_html
+    >>> from fasttree.tree import DecisionTree
+    >>> tree = DecisionTree().fit([[1], [2]], ["a", "b"])
+    >>> Frame("The tree", export_html(tree), height=400).to_html().startswith("<iframe")
+    True
     """
 
     title: str
@@ -241,7 +278,7 @@ class Frame:
 
 
 class Report:
-    """Parts in order, written as text or as one HTML page.
+    """A report: parts in order, which can be written as text or as one HTML page.
 
     Parameters
     ----------

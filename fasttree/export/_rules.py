@@ -40,6 +40,15 @@ class Condition:
     text : str
         The condition in words. Of what the fit did not see in the column, such as missing values,
         it says nothing.
+
+    Examples
+    --------
+    >>> from fasttree.export import export_rules
+    >>> from fasttree.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> (condition,) = export_rules(tree, feature_names=["age"])[0].conditions
+    >>> condition.name, condition.above, condition.at_most
+    ('age', -inf, 2.5)
     """
 
     feature: int
@@ -74,6 +83,15 @@ class Rule:
         regression.
     leaf : int
         Id of the leaf.
+
+    Examples
+    --------
+    >>> from fasttree.export import export_rules
+    >>> from fasttree.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> rule = export_rules(tree)[1]
+    >>> rule.prediction, rule.n_node_samples, rule.confidence
+    (1, 2, 1.0)
     """
 
     conditions: tuple[Condition, ...]

@@ -48,6 +48,15 @@ class ShapValues:
         The rows.
     feature_names : list of str
         Names of the columns.
+
+    Examples
+    --------
+    >>> from fasttree.export import shap_values
+    >>> from fasttree.tree import DecisionTreeRegressor
+    >>> tree = DecisionTreeRegressor().fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> found = shap_values(tree, [[1], [4]])
+    >>> found.base_values, found.values.tolist()
+    (0.5, [[-0.5], [0.5]])
     """
 
     values: FloatArray

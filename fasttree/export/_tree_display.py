@@ -31,7 +31,7 @@ _VALUE_COLORS = ("#3b7dd8", "#9aa3ad", "#e08a1e")
 
 
 class TreeDisplay:
-    """Drawing of the top of a tree, with the distributions of its rows.
+    """A drawing of the top of a tree, with the distribution of the rows in each node.
 
     Use :meth:`from_estimator`.
 

@@ -24,9 +24,9 @@ __all__ = ["TrainOnceRandomizedSearchCV"]
 class TrainOnceRandomizedSearchCV(TrainOnceMixin, RandomizedSearchCV):
     """Search settings drawn from distributions with cross-validation, training once per fold.
 
-    A drop-in for :class:`sklearn.model_selection.RandomizedSearchCV` with the same draws and
-    results. Thousands of settings of the limits that cut a tree cost little more than one, see
-    :class:`TrainOnceSearchCV`; every other combination of parameters that is drawn is a fit.
+    A drop-in replacement for :class:`sklearn.model_selection.RandomizedSearchCV` with the same
+    draws and results. Thousands of settings of the limits that cut a tree take little longer than
+    one, see :class:`TrainOnceSearchCV`. Each combination of other parameters is fitted.
 
     Parameters
     ----------

@@ -240,13 +240,13 @@ class TrainOnceMixin:
 class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
     """Search a parameter grid with cross-validation, training once per fold.
 
-    A drop-in for :class:`sklearn.model_selection.GridSearchCV` with the same results. Settings
-    that differ only in `max_depth`, `min_samples_split`, `min_impurity_decrease`,
-    `max_leaf_nodes` and `ccp_alpha` are cut from one tree, which is fitted once on each fold
-    under the loosest of them; for every combination of the other parameters there is a fit of its
-    own. Of a pipeline that ends in a tree, the steps before it are fitted once per fold and
-    combination of their parameters. A setting with an invalid value, and any setting of another
-    estimator, is fitted as in GridSearchCV.
+    A drop-in replacement for :class:`sklearn.model_selection.GridSearchCV` with the same results.
+    Settings that differ only in `max_depth`, `min_samples_split`, `min_impurity_decrease`,
+    `max_leaf_nodes` and `ccp_alpha` are cut from one tree, which is fitted once per fold with the
+    loosest of these limits. Each combination of other parameters has a fit of its own. If a
+    pipeline ends in a tree, its other steps are fitted once per fold and combination of their
+    parameters. Settings with an invalid value, and all settings of other estimators, are fitted
+    as in GridSearchCV.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
     >>> len(search.cv_results_["params"]), search.n_fits_
     (200, 5)
     >>> search.best_params_
-    {'max_depth': 3, 'min_samples_split': 2}
+    {'max_depth': 4, 'min_samples_split': 2}
     """
 
     def __init__(

@@ -79,11 +79,11 @@ def _for_greedy_trees(name: str) -> Any:
 
 
 class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
-    """A decision tree with the smallest training error of all trees of its size, proven.
+    """A decision tree that is proven to have the smallest training error of its size.
 
-    A search over all trees within the limits, by dynamic programming with branch and bound,
-    instead of one greedy descent. Meant for small trees: depth three to five on a few hundred
-    binary splits takes from milliseconds to minutes.
+    It is found by a search over all trees within the limits, by dynamic programming with branch
+    and bound, instead of one greedy descent. It is meant for small trees: depth three to five on a
+    few hundred binary splits takes from milliseconds to minutes.
 
     Parameters
     ----------
@@ -425,6 +425,15 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         -------
         OptimalDecisionTreeClassifier
             A copy with these parameters and their tree, of ``pareto_front_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from fasttree.optimal import OptimalDecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> tree = OptimalDecisionTreeClassifier(max_depth=2, pareto_front=True).fit(X, y)
+        >>> tree.get_n_leaves(), tree.from_front(max_leaf_nodes=2).get_n_leaves()
+        (3, 2)
         """
         check_is_fitted(self, "pareto_front_", msg="Fit with pareto_front=True first.")
         result = copy.copy(self)

@@ -22,13 +22,13 @@ INSTRUCTION_SETS = ("auto", "avx512", "avx2", "portable")
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """Switches of the search for an optimal tree.
+    """Options of the search for an optimal tree.
 
     .. warning::
-       Experimental: switches may come, go or change their meaning in any release, without notice.
+       Experimental: options may be added, removed or changed in any release, without notice.
 
-    They exist for experiments and tests: the defaults are the fastest known. Whatever they are,
-    the same objective is proven; the tree may be another one with that objective.
+    They exist for experiments and tests; the defaults are the fastest known. All of them lead to
+    the same objective, with a proof; the tree may be another one with the same objective.
 
     Parameters
     ----------
@@ -59,6 +59,15 @@ class SearchOptions:
         Seconds that a search runs alone before other threads join.
     seed : int, default=0
         For the random order.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
+    >>> X, y = load_iris(return_X_y=True)
+    >>> options = SearchOptions(order="gini", cache=None)
+    >>> OptimalDecisionTreeClassifier(max_depth=2, search_options=options).fit(X, y).is_optimal_
+    True
     """
 
     order: str = "look-ahead"
@@ -93,7 +102,10 @@ class SearchOptions:
             )
 
     def for_engine(self, *, n_threads: int, time_limit: float, cache_bytes: int) -> dict[str, Any]:
-        """Return the engine's options as a dict."""
+        """Return the engine's options as a dict.
+
+        :meta private:
+        """
         return {
             "order": ORDERS[self.order],
             "cache_key": CACHES[self.cache] if cache_bytes else CACHES[None],

@@ -8,7 +8,7 @@ __all__ = ["SearchProgress"]
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """State of a running search.
+    """The state of a running search for an optimal tree.
 
     Parameters
     ----------
@@ -22,6 +22,17 @@ class SearchProgress:
         No tree has a smaller objective.
     gap : float
         Difference of the two.
+
+    Examples
+    --------
+    Stop a search once the best tree found is within a thousandth of the bound:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.optimal import OptimalDecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = OptimalDecisionTreeClassifier(callback=lambda progress: progress.gap < 1e-3)
+    >>> bool(tree.fit(X, y).gap_ < 1e-3)
+    True
     """
 
     elapsed: float

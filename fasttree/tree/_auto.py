@@ -60,11 +60,11 @@ def _is_classification(self):
 
 @document("auto")
 class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
-    """A decision tree for whatever the target calls for.
+    """A decision tree for classification or regression, as the target requires.
 
     Strings, booleans, categories and objects are classes, and floats with a fraction are
-    quantities. Whole numbers are classes if there are at most 30 distinct ones, else quantities; a
-    warning says so where it is open. A criterion settles the task.
+    quantities. Whole numbers are classes if there are at most 30 distinct ones, otherwise
+    quantities, with a warning. If `criterion` is given, it decides instead of the target.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; None weighs them equally.
+            Weights of the rows; None gives all the same weight.
 
         Returns
         -------

@@ -450,6 +450,13 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             the fit read a table of texts, booleans or objects, or was given `missing_values`, a
             pipeline whose last step is such an estimator: the first turns tables into numbers, with
             a column for each question about categories. The nodes keep their numbers.
+
+        Examples
+        --------
+        >>> from fasttree.tree import DecisionTreeClassifier
+        >>> tree = DecisionTreeClassifier().fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+        >>> type(tree.to_sklearn())
+        <class 'sklearn.tree._classes.DecisionTreeClassifier'>
         """
         check_grown(self)
         return to_sklearn(self)

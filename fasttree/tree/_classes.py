@@ -61,7 +61,7 @@ __all__ = [
 class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifier):
     """A decision tree for classification.
 
-    A drop-in for :class:`sklearn.tree.DecisionTreeClassifier`, grown many times faster.
+    A drop-in replacement for :class:`sklearn.tree.DecisionTreeClassifier`, many times faster.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; None weighs them equally.
+            Weights of the rows; None gives all the same weight.
         check_input : bool, default=True
             False skips the checks of X and y.
 
@@ -226,7 +226,7 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
 class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor):
     """A decision tree for regression.
 
-    A drop-in for :class:`sklearn.tree.DecisionTreeRegressor`, grown many times faster.
+    A drop-in replacement for :class:`sklearn.tree.DecisionTreeRegressor`, many times faster.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; None weighs them equally.
+            Weights of the rows; None gives all the same weight.
         check_input : bool, default=True
             False skips the checks of X and y.
 
@@ -355,7 +355,7 @@ class DecisionTreeRegressor(BaseDecisionTree, sklearn.tree.DecisionTreeRegressor
 class ExtraTreeClassifier(DecisionTreeClassifier, sklearn.tree.ExtraTreeClassifier):
     """A decision tree for classification with random thresholds by default.
 
-    A drop-in for :class:`sklearn.tree.ExtraTreeClassifier`; meant for ensembles.
+    A drop-in replacement for :class:`sklearn.tree.ExtraTreeClassifier`, meant for ensembles.
 
     Parameters
     ----------
@@ -426,7 +426,7 @@ class ExtraTreeClassifier(DecisionTreeClassifier, sklearn.tree.ExtraTreeClassifi
 class ExtraTreeRegressor(DecisionTreeRegressor, sklearn.tree.ExtraTreeRegressor):
     """A decision tree for regression with random thresholds by default.
 
-    A drop-in for :class:`sklearn.tree.ExtraTreeRegressor`; meant for ensembles.
+    A drop-in replacement for :class:`sklearn.tree.ExtraTreeRegressor`, meant for ensembles.
 
     Parameters
     ----------

@@ -63,12 +63,11 @@ class TrainingData:
 
 
 class EncodedData:
-    """Rows encoded once, for any number of fits and predictions.
+    """Rows that are encoded once, for any number of fits and predictions.
 
-    A fit spends part of its time on bringing the columns into the form that the search reads.
-    Every ``fit`` and ``predict`` of fasttree takes this object in place of `X`, and fits share
-    what was made by the first one. Selecting rows by an array of integers, as cross-validation
-    does, copies nothing.
+    A fit spends part of its time on encoding the columns. Every ``fit`` and ``predict`` of fasttree
+    takes this object instead of `X`, and all fits share the encoding that the first one makes.
+    Selecting rows by an array of integers, as cross-validation does, copies nothing.
 
     Parameters
     ----------
@@ -133,7 +132,10 @@ class EncodedData:
         categorical_features: CategoricalFeatures = "from_dtype",
         missing_values: MissingValues = None,
     ) -> Self:
-        """Return the encoded data of an X that stays as it is while the object lives."""
+        """Return the encoded data of an X that stays as it is while the object lives.
+
+        :meta private:
+        """
         self = cls.__new__(cls)
         self._read(X, categorical_features, missing_values, is_borrowed=True)
         return self
@@ -207,10 +209,10 @@ class EncodedData:
         self.shape = encoding.X.shape
 
     def prepare(self, n_jobs: int | None = None) -> Self:
-        """Encode the columns now, for a search of all of them.
+        """Encode all columns now.
 
-        Fits do it when they need it, each process for itself; data that is prepared before it is
-        sent to processes is encoded once.
+        Otherwise the first fit does it, in each process anew. Data that is prepared before it is
+        sent to processes is encoded only once.
 
         Parameters
         ----------
@@ -221,6 +223,15 @@ class EncodedData:
         -------
         EncodedData
             The data itself.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from fasttree.tree import DecisionTreeClassifier, EncodedData
+        >>> X, y = load_iris(return_X_y=True)
+        >>> data = EncodedData(X).prepare(n_jobs=-1)
+        >>> DecisionTreeClassifier(max_depth=2).fit(data, y).get_n_leaves()
+        3
         """
         self._encoding.prepare(effective_n_threads(n_jobs, self._encoding.X.size))
         return self
@@ -245,7 +256,10 @@ class EncodedData:
     def sample(
         self, y: Array, sample_weight: Array | None
     ) -> tuple[Encoding, Array | None, Array, Array | None]:
-        """Return the encoding, the rows in ascending order, and y and weights in that order."""
+        """Return the encoding, the rows in ascending order, and y and weights in that order.
+
+        :meta private:
+        """
         if self._selected is None:
             return self._encoding, None, y, sample_weight
         rows = self._selected.astype(np.uint32)
@@ -256,7 +270,10 @@ class EncodedData:
         return self._encoding, rows, y, sample_weight
 
     def in_order(self) -> Self:
-        """Return data whose rows are in the order in which they are encoded: this, if they are."""
+        """Return data whose rows are in the order in which they are encoded: this, if they are.
+
+        :meta private:
+        """
         if self._selected is None or np.all(self._selected[1:] > self._selected[:-1]):
             return self
         other = self.__class__.__new__(self.__class__)
@@ -265,7 +282,10 @@ class EncodedData:
         return other
 
     def check_fits(self, estimator: Any) -> None:
-        """Raise if the parameters of an estimator ask for another encoding."""
+        """Raise if the parameters of an estimator ask for another encoding.
+
+        :meta private:
+        """
         for name, default in (("categorical_features", "from_dtype"), ("missing_values", None)):
             wanted, own = getattr(estimator, name), getattr(self, name)
             is_default = wanted is None if default is None else _is_equal(wanted, default)

@@ -61,6 +61,13 @@ class ColumnSplit:
         information gain is this with the opposite sign, in nats where entropy is in bits.
     n_left : int
         Number of rows that go left.
+
+    Examples
+    --------
+    >>> from fasttree.tree import best_split
+    >>> split = best_split([1, 2, 3, None], [0, 0, 1, 1])
+    >>> split.threshold, split.missing_left, split.n_left
+    (2.5, False, 2)
     """
 
     score: float
@@ -144,9 +151,9 @@ def feature_scores(
 ) -> FloatArray:
     """Score every column by its best split.
 
-    The score is the decrease of impurity; for "chi2" chi-square over the weight, for
-    "label_split" the information gain about the two halves of the target, in bits. It suits
-    ``SelectKBest(score_func=feature_scores)``.
+    The score is the decrease of impurity. For "chi2" it is chi-square divided by the weight, for
+    "label_split" the information gain, in bits, about the two classes that the target is divided
+    into. The function can be used as ``SelectKBest(score_func=feature_scores)``.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ function button(parentElement, text, action, attributes = { class: "link-button"
 // ---- drawing
 
 const open = new Set(), drawn = new Map();
-let selected = 0, lit = [], position = new Map();
+let selected = 0, lit = [], openedForPath = [], position = new Map();
 
 function visible() {
   const found = [];
@@ -393,9 +393,12 @@ function select(node, panel = true) {
   if (panel) showPanel("node");
 }
 
+// Nodes that were opened for a path close when the next one is lit.
 function light(path) {
+  openedForPath.forEach((node) => open.delete(node));
+  openedForPath = path.slice(0, -1).filter((node) => !open.has(node));
+  openedForPath.forEach((node) => open.add(node));
   lit = path;
-  path.slice(0, -1).forEach((node) => open.add(node));
   draw();
 }
 

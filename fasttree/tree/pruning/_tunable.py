@@ -37,7 +37,7 @@ _N_STEPS, _STEP = 200, 0.0002
 
 @dataclass(frozen=True, repr=False)
 class TuningResult:
-    """What `tune` found.
+    """The result of `tune`: all settings, their scores and the best one.
 
     Attributes
     ----------
@@ -55,6 +55,18 @@ class TuningResult:
         Its score.
     estimator : estimator
         With the tree cut by the best setting.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fasttree.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier().fit(X[::2], y[::2])
+    >>> result = tree.tune(X[1::2], y[1::2], {"max_depth": [1, 2, 3]})
+    >>> result.scores.round(2), result.n_leaves
+    (array([0.67, 0.95, 0.96]), array([2, 3, 5]))
+    >>> result.best_params, result.estimator.get_depth()
+    ({'max_depth': 3}, 3)
     """
 
     params: ParameterGrid
@@ -113,7 +125,7 @@ class TunableMixin:
             If something else than these limits is named.
         ValueError
             If a limit is looser than the one that the tree was grown with, or the tree was
-            pruned or grown with a budget of leaves in a way that the limits depend on.
+            pruned, or grown with `max_leaf_nodes`, in a way that the limits depend on.
 
         Examples
         --------
@@ -263,6 +275,15 @@ class TunableMixin:
         ----------
         J. R. Quinlan, "Simplifying decision trees", International Journal of Man-Machine Studies
         27(3), 1987.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from fasttree.tree import DecisionTreeClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> tree = DecisionTreeClassifier().fit(X[::2], y[::2])
+        >>> tree.get_n_leaves(), tree.reduced_error_prune(X[1::2], y[1::2]).get_n_leaves()
+        (12, 5)
         """
         check_is_fitted(self)
         _check_targets(self, y_val)
