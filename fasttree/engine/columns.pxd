@@ -64,8 +64,10 @@ cdef extern from "engine/columns/borrowed.hpp" namespace "fasttree" nogil:
         const float* values
         const uint8_t* codes
         const uint32_t* wide_codes
+    const uint32_t COMPARED_TOGETHER
     cbool borrow_codes(const BorrowedCodes& codes, DenseColumns& out) except +
-    cbool borrow_list(const uint32_t* entries, uint32_t feature, DenseColumns& out) noexcept
+    cbool are_consistent(DenseColumns& data, uint32_t first, uint32_t last, uint32_t step,
+                         uint32_t n_steps) noexcept
 
 
 cdef extern from "engine/columns/sparse.hpp" namespace "fasttree" nogil:
