@@ -4,8 +4,10 @@ Each would otherwise run for much longer than it may take here; what is asserted
 an idle machine all stop within a second (``asv_bench/scripts/interrupt_latency.py``).
 """
 
+import re
 import signal
 import threading
+from pathlib import Path
 
 import long_calls
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from fasttree.utils._threads import openmp_enabled
 
 LIMIT = 3.0
+ENCODING = Path(__file__).parent.parent / "fasttree/tree/_encoding.pyx"
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread(),
@@ -42,6 +45,14 @@ def test_interrupt_of_the_others(name, n_threads, request):
     if not request.config.getoption("--full"):
         pytest.skip("run by --full")
     stop(name, n_threads)
+
+
+def test_an_encoding_looks_for_signals_wherever_threads_go_through_columns():
+    """The loops of an encoding are short of themselves, but there may be many columns."""
+    functions = re.split(r"\n    (?=cdef|def)", ENCODING.read_text())
+    loops = [function for function in functions if "prange(" in function]
+    assert len(loops) >= 6
+    assert [function.split("(")[0] for function in loops if "poll()" not in function] == []
 
 
 def test_next_fit_is_right():

@@ -51,6 +51,7 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         void sort(uint32_t feature, const uint32_t* keys, Storage storage,
                   SortBuffers& buffers) except +
         void begin_interleaving() except +
+        uint32_t n_interleaving_steps() noexcept
         void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept
         void end_interleaving(cbool with_keys) noexcept
         void keep_codes(uint32_t feature) except +

@@ -160,7 +160,7 @@ cdef class DenseColumnsOwner:
         elif strategy == COUNT:
             self.add_lists(WIDE, n_threads)
         columns.begin_interleaving()
-        n_steps = columns.n_steps(columns.n_counted + columns.n_wide)
+        n_steps = columns.n_interleaving_steps()
         for step in range(n_steps):
             for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
                 columns.interleave(part, step, n_steps)
@@ -174,6 +174,8 @@ cdef class DenseColumnsOwner:
         cdef int f, n_features = <int> columns.columns.size()
         for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
             columns.keep_codes(f)
+            if threadid() == 0:
+                poll()
         columns.end_counting()
         return 0
 
@@ -327,7 +329,7 @@ cdef class DenseEncoding(Encoding):
         self.cells = X
         if is_shared:
             self.owners = {}
-            self.lock = threading.Lock()
+            self.lock = threading.RLock()
 
     cdef DenseColumnsOwner make_owner(self, const vector[uint32_t]* rows):
         """Columns of which nothing is made; of all rows if none are named."""
@@ -361,13 +363,14 @@ cdef class DenseEncoding(Encoding):
                 owner.add_lists(RAW, n_threads)
             return owner
         with self.lock:
-            owner = self.owners.get((strategy, with_keys))
+            # A signal's handler that fits meanwhile finds none and makes its own.
+            owner = self.owners.pop((strategy, with_keys), None)
             if owner is None:
                 owner = self.make_owner(NULL)
                 owner.encode(strategy, with_keys, n_threads)
-                self.owners[strategy, with_keys] = owner
             if options.with_lists and not owner.is_listed:
                 owner.add_lists(RAW, n_threads)
+            self.owners[strategy, with_keys] = owner
         return owner
 
     def made(self):
@@ -415,6 +418,8 @@ cdef class DenseEncoding(Encoding):
                 sample.filter_list(f, is_in.data())
             else:
                 sample.sort_list(f, buffers[threadid()])
+            if threadid() == 0:
+                poll()
         return 0
 
 

@@ -262,6 +262,10 @@ public:
         codes.reserve(static_cast<size_t>(n_rows) * pitch);
         wide_codes.reserve(static_cast<size_t>(n_rows) * n_wide);
     }
+    uint32_t n_interleaving_steps() const noexcept {
+        return n_steps(std::count_if(columns.begin(), columns.end(),
+                                     [](const Column& col) { return col.storage != RAW; }));
+    }
     // Moves the codes of a step of a part there.
     void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
         constexpr size_t BLOCK = 256;
