@@ -6,6 +6,8 @@ an idle machine all stop within a second (``asv_bench/scripts/interrupt_latency.
 
 import re
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -53,6 +55,25 @@ def test_an_encoding_looks_for_signals_wherever_threads_go_through_columns():
     loops = [function for function in functions if "prange(" in function]
     assert len(loops) >= 6
     assert [function.split("(")[0] for function in loops if "poll()" not in function] == []
+
+
+HANDLER = """
+import signal
+import numpy as np
+from fasttree.tree import EncodedData
+data = EncodedData(np.random.default_rng(0).random((500_000, 20), dtype=np.float32))
+shapes = []
+signal.signal(signal.SIGALRM, lambda *_: shapes.append(data.prepare().shape))
+signal.setitimer(signal.ITIMER_REAL, 0.03)
+data.prepare()
+print(shapes)
+"""
+
+
+def test_a_handler_may_encode_the_data_that_is_being_encoded():
+    command = [sys.executable, "-c", HANDLER]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "[(500000, 20)]"), done.stderr
 
 
 def test_next_fit_is_right():
