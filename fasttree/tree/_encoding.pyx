@@ -120,7 +120,7 @@ cdef class Encoding:
 
     @property
     def n_bytes(self):
-        """Bytes of X and of what was made of it."""
+        """Bytes of what a pickle holds: X, codes and lists."""
         return sum(array.nbytes for array in arrays_of((self.X, self.made())))
 
     @property

@@ -1,5 +1,5 @@
-// Dense columns that another process has encoded: its codes and lists are referred to where they lie,
-// in a file mapped into memory for example, and compared with X.
+// Dense columns that another process has encoded: its codes and lists are referred to where they
+// lie, in a file mapped into memory for example, and compared with X.
 //
 // Columns that pass `are_consistent` can be searched safely, whoever made them: cells are finite,
 // missing or categories that exist; values ascend; a code is that of its cell's value; a list holds
