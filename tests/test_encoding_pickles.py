@@ -416,3 +416,11 @@ def test_the_table_has_to_be_that_of_the_encoding():
         copy = EncodedData.__new__(EncodedData)
         with pytest.raises(ValueError, match=r"\w"):
             copy.__setstate__(data.__getstate__() | attributes)
+
+
+def test_parts_of_encoded_data_may_not_be_missing():
+    state = EncodedData(dense_problem()[0]).__getstate__()
+    for name in state:
+        copy = EncodedData.__new__(EncodedData)
+        with pytest.raises(ValueError, match="missing"):
+            copy.__setstate__({key: value for key, value in state.items() if key != name})

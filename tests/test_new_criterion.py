@@ -115,10 +115,10 @@ def test_what_the_example_lacks_is_named(tmp_path):
 DERIVED = """
 #include "engine/score/classification.hpp"
 namespace fasttree {
-using Base = Gini<UnitWeights, uint8_t, true>;
-struct Derived : Base {
-    using Base::Base;
-    void begin_node(const uint32_t* rows, uint32_t n) { Base::begin_node(rows, n); }
+using Parent = Gini<UnitWeights, uint8_t, true>;
+struct Derived : Parent {
+    using Parent::Parent;
+    void begin_node(const uint32_t* rows, uint32_t n) { Parent::begin_node(rows, n); }
     MEMBER
 };
 static_assert(is_accumulator<Derived>());
@@ -129,7 +129,7 @@ int main() {}
 
 def test_a_begin_node_has_a_begin_cell_beside_it(tmp_path):
     """Otherwise statistics would be those of the node that was begun last by its rows."""
-    member = "void begin_cell(const Cell* cell) { Base::begin_cell(cell); }"
+    member = "void begin_cell(const Cell* cell) { Parent::begin_cell(cell); }"
     with_it = compile_source(DERIVED.replace("MEMBER", member), tmp_path / "with/derived")
     assert with_it.returncode == 0, with_it.stderr[-4000:]
     without = compile_source(DERIVED.replace("MEMBER", ""), tmp_path / "without/derived")
