@@ -159,7 +159,8 @@ def test_c_knows_missing_values(tmp_path):
              ("a", "b", "c", "d", "?", " ?\t", "", " ", "??")}  # fmt: skip
     assert codes == {"a": 0, "b": 1, "c": 2, "d": 3, "?": -1, " ?\t": -1, "": -1, " ": 3, "??": 3}
     numbers = DecisionTreeRegressor(missing_values=-9).fit([[1.0], [2.0], [-9.0]], [1, 2, 3])
-    library = Library(export_c(numbers, name="n"), tmp_path)
+    (tmp_path / "numbers").mkdir()
+    library = Library(export_c(numbers, name="n"), tmp_path / "numbers")
     x = np.array([[-9.0], [1.0], [np.nan], [-8.0]])
     found = library.call("n_predict", x, None, 1, np.float64)
     assert found[:, 0].tolist() == numbers.predict(x).tolist()
