@@ -21,17 +21,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import scipy
 import sklearn
-import sklearn.ensemble
 import sklearn.tree
 from sklearn.datasets import load_iris
 
 import fasttree
-import fasttree.ensemble
 import fasttree.tree
 from benchmarks import data
 
@@ -346,8 +345,8 @@ def race_forests(name, X, y, task, wanted, kind="RandomForest"):
     """Ten trees, default parameters."""
     kind += ESTIMATORS[task].removeprefix("DecisionTree")
     theirs, ours = (
-        getattr(library.ensemble, kind)(n_estimators=10, random_state=0)
-        for library in (sklearn, fasttree)
+        getattr(import_module(f"{library}.ensemble"), kind)(n_estimators=10, random_state=0)
+        for library in ("sklearn", "fasttree")
     )
     return Race(f"forest, {name}", partial(theirs.fit, X, y), partial(ours.fit, X, y), wanted)
 
