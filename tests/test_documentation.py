@@ -45,6 +45,12 @@ def docstrings():
 DOCSTRINGS = docstrings()
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Examples write their files into a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_examples_of_the_guides(page):
     failed, _ = doctest.testfile(

@@ -276,8 +276,45 @@ def argument(at, value):
     return change
 
 
+def put_cell(row, column, bits):
+    def change(arguments):
+        arguments[0] = arguments[0].copy()
+        arguments[0].view(np.uint32)[row, column] = bits
+
+    return change
+
+
+def turned(codes):
+    """Codes of the rows from the last to the first."""
+    return codes.reshape(400, -1)[::-1].ravel()
+
+
+def lengthen_values(arguments):
+    """Values that ascend, more than codes of a byte can tell apart."""
+    parts = arguments[3][AUTO]
+    n = parts["n_values"][0]
+    more = parts["values"][n - 1] + np.arange(1, 1000, dtype=np.float32)
+    parts["values"] = np.insert(parts["values"], n, more)
+    parts["n_values"][0] += len(more)
+
+
+INFINITE, SEVEN, UNKNOWN_CATEGORY = 0x7F800000, 0x40E00000, 0x7FC00001 + 4_000_000
+
+
 CHANGES = {
     "a code without a value": put("codes", 0, 200),
+    "the code of missing values": put("codes", 0, 9),
+    "codes of other cells": replace("codes", turned),
+    "wide codes of other cells": replace("wide_codes", turned, COUNT),
+    "values of other cells": replace("values", lambda values: values + np.float32(1000)),
+    "wide values of other cells": replace("values", lambda values: values * np.float32(2), COUNT),
+    "more values than codes": lengthen_values,
+    "an infinite value": replace(
+        "values", lambda values: np.append(values[:-1], np.float32(np.inf))
+    ),
+    "another cell of few values": put_cell(3, 0, SEVEN),
+    "another cell of many values": put_cell(3, 4, SEVEN),
+    "an infinite cell": put_cell(3, 4, INFINITE),
     "a wide code without a value": put("wide_codes", 0, 10_000, COUNT),
     "values that fall": put("values", 1, -1.0),
     "equal values": put("values", 1, 0.0),
@@ -342,6 +379,36 @@ def test_categories_have_to_exist():
         pickle.loads(pickle.dumps(Tampered(encoding, fewer)))
 
 
+def test_cells_are_checked_where_nothing_was_made_of_them():
+    X, table = dense_problem()[0], np.array([["a", 1.0], ["b", 2.0]] * 50, dtype=object)
+    for rows, change in (
+        (X, put_cell(3, 4, INFINITE)),
+        (np.asfortranarray(X), put_cell(399, 0, INFINITE | 1 << 31)),
+        (table, put_cell(99, 1, INFINITE)),
+        (table, put_cell(0, 0, UNKNOWN_CATEGORY)),
+        (table, put_cell(99, 0, 0x7FC00001 + 2)),
+    ):
+        encoding = EncodedData(rows)._encoding
+        raw = pickle.dumps(Tampered(encoding, change))
+        with pytest.raises(ValueError, match="infinities or categories"):
+            pickle.loads(raw)
+        assert not pickle.loads(pickle.dumps(encoding)).made()
+
+
+def test_cells_of_sparse_data_are_checked():
+    encoding = EncodedData(sparse_problem()[0])._encoding
+
+    def infinite(arguments):
+        arguments[0] = arguments[0].copy()
+        arguments[0].data[5] = -np.inf
+
+    categories = argument(1, np.ones(12, np.uint32))
+    for change in (infinite, categories):
+        with pytest.raises(ValueError, match="infinities|Nothing but the matrix"):
+            pickle.loads(pickle.dumps(Tampered(encoding, change)))
+    assert pickle.loads(pickle.dumps(encoding)).n_rows == 600
+
+
 def test_the_table_has_to_be_that_of_the_encoding():
     table = np.array([["a", 1.0], ["b", 2.0]] * 10, dtype=object)
     data, other = EncodedData(table), EncodedData(np.zeros((20, 2), np.float32))
@@ -349,3 +416,11 @@ def test_the_table_has_to_be_that_of_the_encoding():
         copy = EncodedData.__new__(EncodedData)
         with pytest.raises(ValueError, match=r"\w"):
             copy.__setstate__(data.__getstate__() | attributes)
+
+
+def test_parts_of_encoded_data_may_not_be_missing():
+    state = EncodedData(dense_problem()[0]).__getstate__()
+    for name in state:
+        copy = EncodedData.__new__(EncodedData)
+        with pytest.raises(ValueError, match="missing"):
+            copy.__setstate__({key: value for key, value in state.items() if key != name})

@@ -18,7 +18,7 @@ import pytest
 from fasttree.ensemble import RandomForestClassifier
 from fasttree.export import export_c, export_dict, export_python, export_rules, export_sql
 from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from reference.handed_on import Problem
+from reference.handed_on import Problem, cell_parts
 
 
 def compiler():
@@ -112,17 +112,18 @@ def test_c(seed, tmp_path):
     c = np.full(x.shape, -1, dtype=np.intc)
     for i, row in enumerate(problem.rows):
         for j, cell in enumerate(row):
-            number, category = problem.parts(j, cell)
+            number, category = cell_parts(cell, problem.kinds[j], [])
             if number is not None:
                 x[i, j] = number
-            if category is not None:
+            if category is not None and any(categories):
                 text = ctypes.c_char_p(str(category).encode())
-                c[i, j] = library.functions.my_category(j, text) if any(categories) else 0
+                c[i, j] = library.functions.my_category(j, text)
                 known = list(map(str, categories[j]))
+                is_missing = problem.parts(j, cell)[1] is None
                 if str(category) in known:
                     assert c[i, j] == known.index(str(category))
-                else:
-                    assert c[i, j] == len(known)
+                elif known:
+                    assert c[i, j] == (-1 if is_missing else len(known))
     c = c if any(categories) else None
     expected = np.array(outputs_of(estimator.predict(X)))
     fractions = fractions_of(estimator, X)
@@ -148,6 +149,20 @@ def test_c_with_comments_in_names(tmp_path):
     rows = [["*/ #error", 1], ["b", 2], ["c", 3]]
     tree = DecisionTreeClassifier().fit(rows, ["*/", "/*", "??/"])
     Library(export_c(tree, feature_names=["*/ #error no", "\\"]), tmp_path)
+
+
+def test_c_knows_missing_values(tmp_path):
+    rows = [["a", 1], ["b", 2], ["?", 3], ["c", -9], ["?", 5]]
+    tree = DecisionTreeClassifier(missing_values=[-9, "?"]).fit(rows, [0, 1, 2, 3, 2])
+    library = Library(export_c(tree), tmp_path)
+    codes = {text: library.functions.tree_category(0, text.encode()) for text in
+             ("a", "b", "c", "d", "?", " ?\t", "", " ", "??")}  # fmt: skip
+    assert codes == {"a": 0, "b": 1, "c": 2, "d": 3, "?": -1, " ?\t": -1, "": -1, " ": 3, "??": 3}
+    numbers = DecisionTreeRegressor(missing_values=-9).fit([[1.0], [2.0], [-9.0]], [1, 2, 3])
+    library = Library(export_c(numbers, name="n"), tmp_path)
+    x = np.array([[-9.0], [1.0], [np.nan], [-8.0]])
+    found = library.call("n_predict", x, None, 1, np.float64)
+    assert found[:, 0].tolist() == numbers.predict(x).tolist()
 
 
 def test_c_tells_no_categories_of_equal_text():

@@ -4,8 +4,12 @@ Each would otherwise run for much longer than it may take here; what is asserted
 an idle machine all stop within a second (``asv_bench/scripts/interrupt_latency.py``).
 """
 
+import re
 import signal
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import long_calls
 import pytest
@@ -13,6 +17,7 @@ import pytest
 from fasttree.utils._threads import openmp_enabled
 
 LIMIT = 3.0
+ENCODING = Path(__file__).parent.parent / "fasttree/tree/_encoding.pyx"
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread(),
@@ -42,6 +47,33 @@ def test_interrupt_of_the_others(name, n_threads, request):
     if not request.config.getoption("--full"):
         pytest.skip("run by --full")
     stop(name, n_threads)
+
+
+def test_an_encoding_looks_for_signals_wherever_threads_go_through_columns():
+    """The loops of an encoding are short of themselves, but there may be many columns."""
+    functions = re.split(r"\n    (?=cdef|def)", ENCODING.read_text())
+    loops = [function for function in functions if "prange(" in function]
+    assert len(loops) >= 6
+    assert [function.split("(")[0] for function in loops if "poll()" not in function] == []
+
+
+HANDLER = """
+import signal
+import numpy as np
+from fasttree.tree import EncodedData
+data = EncodedData(np.random.default_rng(0).random((500_000, 20), dtype=np.float32))
+shapes = []
+signal.signal(signal.SIGALRM, lambda *_: shapes.append(data.prepare().shape))
+signal.setitimer(signal.ITIMER_REAL, 0.03)
+data.prepare()
+print(shapes)
+"""
+
+
+def test_a_handler_may_encode_the_data_that_is_being_encoded():
+    command = [sys.executable, "-c", HANDLER]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "[(500000, 20)]"), done.stderr
 
 
 def test_next_fit_is_right():

@@ -6,6 +6,17 @@ from numpy.testing import assert_array_equal
 
 from reference.kernels import SPECIAL_FLOATS, random_floats
 
+# ---- steps
+
+
+def test_codes_and_keys_of_many_columns_are_interleaved_in_steps(kernels):
+    arrays = kernels.arrays
+    for storage in (arrays.COUNTED, arrays.WIDE, arrays.KEYED):
+        assert arrays.n_interleaving_steps(1_000, 100, storage) == 1
+        assert arrays.n_interleaving_steps(10_000, 2_000, storage) == 6
+    assert arrays.n_interleaving_steps(10_000, 2_000, arrays.RAW) == 1
+
+
 # ---- few values
 
 

@@ -42,6 +42,7 @@ def compiler():
 def compile_source(source, target):
     if compiler() is None:
         pytest.skip("there is no C++ compiler")
+    target.parent.mkdir(exist_ok=True)
     source_file = target.with_suffix(".cpp")
     source_file.write_text(source)
     registry = target.parent / "engine/criteria/registry.hpp"
@@ -109,6 +110,31 @@ def test_what_the_example_lacks_is_named(tmp_path):
     done = compile_source(source, tmp_path / "lacking")
     assert done.returncode != 0
     assert "sklearn_score" in done.stderr
+
+
+DERIVED = """
+#include "engine/score/classification.hpp"
+namespace fasttree {
+using Parent = Gini<UnitWeights, uint8_t, true>;
+struct Derived : Parent {
+    using Parent::Parent;
+    void begin_node(const uint32_t* rows, uint32_t n) { Parent::begin_node(rows, n); }
+    MEMBER
+};
+static_assert(is_accumulator<Derived>());
+}
+int main() {}
+"""
+
+
+def test_a_begin_node_has_a_begin_cell_beside_it(tmp_path):
+    """Otherwise statistics would be those of the node that was begun last by its rows."""
+    member = "void begin_cell(const Cell* cell) { Parent::begin_cell(cell); }"
+    with_it = compile_source(DERIVED.replace("MEMBER", member), tmp_path / "with/derived")
+    assert with_it.returncode == 0, with_it.stderr[-4000:]
+    without = compile_source(DERIVED.replace("MEMBER", ""), tmp_path / "without/derived")
+    assert without.returncode != 0
+    assert "begin_node has a begin_cell beside it" in without.stderr
 
 
 def test_the_registry_lists_every_criterion():

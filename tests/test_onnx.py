@@ -5,24 +5,28 @@ import pytest
 
 from fasttree.export import to_onnx
 from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from reference.handed_on import Problem
+from reference.handed_on import Problem, cell_parts
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 pytest.importorskip("onnx", reason="onnx is not installed")
 
 
 def inputs_of(problem, session):
-    """The new rows as the model wants them."""
+    """The new rows as the model wants them; what the fit was told to take for missing stays."""
     wanted = session.get_inputs()
     if [given.name for given in wanted] == ["X"]:
-        parts = [[problem.parts(j, cell)[0] for j, cell in enumerate(row)] for row in problem.rows]
+        kinds = problem.kinds
+        parts = [[cell_parts(*pair, [])[0] for pair in zip(row, kinds)] for row in problem.rows]
         return {"X": np.array(parts, dtype=np.float64).astype(np.float32)}
     feeds = {}
     for given in wanted:
         j = problem.names.index(given.name)
-        parts = [problem.parts(j, row[j]) for row in problem.rows]
+        parts = [cell_parts(row[j], problem.kinds[j], []) for row in problem.rows]
         if given.type == "tensor(string)":
-            cells = np.array([[category or ""] for _, category in parts], dtype=object)
+            texts = [category or "" for _, category in parts]
+            listed = problem.missing_values  # blanks around these are not taken off by the model
+            texts = [text.strip() if text.strip() in listed else text for text in texts]
+            cells = np.array(texts, dtype=object)[:, None]
         else:
             cells = np.array([[number] for number, _ in parts], dtype=np.float64)
             cells = cells.astype(np.float32)
@@ -91,3 +95,11 @@ def test_names_that_a_model_cannot_have(names):
     with pytest.raises(ValueError, match="feature_names"):
         to_onnx(tree, feature_names=names)
     to_onnx(tree, feature_names=["labels", "line\nbreak"])
+
+
+def test_missing_values_are_those_of_the_fit():
+    X, y = np.array([[1.0, 5], [2, 5], [3, 6], [-1, -9], [-1, 5]]), [0, 0, 1, 2, 2]
+    tree = DecisionTreeClassifier(missing_values=[-1, -9]).fit(X, y)
+    session = onnxruntime.InferenceSession(to_onnx(tree).SerializeToString())
+    rows = np.array([[-1, 5], [0, 5], [3, -9], [np.nan, 5]], dtype=np.float32)
+    assert session.run(["label"], {"X": rows})[0].tolist() == tree.predict(rows).tolist()

@@ -246,6 +246,15 @@ def test_absent_labels_are_not_equal():
     assert_array_equal(estimator.predict([["new"], [None], ["b"], ["a"], [7.5]]), [1, 1, 1, 0, 1])
 
 
+@pytest.mark.parametrize("missing_values", [None, "?", ["?", ""], " "])
+def test_blanks_are_no_missing_value(missing_values):
+    """Whatever is listed: only the empty text is, and listed texts, also within blanks."""
+    rows = [["a"], [" "], [" ? "], [""]]
+    tree = DecisionTreeClassifier(missing_values=missing_values).fit(rows, [0, 1, 2, 3])
+    assert tree.categories_ == [[" ", "a"] if missing_values and "?" in missing_values else
+                                [" ", " ? ", "a"]]  # fmt: skip
+
+
 def test_unknown_labels_go_with_the_missing_values_in_a_set():
     for missing in (0, 1):
         column = ["a", "b", "c", "d", None, None]

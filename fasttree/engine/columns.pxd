@@ -51,6 +51,7 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         void sort(uint32_t feature, const uint32_t* keys, Storage storage,
                   SortBuffers& buffers) except +
         void begin_interleaving() except +
+        uint32_t n_interleaving_steps() noexcept
         void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept
         void end_interleaving(cbool with_keys) noexcept
         void keep_codes(uint32_t feature) except +
@@ -64,8 +65,10 @@ cdef extern from "engine/columns/borrowed.hpp" namespace "fasttree" nogil:
         const float* values
         const uint8_t* codes
         const uint32_t* wide_codes
+    const uint32_t COMPARED_TOGETHER
     cbool borrow_codes(const BorrowedCodes& codes, DenseColumns& out) except +
-    cbool borrow_list(const uint32_t* entries, uint32_t feature, DenseColumns& out) noexcept
+    cbool are_consistent(DenseColumns& data, uint32_t first, uint32_t last, uint32_t step,
+                         uint32_t n_steps) noexcept
 
 
 cdef extern from "engine/columns/sparse.hpp" namespace "fasttree" nogil:

@@ -112,6 +112,7 @@ cdef extern from "utils/_random.hpp" namespace "fasttree" nogil:
 cdef extern from "utils/_aligned_buffer.hpp" namespace "fasttree" nogil:
     cdef cppclass AlignedBuffer[T]:
         T* reserve(size_t n) except +
+        void borrow(const T* items, size_t n) noexcept
         T* get() noexcept
 
 

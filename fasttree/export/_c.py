@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,16 @@ _KEYWORDS = {
     *("union", "unsigned", "void", "volatile", "while"),
 }
 
+_SAME = """
+/* Whether the first n characters of a text are a label. */
+static int is_same(const char *label, const char *text, int n) {
+    while (n > 0 && *label != 0 && *label == *text) { ++label; ++text; --n; }
+    return n == 0 && *label == 0;
+}
+
+static int is_blank(char c) { return c == ' ' || (c >= '\\t' && c <= '\\r'); }
+"""
+
 _IN_SET = """
 static int in_set(const unsigned char *set, int n_bytes, int code) {
     return code >= 0 && code / 8 < n_bytes && (set[code / 8] >> code % 8 & 1);
@@ -43,18 +54,23 @@ class _CWriter(ConditionWriter):
     def __init__(self, view):
         super().__init__(view)
         self.sets = {}  # name of a set's table, by its bytes
+        listed = set() if view.columns is None else view.columns[0].missing.numbers
+        self.missing = sorted(float(number) for number in listed if math.isfinite(number))
+
+    def number(self, feature):
+        return f"number(x[{feature}])" if self.missing else f"x[{feature}]"
 
     def compares(self, feature, limit, *, below, inclusive, or_no_number):
         equals = "=" if inclusive != or_no_number else ""
         if or_no_number:  # a comparison with NaN is false
-            return f"!(x[{feature}] {'>' if below else '<'}{equals} {limit!r})"
-        return f"x[{feature}] {'<' if below else '>'}{equals} {limit!r}"
+            return f"!({self.number(feature)} {'>' if below else '<'}{equals} {limit!r})"
+        return f"{self.number(feature)} {'<' if below else '>'}{equals} {limit!r}"
 
     def is_number(self, feature):
-        return f"x[{feature}] == x[{feature}]"
+        return f"{self.number(feature)} == {self.number(feature)}"
 
     def is_no_number(self, feature):
-        return f"x[{feature}] != x[{feature}]"
+        return f"{self.number(feature)} != {self.number(feature)}"
 
     def is_category(self, feature):
         return f"c[{feature}] >= 0"
@@ -97,7 +113,7 @@ def export_c(
     ``c[j]`` is the code of column j's category, that is its position in `categories_`, one beyond
     the last for a category that the fit did not see, and -1 where the cell holds a number or
     nothing; ``x[j]`` is NaN where it holds a category. ``tree_category(j, text)`` finds the code of
-    a text.
+    a text. What `missing_values` listed is missing for both.
 
     Parameters
     ----------
@@ -138,6 +154,13 @@ def export_c(
         cells = "x, c", "const double *x, const int *c"
 
     lines = list(_comment(view))
+    if writer.missing and any("number(" in line for line in body):
+        equal = " || ".join(f"x == {number!r}" for number in writer.missing)
+        lines += [
+            "",
+            "/* A number; NaN if it means that a value is missing. */",
+            f"static double number(double x) {{ return {equal} ? 0.0 / 0.0 : x; }}",
+        ]
     if writer.sets:
         lines.append(_IN_SET)
     for table, set_name in writer.sets.items():
@@ -180,35 +203,60 @@ def _body(writer, splits, position, chain, depth):
 
 def _category_lookup(view, name):
     """The function that finds the code of a text."""
+    yield _SAME.strip()
+    yield ""
     yield f"int {name}_category(int column, const char *text) {{"
-    yield "    const char *const *labels = 0;"
-    yield "    int n = 0, i;"
+    yield "    const char *const *labels = 0, *const *missing = 0;"
+    yield "    int n = 0, n_missing = 0, start = 0, end = 0, i;"
     yield "    switch (column) {"
     for j in range(len(view.names)):
         labels = [str(label) for label in view.categories_of(j)]
         if not labels:
             continue
-        if len(set(labels)) < len(labels) or any("\0" in label for label in labels):
+        missing = _missing_texts(view, j)
+        if len({*labels, *missing}) < len(labels) + len(missing) or any(
+            "\0" in label for label in labels
+        ):
             raise ValueError(
                 f"Column {view.names[j]!r} has categories that C cannot tell apart as texts."
             )
         yield f"    case {j}: {{"
-        yield "        static const char *const known[] = {"
-        for label in labels:
-            yield f"            {_c_string(label)},"
-        yield "        };"
+        yield from _texts("known", labels)
+        if missing:
+            yield from _texts("none", missing)
+            yield f"        missing = none; n_missing = {len(missing)};"
         yield f"        labels = known; n = {len(labels)};"
         yield "        break;"
         yield "    }"
     yield "    }"
-    yield "    for (i = 0; i < n; ++i) {"
-    yield "        const char *a = labels[i], *b = text;"
-    yield "        while (*a != 0 && *a == *b) { ++a; ++b; }"
-    yield "        if (*a == *b) return i;"
-    yield "    }"
+    yield "    while (text[end] != 0) ++end;"
+    yield "    if (end == 0) return -1;"
+    yield "    for (i = 0; i < n; ++i)"
+    yield "        if (is_same(labels[i], text, end)) return i;"
+    yield "    while (start < end && is_blank(text[start])) ++start;"
+    yield "    while (start < end && is_blank(text[end - 1])) --end;"
+    yield "    for (i = 0; i < n_missing; ++i)"
+    yield "        if (is_same(missing[i], text + start, end - start)) return -1;"
     yield "    return n;"
     yield "}"
     yield ""
+
+
+def _missing_texts(view, feature):
+    """The texts that mean a missing value in a column of categories."""
+    missing = view.columns[feature].missing
+    texts = missing.texts - {""}
+    if not any(isinstance(label, str) for label in view.categories_of(feature)):
+        texts |= {str(kind(v)) for v in missing.numbers if math.isfinite(v) for kind in (int, float)
+                  if kind(v) == v}  # fmt: skip
+    return sorted(texts)
+
+
+def _texts(name, texts):
+    yield f"        static const char *const {name}[] = {{"
+    for text in texts:
+        yield f"            {_c_string(text)},"
+    yield "        };"
 
 
 def _c_string(text):

@@ -42,9 +42,10 @@ def to_onnx(decision_tree: BaseEstimator, *, feature_names: Sequence[str] | None
         Its input is ``X``, a float32 tensor of shape (n_samples, n_features), NaN where a value is
         missing. If the tree was fitted on a table with categories there is an input of shape
         (n_samples, 1) for each column that the tree asks for, by its name: float32, or text, empty
-        where a value is missing. In classification the outputs are ``label``, a text or int64, and
-        ``probabilities``; in regression ``variable``. With several outputs there are ``label_0``,
-        ``probabilities_0`` and so on, and ``variable`` has a column for each.
+        where a value is missing. What `missing_values` listed is missing, too. In classification
+        the outputs are ``label``, a text or int64, and ``probabilities``; in regression
+        ``variable``. With several outputs there are ``label_0``, ``probabilities_0`` and so on, and
+        ``variable`` has a column for each.
 
     Raises
     ------
@@ -73,18 +74,19 @@ def to_onnx(decision_tree: BaseEstimator, *, feature_names: Sequence[str] | None
     questions = _questions(view, splits)
     asked = sorted({split.feature for split in splits if split is not None})
     position = {feature: place for place, feature in enumerate(asked)}
-    nodes: list[Any] = []
+    reader = _Reader(view, helper)
+    nodes, constants = reader.nodes, reader.constants
     if has_columns and asked:
-        inputs, parts = _read_columns(view, helper, questions, position, nodes)
+        inputs, parts = _read_columns(view, helper, questions, position, reader)
         nodes.append(helper.make_node("Concat", parts, ["/cells"], axis=1))
         matrix = "/cells"
     else:  # all is numbers; a tree without a split reads them for their count only
         position = {feature: feature for feature in asked}
-        matrix = "X"
+        matrix = reader.numbers("X") if asked else "X"
         inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", len(view.names)])]
     _check_names([given.name for given in inputs])
     tree = _tree_attributes(view, splits, questions, position)
-    outputs, constants = [], []
+    outputs = []
     if view.classes is None:
         nodes.append(_ensemble(helper, view, tree, matrix, view.tree.value[:, :, 0], "variable"))
         outputs.append(
@@ -138,8 +140,44 @@ def _questions(view, splits):
     return found
 
 
-def _read_columns(view, helper, questions, position, nodes):
+class _Reader:
+    """Reads numbers as the fit did: those that mean a missing value become NaN.
+
+    Attributes
+    ----------
+    nodes : list of NodeProto
+        What does so.
+    constants : list of TensorProto
+        What it needs.
+    """
+
+    def __init__(self, view, helper):
+        missing = set() if view.columns is None else view.columns[0].missing.numbers
+        with np.errstate(over="ignore"):
+            found = {float(np.float32(number)) for number in missing}
+        self.missing = sorted(number for number in found if np.isfinite(number))
+        self.helper, self.nodes, self.constants = helper, [], []
+
+    def numbers(self, name):
+        """Return the name of a tensor of numbers after it was read."""
+        if self.missing and not self.constants:
+            for i, number in enumerate([np.nan, *self.missing]):
+                self.constants.append(
+                    self.helper.make_tensor(
+                        f"/number {i}", self.helper.TensorProto.FLOAT, [], [number]
+                    )
+                )
+        for i in range(1, len(self.constants)):
+            mask, read = f"/missing {len(self.nodes)}", f"/read {len(self.nodes)}"
+            self.nodes.append(self.helper.make_node("Equal", [name, f"/number {i}"], [mask]))
+            self.nodes.append(self.helper.make_node("Where", [mask, "/number 0", name], [read]))
+            name = read
+        return name
+
+
+def _read_columns(view, helper, questions, position, reader):
     """The inputs of a table, and the names of the columns of the matrix: numbers, then answers."""
+    nodes = reader.nodes
     texts = {feature for feature, *_ in questions}
     inputs, parts = [], []
     for feature in position:
@@ -148,7 +186,7 @@ def _read_columns(view, helper, questions, position, nodes):
         tensor = helper.TensorProto.STRING if is_text else helper.TensorProto.FLOAT
         inputs.append(helper.make_tensor_value_info(name, tensor, ["n", 1]))
         if not is_text:
-            parts.append(name)
+            parts.append(reader.numbers(name))
             continue
         labels = view.categories_of(feature)
         if not all(isinstance(label, str) for label in labels) or _asks_for_numbers(view, feature):

@@ -110,7 +110,10 @@ class MissingValues:
         self.__dict__.update(state)
 
     def has_text(self, text):
-        return text == "" or (len(self.texts) > 1 and text.strip() in self.texts)
+        if text == "" or len(self.texts) == 1:
+            return text == ""
+        stripped = text.strip()  # of blanks alone nothing is left, which is no listed text
+        return stripped != "" and stripped in self.texts
 
     def mask_numbers(self, values, cells):
         """Make the cells of listed numbers missing; `values` are the numbers themselves."""

@@ -111,6 +111,9 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             for name, value in vars(self).items()
             if name in self._parameter_constraints and value is not defaults.get(name, NO_DEFAULT)
         }
+        seed = changed.get("random_state")
+        if type(seed) is int and 0 <= seed < 2**32:  # the check takes longer than some fits' search
+            del changed["random_state"]
         if changed:
             validate_parameter_constraints(
                 self._parameter_constraints, changed, caller_name=type(self).__name__

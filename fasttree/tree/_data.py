@@ -198,8 +198,11 @@ class EncodedData:
         return state
 
     def __setstate__(self, state):
+        needed = {"categorical_features", "missing_values", "_table_encoder", "_encoding"}
+        if not needed <= state.keys():
+            raise ValueError("Parts of EncodedData are missing.")
         vars(self).update(state)
-        encoder, encoding = state.get("_table_encoder"), state.get("_encoding")
+        encoder, encoding = self._table_encoder, self._encoding
         if not isinstance(encoding, Encoding) or not isinstance(encoder, TableEncoder | None):
             raise ValueError("EncodedData have an encoding and may have a table's encoder.")
         n_categories = None if encoder is None else encoder.n_categories

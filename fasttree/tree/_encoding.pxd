@@ -35,10 +35,10 @@ cdef class DenseColumnsOwner:
     cdef int count(self, int n_threads) except -1
     cdef int count_few(self, int n_threads) except -1
     cdef int add_lists(self, Storage storage, int n_threads) except -1
-    cdef int poll(self) except -1 nogil
     cdef object view(self, const void* items, size_t n_bytes, dtype)
     cdef dict made(self)
-    cdef int borrow(self, dict made) except -1
+    cdef int borrow(self, dict made, int n_threads) except -1
+    cdef int check(self, int n_threads) except -1
 
 
 cdef class DenseEncoding(Encoding):

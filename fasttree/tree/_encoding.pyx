@@ -14,8 +14,8 @@ from libc.stddef cimport ptrdiff_t, size_t
 from scipy.sparse import issparse
 
 from fasttree.engine.columns cimport (
-    COUNTED, KEYED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes, SparseData, borrow_codes,
-    borrow_list,
+    COMPARED_TOGETHER, COUNTED, KEYED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes, SparseData,
+    are_consistent, borrow_codes,
 )
 from fasttree.engine.core cimport AlignedBuffer, filtering_pays
 from fasttree.engine.order cimport UNSORTED
@@ -23,6 +23,9 @@ from fasttree.engine.simd cimport SortBuffers
 from fasttree.tree._options cimport AUTO, CODES, COUNT, PRESORT, SORT
 from fasttree.utils._std cimport make_shared
 from fasttree.utils._typedefs cimport uint8_t
+
+from fasttree.utils._finite import SOME_INFINITE, value_kind
+from fasttree.utils._threads import effective_n_threads
 
 # How columns may be stored under each strategy.
 STORAGES = {AUTO: (RAW, COUNTED), COUNT: (COUNTED, WIDE), PRESORT: (RAW,), SORT: (RAW,)}
@@ -54,7 +57,7 @@ def unpickled_encoding(X, n_categories, is_shared, made):
         if not is_matrix or X.dtype != np.float32:
             raise ValueError("Encoded data are a float32 matrix, dense or CSC.")
         encoding = encoding_of(X, n_categories, is_shared)
-        encoding.borrow(made)
+        encoding.borrow(made, effective_n_threads(None, X.size))
         return encoding
     except (TypeError, AttributeError, LookupError, OverflowError) as error:
         raise ValueError(f"These are no encoded data: {error}") from error
@@ -69,6 +72,13 @@ def arrays_of(thing):
     elif isinstance(thing, (tuple, list, dict)):
         for part in thing.values() if isinstance(thing, dict) else thing:
             yield from arrays_of(part)
+
+
+cdef int poll() except -1 nogil:
+    """Let a signal interrupt what takes long."""
+    with gil:
+        PyErr_CheckSignals()
+    return 0
 
 
 cdef const void* checked(dict made, name, dtype, size, list kept) except? NULL:
@@ -100,8 +110,8 @@ cdef class Encoding:
         """What was made of X so far and pickles hold, as arrays."""
         raise TypeError(f"{type(self).__name__} is abstract")
 
-    def borrow(self, made):
-        """Take what `made` says of another encoding of the same X."""
+    def borrow(self, made, n_threads):
+        """Take what `made` says of another encoding of the same X, and check both."""
         raise TypeError(f"{type(self).__name__} is abstract")
 
     def prepare(self, n_threads):
@@ -110,7 +120,7 @@ cdef class Encoding:
 
     @property
     def n_bytes(self):
-        """Bytes of X and of what was made of it."""
+        """Bytes of what a pickle holds: X, codes and lists."""
         return sum(array.nbytes for array in arrays_of((self.X, self.made())))
 
     @property
@@ -150,11 +160,11 @@ cdef class DenseColumnsOwner:
         elif strategy == COUNT:
             self.add_lists(WIDE, n_threads)
         columns.begin_interleaving()
-        n_steps = columns.n_steps(columns.n_counted + columns.n_wide)
+        n_steps = columns.n_interleaving_steps()
         for step in range(n_steps):
             for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
                 columns.interleave(part, step, n_steps)
-            self.poll()
+            poll()
         columns.end_interleaving(with_keys)
         return 0
 
@@ -164,6 +174,8 @@ cdef class DenseColumnsOwner:
         cdef int f, n_features = <int> columns.columns.size()
         for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
             columns.keep_codes(f)
+            if threadid() == 0:
+                poll()
         columns.end_counting()
         return 0
 
@@ -181,7 +193,7 @@ cdef class DenseColumnsOwner:
                 for share in prange(n_shares, nogil=True, num_threads=n_threads,
                                     schedule="dynamic"):
                     columns.count(share, step, n_steps)
-                self.poll()
+                poll()
             for f in prange(first, last, nogil=True, num_threads=n_threads, schedule="static"):
                 columns.settle_codes(f)
             first = last
@@ -196,7 +208,7 @@ cdef class DenseColumnsOwner:
                             schedule="dynamic"):
             columns.count_few(first, min(first + tile, n_features))
             if threadid() == 0:
-                self.poll()
+                poll()
         return 0
 
     cdef int add_lists(self, Storage storage, int n_threads) except -1:
@@ -219,15 +231,9 @@ cdef class DenseColumnsOwner:
                 columns.sort(rest[first + i], keys.get() + <size_t> i * n_rows, storage,
                              buffers[threadid()])
                 if threadid() == 0:
-                    self.poll()
+                    poll()
             first = last
         self.is_listed = storage == RAW
-        return 0
-
-    cdef int poll(self) except -1 nogil:
-        """Let a signal interrupt the fit."""
-        with gil:
-            PyErr_CheckSignals()
         return 0
 
     cdef object view(self, const void* items, size_t n_bytes, dtype):
@@ -264,14 +270,13 @@ cdef class DenseColumnsOwner:
             ]
         return dict(self.arrays)
 
-    cdef int borrow(self, dict made) except -1:
+    cdef int borrow(self, dict made, int n_threads) except -1:
         """The reverse; what does not fit together is a ValueError."""
         cdef DenseColumns* columns = self.columns.get()
         cdef BorrowedCodes codes
         cdef list kept = []
         cdef uint32_t f, n_raw = 0
         cdef size_t n_rows = columns.n_rows, n_features = columns.columns.size()
-        cdef bint is_valid
         codes.storage = <const uint8_t*> checked(made, "storage", np.uint8, n_features, kept)
         codes.n_values = <const uint32_t*> checked(made, "n_values", np.uint32, n_features, kept)
         storage, n_values = kept
@@ -281,20 +286,36 @@ cdef class DenseColumnsOwner:
             made, "codes", np.uint8, n_rows * np.count_nonzero(storage == COUNTED), kept)
         codes.wide_codes = <const uint32_t*> checked(
             made, "wide_codes", np.uint32, n_rows * np.count_nonzero(storage == WIDE), kept)
-        is_valid = borrow_codes(codes, deref(columns))
-        if is_valid and "lists" in made:
+        if not borrow_codes(codes, deref(columns)):
+            raise ValueError("A column of encoded data has more values than it can have.")
+        if "lists" in made:
             lists = dict(enumerate(made["lists"]))
             self.is_listed = True
             for f in range(n_features):
                 if columns.columns[f].storage == RAW:
-                    is_valid &= borrow_list(
-                        <const uint32_t*> checked(lists, n_raw, np.uint32, n_rows, kept), f,
-                        deref(columns))
+                    columns.columns[f].list.borrow(
+                        <const uint32_t*> checked(lists, n_raw, np.uint32, n_rows, kept), n_rows)
                     n_raw += 1
-        if not is_valid:
-            raise ValueError("The codes or lists of encoded data are not those of their values.")
+        self.check(n_threads)
         self.arrays = made
         self.borrowed = kept
+        return 0
+
+    cdef int check(self, int n_threads) except -1:
+        """Compare what is stored with X, whose cells are checked as well."""
+        cdef DenseColumns* columns = self.columns.get()
+        cdef int n_features = <int> columns.columns.size(), tile = <int> COMPARED_TOGETHER
+        cdef int first, n_wrong = 0
+        cdef uint32_t step, n_steps = columns.n_steps(n_features)
+        for step in range(n_steps):
+            for first in prange(0, n_features, tile, nogil=True, num_threads=n_threads,
+                                schedule="dynamic"):
+                n_wrong += not are_consistent(deref(columns), first,
+                                              min(first + tile, n_features), step, n_steps)
+            poll()
+            if n_wrong > 0:
+                raise ValueError("Encoded data hold infinities or categories that do not exist, "
+                                 "or codes or lists that are not those of their cells.")
         return 0
 
 
@@ -308,7 +329,7 @@ cdef class DenseEncoding(Encoding):
         self.cells = X
         if is_shared:
             self.owners = {}
-            self.lock = threading.Lock()
+            self.lock = threading.RLock()
 
     cdef DenseColumnsOwner make_owner(self, const vector[uint32_t]* rows):
         """Columns of which nothing is made; of all rows if none are named."""
@@ -342,13 +363,14 @@ cdef class DenseEncoding(Encoding):
                 owner.add_lists(RAW, n_threads)
             return owner
         with self.lock:
-            owner = self.owners.get((strategy, with_keys))
+            # A signal's handler that fits meanwhile finds none and makes its own.
+            owner = self.owners.pop((strategy, with_keys), None)
             if owner is None:
                 owner = self.make_owner(NULL)
                 owner.encode(strategy, with_keys, n_threads)
-                self.owners[strategy, with_keys] = owner
             if options.with_lists and not owner.is_listed:
                 owner.add_lists(RAW, n_threads)
+            self.owners[strategy, with_keys] = owner
         return owner
 
     def made(self):
@@ -359,13 +381,15 @@ cdef class DenseEncoding(Encoding):
                     for (strategy, with_keys), owner in self.owners.items()
                     if not with_keys and strategy != CODES}
 
-    def borrow(self, made):
+    def borrow(self, made, n_threads):
         cdef DenseColumnsOwner owner
+        if not made:
+            self.make_owner(NULL).check(n_threads)
         for strategy, arrays in made.items():
-            owner = self.make_owner(NULL)
-            owner.borrow(arrays)
             if not np.isin(arrays["storage"], STORAGES[strategy]).all():
                 raise ValueError("Encoded data are not stored as their strategy demands.")
+            owner = self.make_owner(NULL)
+            owner.borrow(arrays, n_threads)
             self.owners[strategy, False] = owner
 
     def prepare(self, int n_threads):
@@ -394,6 +418,8 @@ cdef class DenseEncoding(Encoding):
                 sample.filter_list(f, is_in.data())
             else:
                 sample.sort_list(f, buffers[threadid()])
+            if threadid() == 0:
+                poll()
         return 0
 
 
@@ -437,9 +463,12 @@ cdef class SparseEncoding(Encoding):
     def made(self):
         return {}  # the matrix is all there is to read; columns are sorted as fits need them
 
-    def borrow(self, made):
-        if made:
+    def borrow(self, made, n_threads):
+        if made or self.n_categories is not None:
             raise ValueError("Nothing but the matrix is kept of a sparse encoding.")
+        used = np.asarray(self.values)[np.newaxis, :self.indptr[self.n_features]]
+        if value_kind(used, n_threads) == SOME_INFINITE:
+            raise ValueError("Encoded data hold infinities.")
 
     def prepare(self, int n_threads):
         pass

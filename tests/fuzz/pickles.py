@@ -1,9 +1,9 @@
-"""Pickled estimators with parts replaced.
+"""Pickled estimators and encoded data with parts replaced.
 
-An estimator is taken apart into what pickle would store: the callable, arguments and state of every
+One of them is taken apart into what pickle would store: the callable, arguments and state of every
 object of fasttree in it. One to three places are changed, and the parts are pickled as they are
-now. Loading that raises, or gives an estimator whose methods return or raise what a user can act
-on.
+now. Loading that raises, or gives an object whose methods return, or fits on which do, or raise
+what a user can act on.
 """
 
 import contextlib
@@ -16,10 +16,18 @@ import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse
 
 import fasttree.tree
+from fasttree import config_context
 from fasttree.optimal import OptimalDecisionTreeClassifier
-from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
+from fasttree.tree import (
+    DecisionTree,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    EncodedData,
+    ExtraTreeClassifier,
+)
 from fuzz.draws import ALLOWED, Draw, Finding, check_error
 
 __all__ = ["draw_mutation"]
@@ -45,7 +53,7 @@ def take_apart(thing):
     if isinstance(thing, np.ndarray):
         return thing.copy()
     if type(thing).__module__.startswith("fasttree."):
-        call, arguments, state = thing.__reduce_ex__(4)[:3]
+        call, arguments, state = (*thing.__reduce_ex__(4), None)[:3]
         if call is copyreg.__newobj__:  # pickle would ask for the very class
             call, arguments = copyreg._reconstructor, (type(thing), object, None)
         arguments = arguments if call is copyreg._reconstructor else take_apart(list(arguments))
@@ -93,6 +101,32 @@ def fitted():
     return [(estimator.fit(rows, target), rows, target) for estimator, rows, target in estimators]
 
 
+@functools.cache
+def encoded():
+    """Encoded data of every kind, with what was made of them, as (data, X, y)."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 4)).astype(np.float32)
+    X[:, 0] = rng.integers(0, 9, 300)
+    X[rng.random(300) < 0.1, 1:3] = np.nan
+    table = X.astype(object)
+    table[:, 1] = rng.choice(["a", "b", "c", 1.5, None], 300)
+    table[:, 2] = rng.choice([f"text {i}" for i in range(290)], 300)
+    sparse = scipy.sparse.csc_matrix(np.where(rng.random(X.shape) < 0.5, X, 0))
+    y = rng.integers(0, 3, 300)
+    data = [EncodedData(rows) for rows in (X, np.asfortranarray(X), table, sparse)]
+    for strategy in ("auto", "count"):
+        with config_context(strategy=strategy):
+            for one in data:
+                DecisionTree(max_depth=1).fit(one, y)
+    data += [EncodedData(X[:40]).prepare(), EncodedData(X), EncodedData(table)]
+    return [(one, one, y[: len(one)]) for one in data]
+
+
+def originals():
+    """All that is tampered with, by number."""
+    return [*fitted(), *encoded()]
+
+
 _VALUES = [
     None, 0, 1, 2, 3, -1, 7, 2**31, 2**63, -(2**63) - 1, 10**30, 10**400, 0.0, 1.5, np.nan, np.inf,
     True, False, "", "a", "gini", b"b", [], [1], ["a", "b", "c"], (), {}, set(), {"a"}, object,
@@ -104,10 +138,11 @@ _VALUES = [
 def draw_mutation(seed, without=frozenset()):
     """Draw a tampered pickle."""
     draw = Draw(seed, without)
-    estimators = fitted()
-    index = draw.int(0, len(estimators) - 1)
-    estimator, _, _ = estimators[index]
-    whole = take_apart(estimator.tree_ if draw.chance(0.2) else estimator)
+    index = draw.int(0, len(originals()) - 1)
+    whole, _, _ = originals()[index]
+    if not isinstance(whole, EncodedData) and draw.chance(0.2):
+        whole = whole.tree_
+    whole = take_apart(whole)
     steps = []
     for _ in range(draw.one([1, 1, 1, 2, 3])):
         container, key = draw.one(list(places(whole)))
@@ -130,7 +165,7 @@ def _mutate(draw, container, key, index):
     elif name == "nudge" and isinstance(value, int) and not isinstance(value, bool):
         container[key] = value + draw.one([-1, 1])
     elif name == "other":  # what stands there in another estimator
-        donor = take_apart(draw.one(fitted())[0])
+        donor = take_apart(draw.one(originals())[0])
         others = [c[k] for c, k in places(donor) if k == key]
         container[key] = draw.one(others) if others else None
     else:
@@ -186,7 +221,16 @@ def _mutate_array(draw, container, key, array):
 
 
 def _uses(thing, X, y):
-    """Calls that a loaded estimator or tree must survive, by name."""
+    """Calls that a loaded estimator, tree or encoded data must survive, by name."""
+    if isinstance(thing, EncodedData):
+        for strategy in ("auto", "presort", "count", "sort"):
+            yield strategy, functools.partial(_fit, thing, y, strategy)
+        yield "prepare", lambda: thing.prepare().cells
+        yield "rows", lambda: thing[::3].in_order()
+        yield "predict", lambda: fitted()[0][0].predict(thing)
+        yield "repr", lambda: repr(thing)
+        yield "dumps", lambda: pickle.loads(pickle.dumps(thing))
+        return
     if isinstance(thing, fasttree.tree._tree.Tree):
         rows = np.zeros((5, thing.n_features if thing.n_features < 1000 else 3), dtype=np.float32)
         yield from (
@@ -217,9 +261,15 @@ def _uses(thing, X, y):
     yield "prune", lambda: thing.prune(max_depth=1)
 
 
+def _fit(data, y, strategy):
+    with config_context(strategy=strategy):
+        for model in (DecisionTreeClassifier(), ExtraTreeClassifier(max_features=2)):
+            model.fit(data, y).predict(data)
+
+
 @dataclass
 class Mutation:
-    """A tampered pickle of the estimator number `index`."""
+    """A tampered pickle of the original number `index`."""
 
     raw: bytes
     index: int
@@ -228,7 +278,7 @@ class Mutation:
 
     def check(self):
         """Raise a Finding if loading or using it does what it must not."""
-        _, X, y = fitted()[self.index]
+        _, X, y = originals()[self.index]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             with contextlib.redirect_stdout(io.StringIO()):

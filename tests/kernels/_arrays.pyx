@@ -151,6 +151,10 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
     void c_share_out "fasttree::tests::share_out"(
         ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
         int32_t* times) except +
+    uint32_t c_n_interleaving_steps "fasttree::tests::n_interleaving_steps"(
+        uint32_t n_rows, uint32_t n_features, int storage) except +
+    int c_RAW "fasttree::RAW", c_COUNTED "fasttree::COUNTED"
+    int c_WIDE "fasttree::WIDE", c_KEYED "fasttree::KEYED"
     void c_on_threads "fasttree::tests::on_threads"(
         int n_threads, int fails, int32_t* times) except +
     void c_put_bits "fasttree::tests::put_bits"(
@@ -163,6 +167,7 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
 PORTABLE, AVX512 = SIMD_PORTABLE, SIMD_AVX512
 HAS_AVX512 = best_simd() == SIMD_AVX512
 MISSING_KEY, BOUNDARY = c_MISSING_KEY, c_BOUNDARY
+RAW, COUNTED, WIDE, KEYED = c_RAW, c_COUNTED, c_WIDE, c_KEYED
 KEY_PADDING, KEY_SHIFT = c_KEY_PADDING, c_KEY_SHIFT
 FAST_LOG_ERROR = c_FAST_LOG_ERROR
 GUARD = 0xdeadbeef  # behind an array: found changed if a kernel writes there
@@ -202,6 +207,10 @@ def category_cells(codes):
     for i, code in enumerate(codes):
         cells[i] = category_cell(code)
     return np.asarray(cells)
+
+
+def n_interleaving_steps(uint32_t n_rows, uint32_t n_features, int storage):
+    return c_n_interleaving_steps(n_rows, n_features, storage)
 
 
 def insertion_sort(uint64_t[::1] items, size_t budget):

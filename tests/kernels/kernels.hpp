@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/columns/dense.hpp"
 #include "engine/columns/distinct_texts.hpp"
 #include "engine/columns/few_values.hpp"
 #include "engine/columns/sparse.hpp"
@@ -50,6 +51,13 @@ inline void share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fa
         if (first >= fails_from) throw std::out_of_range("piece " + std::to_string(first));
         for (ptrdiff_t i = first; i < last; ++i) ++times[i];
     });
+}
+// Steps in which the columns of a matrix, all stored alike, are brought into rows.
+inline uint32_t n_interleaving_steps(uint32_t n_rows, uint32_t n_features, int storage) {
+    DenseColumns columns(nullptr, 1, n_rows, n_rows, n_features);
+    columns.rows.resize(n_rows);
+    for (Column& col : columns.columns) col.storage = static_cast<Storage>(storage);
+    return columns.n_interleaving_steps();
 }
 // How often each thread is called; thread `fails` throws.
 inline void on_threads(int n_threads, int fails, int32_t* times) {

@@ -149,7 +149,7 @@ class Problem:
             elif kind == "hybrid":
                 pool += [*HYBRID, "unseen", "", "2", "1e0", " "]
             elif kind == "category":
-                pool += [*TEXTS, "unseen", "", "A"]
+                pool += [*TEXTS, "unseen", "", "A", " ", " NA "]
             elif kind == "number category":
                 pool += [77.0, -999.0]
             pools.append(pool)

@@ -43,7 +43,7 @@ struct Column {
     // rows. By row, where they are kept for questions that are drawn.
     AlignedBuffer<uint8_t> narrow;
     std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values
-    std::vector<uint32_t> wide;
+    AlignedBuffer<uint32_t> wide;
 
     bool has_categories() const noexcept { return n_categories > 0; }
     bool is_plain() const noexcept { return !has_missing && n_categories == 0; }
@@ -200,9 +200,9 @@ public:
             }
         }
         col.narrow = std::move(by_row);
-        col.rank = {};
+        col.rank = std::vector<uint8_t>();
     }
-    void end_counting() noexcept { found_ = {}; }
+    void end_counting() noexcept { found_.clear(); }
 
     // Features that may be listed and are not yet.
     std::vector<uint32_t> unlisted() const {
@@ -262,6 +262,10 @@ public:
         codes.reserve(static_cast<size_t>(n_rows) * pitch);
         wide_codes.reserve(static_cast<size_t>(n_rows) * n_wide);
     }
+    uint32_t n_interleaving_steps() const noexcept {
+        return n_steps(std::count_if(columns.begin(), columns.end(),
+                                     [](const Column& col) { return col.storage != RAW; }));
+    }
     // Moves the codes of a step of a part there.
     void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
         constexpr size_t BLOCK = 256;
@@ -276,11 +280,11 @@ public:
                     scatter(start, end, codes.get() + col.slot, pitch,
                             [=](size_t i) { return from[i]; });
                 } else if (col.storage == KEYED) {
-                    const uint32_t* from = col.wide.data();
+                    const uint32_t* from = col.wide.get();
                     scatter(start, end, reinterpret_cast<uint32_t*>(codes.get() + col.slot),
                             pitch / sizeof(uint32_t), [=](size_t i) { return from[i]; });
                 } else if (col.storage == WIDE) {
-                    const uint32_t* from = col.wide.data();
+                    const uint32_t* from = col.wide.get();
                     scatter(start, end, wide_codes.get() + col.slot, n_wide,
                             [=](size_t i) { return from[i]; });
                 }
@@ -290,8 +294,11 @@ public:
     void end_interleaving(bool with_keys) noexcept {
         end_counting();
         for (Column& col : columns) {
-            if (!with_keys || rows.size() < n_rows) col.narrow.release(), col.wide = {};
-            col.rank = {};
+            if (!with_keys || rows.size() < n_rows) {
+                col.narrow.release();
+                col.wide.release();
+            }
+            col.rank = std::vector<uint8_t>();  // = {} would keep the memory
         }
     }
 
@@ -333,8 +340,7 @@ private:
             const uint32_t key = cell_key(value(row, feature), col.has_categories());
             if (key != MISSING_KEY) append_value(col, key);
         }
-        for (uint32_t row : rows) col.wide.push_back(code_of_row[row]);
-        col.list.release();
+        take_wide(col, code_of_row);
         col.storage = WIDE;
     }
 
@@ -361,10 +367,15 @@ private:
             n_in_bucket += end - i;
         }
         col.n_buckets = bucket + 1;
-        col.wide.reserve(n);
-        for (uint32_t row : rows) col.wide.push_back(key_of_row[row]);
-        col.list.release();
+        take_wide(col, key_of_row);
         col.storage = KEYED;
+    }
+
+    // Codes or keys of the encoded rows, instead of their list.
+    void take_wide(Column& col, const std::vector<uint32_t>& of_row) const {
+        uint32_t* wide = col.wide.reserve(rows.size());
+        for (size_t i = 0; i < rows.size(); ++i) wide[i] = of_row[rows[i]];
+        col.list.release();
     }
 
     static void append_key(Column& col, uint32_t key) {

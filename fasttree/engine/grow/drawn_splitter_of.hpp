@@ -56,7 +56,6 @@ public:
         : scanner_(scanner), acc_(scanner.accumulator()), simd_(simd) {}
 
     void open(DenseSample& sample, const Node& root) override {
-        const uint32_t n_positions = static_cast<uint32_t>(sample.rows.size());
         const DenseColumns& data = sample.data;
         sample_ = &sample;
         gather_simd_ = offsets_fit(data.n_rows, data.row_stride) ? simd_ : SIMD_PORTABLE;
@@ -71,7 +70,7 @@ public:
             for (std::vector<Cell>* cell : {&node_, &drawn_->left, &best_->left}) {
                 cell->resize(acc_.cell_size());
             }
-            side_.open(acc_, sample.rows.data(), root.start, root.end, n_positions);
+            side_.open(acc_, sample.rows.data(), root.start, root.end);
         }
     }
 

@@ -3,9 +3,9 @@
 // Nodes own slices [start, end) of the rows. Of every column that is listed the sample holds a
 // list of its own, partitioned stably at each split; the codes of the other columns are read
 // where all samples share them (`columns/dense.hpp`).
-// Invariant: rows[start:end] are the node's rows in ascending order, or, where labels stand beside
-// them, in the order of their classes, and the same slice of each
-// list holds the same rows in ascending order of the column: numbers, categories, missing values.
+// Invariant: rows[start:end] are the node's rows, ascending, or, where labels stand beside them, by
+// class. The same slice of each list holds the same rows in ascending order of the column: numbers,
+// categories, missing values.
 #pragma once
 #include <algorithm>
 #include <cstdint>

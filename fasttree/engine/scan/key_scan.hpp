@@ -63,14 +63,16 @@ public:
         labels_ = labels;
         n_ = n;
         classes.clear();
-        score_ = {0.0, 0.0};
+        score_ = {};
         squares_ = 0.0;
         for (uint32_t i = 0; i < n;) {
             const ClassRows rows = class_rows(simd_, labels, i, n);
             place_[rows.label_class] = static_cast<uint8_t>(classes.size());
             classes.push_back(rows);
             score_.w += rows.weight;
-            if (rows.label_class == 1) score_.t = rows.weight;
+            if constexpr (Score::two_classes) {
+                if (rows.label_class == 1) score_.t = rows.weight;
+            }
             squares_ += static_cast<double>(rows.weight) * rows.weight;
             i = rows.end;
         }

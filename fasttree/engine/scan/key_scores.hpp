@@ -72,7 +72,7 @@ private:
 // sum l_c^2 / w_L + sum r_c^2 / w_R: the sums are `first` and `second`.
 struct ClassScore {
     static constexpr bool two_classes = false;
-    double w, t;
+    double w;  // of the node
 
     double score(double wl, double first, double second) const {
         return first / wl + second / (w - wl);

@@ -112,6 +112,20 @@ struct has_estimate : std::false_type {};
 template <class Acc>
 struct has_estimate<Acc, std::void_t<decltype(&Acc::estimate)>> : std::true_type {};
 
+// Accumulators that can begin with a cell of a node's rows instead: begin_cell(cell).
+template <class Acc, class = void>
+struct has_begin_cell : std::false_type {};
+template <class Acc>
+struct has_begin_cell<Acc, std::void_t<decltype(&Acc::begin_cell)>> : std::true_type {};
+
+// The class that declares a member.
+template <class Member>
+struct declared_in;
+template <class Class, class... Args>
+struct declared_in<void (Class::*)(Args...)> {
+    using type = Class;
+};
+
 // Whether a class has the members of an accumulator; what is missing is an error that names it.
 template <class Acc>
 constexpr bool is_accumulator() {
@@ -126,6 +140,12 @@ constexpr bool is_accumulator() {
                                                            std::declval<NodeStats&>()));
     using Value = decltype(std::declval<Const>().node_value(nullptr));
     static_assert(std::is_void_v<BeginNode> && std::is_void_v<Stats> && std::is_void_v<Value>);
+    // Who begins a node in a way of its own begins a cell so, too.
+    if constexpr (has_begin_cell<Acc>::value) {
+        using OfNode = typename declared_in<decltype(&Acc::begin_node)>::type;
+        using OfCell = typename declared_in<decltype(&Acc::begin_cell)>::type;
+        static_assert(std::is_same_v<OfNode, OfCell>, "begin_node has a begin_cell beside it");
+    }
     // All rows to the right; one of them to the left.
     if constexpr (!has_begin_pass<Acc>::value) {
         static_assert(std::is_void_v<decltype(std::declval<Acc&>().reset())>);

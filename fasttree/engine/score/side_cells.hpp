@@ -24,21 +24,23 @@ struct SideCells {
     static constexpr bool exists = false;
 };
 
-// What every kind holds: an item per row.
+// What every kind holds: an item per row of the subtree.
 template <class Item>
 class SideItems {
     AlignedBuffer<Item> items_, scratch_;
+    uint32_t begin_ = 0;  // position of the first
 
 public:
-    const Item* at(uint32_t start) const { return items_.get() + start; }
-    void open(const Item* of_row, const uint32_t* rows, uint32_t start, uint32_t end,
-              uint32_t n_positions) {
-        items_.reserve(n_positions + SIDE_PADDING);
-        scratch_.reserve(n_positions + SIDE_PADDING);
-        for (uint32_t i = start; i < end; ++i) items_[i] = of_row[rows[i]];
+    const Item* at(uint32_t start) const { return items_.get() + (start - begin_); }
+    void open(const Item* of_row, const uint32_t* rows, uint32_t start, uint32_t end) {
+        const uint32_t n = end - start;
+        items_.reserve(n + SIDE_PADDING);
+        scratch_.reserve(n + SIDE_PADDING);
+        begin_ = start;
+        for (uint32_t i = 0; i < n; ++i) items_[i] = of_row[rows[start + i]];
     }
     void divide(Simd simd, uint32_t start, uint32_t n, const uint64_t* left) {
-        divide_items(simd, items_.get() + start, n, left, scratch_.get());
+        divide_items(simd, items_.get() + (start - begin_), n, left, scratch_.get());
     }
 };
 
@@ -47,8 +49,8 @@ struct SideCells<BinaryGini<UnitWeights>> : SideItems<uint8_t> {
     using Acc = BinaryGini<UnitWeights>;
     static constexpr bool exists = true;
 
-    void open(const Acc& acc, const uint32_t* rows, uint32_t start, uint32_t end, uint32_t n) {
-        SideItems::open(acc.y, rows, start, end, n);
+    void open(const Acc& acc, const uint32_t* rows, uint32_t start, uint32_t end) {
+        SideItems::open(acc.y, rows, start, end);
     }
     void fill(const Acc& acc, uint32_t start, uint32_t n, const uint64_t* left, uint32_t n_side,
               uint64_t* cell) const {
@@ -60,8 +62,8 @@ template <class Acc>
 struct ClassSideCells : SideItems<uint8_t> {
     static constexpr bool exists = true;
 
-    void open(const Acc& acc, const uint32_t* rows, uint32_t start, uint32_t end, uint32_t n) {
-        SideItems::open(acc.y, rows, start, end, n);
+    void open(const Acc& acc, const uint32_t* rows, uint32_t start, uint32_t end) {
+        SideItems::open(acc.y, rows, start, end);
     }
     void fill(const Acc& acc, uint32_t start, uint32_t n, const uint64_t* left, uint32_t n_side,
               int32_t* cell) const {
@@ -83,8 +85,8 @@ template <class Acc>
 struct SumSideCells : SideItems<int64_t> {
     static constexpr bool exists = true;
 
-    void open(const Acc& acc, const uint32_t* rows, uint32_t start, uint32_t end, uint32_t n) {
-        SideItems::open(acc.t.sums, rows, start, end, n);
+    void open(const Acc& acc, const uint32_t* rows, uint32_t start, uint32_t end) {
+        SideItems::open(acc.t.sums, rows, start, end);
     }
     void fill(const Acc& acc, uint32_t start, uint32_t n, const uint64_t* left, uint32_t n_side,
               int64_t* cell) const {

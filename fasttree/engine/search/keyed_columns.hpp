@@ -127,8 +127,8 @@ private:
         const bool reads_column = columns_pay(node.size(), data_.n_rows);
         const uint8_t* matrix = data_.codes.get() + col.slot;
         if (col.storage == KEYED) {
-            const uint8_t* column = reinterpret_cast<const uint8_t*>(col.wide.data());
-            return reads_column && !col.wide.empty()
+            const uint8_t* column = reinterpret_cast<const uint8_t*>(col.wide.get());
+            return reads_column && column != nullptr
                 ? gather_from<uint32_t>(node, col, column, sizeof(uint32_t))
                 : gather_from<uint32_t>(node, col, matrix, data_.pitch);
         }
