@@ -2,8 +2,8 @@
 Handing a tree on
 =================
 
-A fitted tree can leave Python: as arrays, rules, a query, code or a file. And it is an
-ordinary estimator: it can be pickled, and
+A fitted tree can be used elsewhere: as arrays, as rules, as a query, as code or as a
+file. It can also be pickled, and
 :meth:`~fasttree.tree.DecisionTreeClassifier.to_sklearn` turns it into a genuine
 scikit-learn estimator for tools that read nothing else.
 """
@@ -26,22 +26,22 @@ X, y = wine.data[:, columns], wine.target >= 6
 tree = DecisionTreeClassifier(max_leaf_nodes=12).fit(X, y)
 
 # %%
-# As arrays: a row per node, children by their ids, -1 where there are none.
+# As arrays with an entry per node. Children are given by their ids, -1 at leaves.
 
 fitted = tree.tree_
 for name in ("children_left", "children_right", "feature", "n_node_samples"):
     print(f"{name:<16}{getattr(fitted, name)[:8]}")
 
 # %%
-# As rules for people, one for each leaf; what a path asks of a column several times
-# is one condition.
+# As rules for people, one for each leaf. Several questions about a column are merged
+# into one condition.
 
 names = ["alcohol", "volatile_acidity"]
 print(*export_rules(tree, feature_names=names, class_names=["poor", "good"]), sep="\n")
 
 # %%
-# As a query that a database runs. It predicts what ``predict`` predicts, for it
-# compares with the numbers at which rounding to float32 crosses the thresholds.
+# As a query for a database. It predicts what ``predict`` predicts, because it compares
+# with the numbers at which rounding to float32 crosses the thresholds.
 
 database = sqlite3.connect(":memory:")
 database.execute("CREATE TABLE wines (alcohol REAL, volatile_acidity REAL)")
@@ -51,7 +51,7 @@ answers = [row[0] for row in database.execute(query)]
 print(np.array_equal(answers, tree.predict(X)))
 
 # %%
-# As a module of Python that imports nothing; ``export_c`` writes the same in C.
+# As a Python module that imports nothing; ``export_c`` writes the same in C.
 
 module = {}
 exec(export_python(tree), module)
@@ -75,7 +75,7 @@ print(type(theirs).__module__, np.array_equal(theirs.predict(X), tree.predict(X)
 print(np.array_equal(loaded.predict(X), tree.predict(X)))
 
 # %%
-# Tools of scikit-learn take either:
+# scikit-learn's tools take either of them:
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)
 for ax, estimator in zip(axes, (tree, theirs)):
