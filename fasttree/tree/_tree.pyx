@@ -6,8 +6,7 @@ when it is filled; predictions are the work of a `Walker`, which has its own cop
 
 Invariant: nodes form a binary tree rooted at 0, and a child's id is larger than its parent's.
 
-Complexity: a prediction takes O(depth) per row, a decision path the same; everything else is
-O(node_count).
+Complexity: predictions and decision paths take O(depth) per row, all else O(node_count).
 """
 import numpy as np
 from scipy.sparse import csr_array
@@ -89,8 +88,7 @@ cdef class Tree:
     impurity : ndarray of shape (node_count,), dtype=float64
         Impurity of the node's training rows.
     improvement : ndarray of shape (node_count,), dtype=float64
-        Weighted decrease of impurity by the split, as `min_impurity_decrease` reads it; 0 at a
-        leaf.
+        Weighted decrease of impurity by the split, as in `min_impurity_decrease`; 0 at a leaf.
     n_node_samples : ndarray of shape (node_count,), dtype=intp
         Number of training rows in the node.
     weighted_n_node_samples : ndarray of shape (node_count,), dtype=float64
@@ -98,6 +96,13 @@ cdef class Tree:
     value : ndarray of shape (node_count, n_outputs, max_n_classes), dtype=float64
         What the node predicts: fractions of the classes, or the target's mean or median. The
         only array that can be written to.
+
+    Examples
+    --------
+    >>> from fasttree.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[1], [2], [3], [4]], [0, 0, 1, 1]).tree_
+    >>> tree.children_left, tree.threshold
+    (array([ 1, -1, -1]), array([ 2.5, -2. , -2. ]))
     """
 
     def __cinit__(self, n_features, object n_classes, n_outputs):
@@ -295,8 +300,7 @@ cdef class Tree:
         n_threads : int, default=1
             Number of threads.
         accepted : {ALL_FINITE, SOME_MISSING, SOME_INFINITE}, default=SOME_INFINITE
-            What a dense X may hold, as `fasttree.utils._finite` names it; it is looked at on the
-            way.
+            What a dense X may hold, as `fasttree.utils._finite` names it; looked at on the way.
 
         Returns
         -------
