@@ -37,8 +37,7 @@ from fasttree.utils._finite import SOME_INFINITE
 
 __all__ = ["NODE_DTYPE", "TREE_LEAF", "TREE_UNDEFINED", "Tree"]
 
-TREE_LEAF = -1
-TREE_UNDEFINED = -2
+TREE_LEAF, TREE_UNDEFINED = -1, -2
 
 cdef class Tree:
     """A fitted binary decision tree as arrays, one entry per node.
