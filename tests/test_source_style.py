@@ -30,7 +30,11 @@ def test_there_is_source():
     assert CYTHON
 
 
-@each_source
+@pytest.mark.parametrize(
+    "path",
+    [*SOURCES, *(PACKAGE / "export/page").iterdir()],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
 def test_files_are_small(path):
     assert len(path.read_text().splitlines()) <= MAX_FILE
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TreePage", "export_html", "show"]
 
+_SCRIPTS = ("tree.js", "view.js", "panels.js", "keys.js")  # in this order
+
 
 def export_html(
     decision_tree: BaseEstimator,
@@ -194,17 +196,17 @@ def _filled(template, title, content):
     """A page of the package with its title and content, in one pass: nothing that is put in is
     looked at again."""
     folder = resources.files("fasttree.export") / "page"
-    read = {name: (folder / name).read_text(encoding="utf-8") for name in _FILES}
+
+    def read(name):
+        return (folder / name).read_text(encoding="utf-8")
+
     parts = {
         "title": escape(title),
-        "style": read["page.css"],
-        "script": read["page.js"],
+        "style": read("page.css"),
+        "script": "".join(map(read, _SCRIPTS)),
         "content": _json_for_script(content),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], read[template])
-
-
-_FILES = ("page.html", "page.css", "page.js")
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], read(template))
 
 
 def _json_for_script(content):
