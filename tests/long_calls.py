@@ -66,7 +66,9 @@ def chain(n):
     """A tree of one column and n splits, each of which sends one value to a leaf."""
     nodes = np.zeros(2 * n + 1, dtype=NODE_DTYPE)
     nodes["left_child"] = nodes["right_child"] = -1
+    nodes["feature"] = -2
     split = np.arange(0, 2 * n, 2)
+    nodes["feature"][split] = 0
     nodes["left_child"][split], nodes["right_child"][split] = split + 1, split + 2
     nodes["weighted_n_node_samples"] = nodes["n_node_samples"] = 1
     tree = Tree(1, np.array([1]), 1)

@@ -131,7 +131,9 @@ def test_chain_deeper_than_any_stack():
     n = 100_000
     nodes = np.zeros(2 * n + 1, dtype=NODE_DTYPE)
     nodes["left_child"] = nodes["right_child"] = -1
+    nodes["feature"] = -2
     split = np.arange(0, 2 * n, 2)
+    nodes["feature"][split] = 0
     nodes["left_child"][split], nodes["right_child"][split] = split + 1, split + 2
     nodes["threshold"][split] = np.arange(n)
     tree = Tree(1, np.array([1]), 1)
@@ -160,6 +162,7 @@ def test_float32_thresholds_are_exact(threshold, values, missing_left):
     x = np.concatenate([values, [near, above, below, np.nan, np.inf, -np.inf]], dtype=np.float32)
     nodes = np.zeros(3, dtype=NODE_DTYPE)
     nodes["left_child"], nodes["right_child"] = [1, -1, -1], [2, -1, -1]
+    nodes["feature"] = [0, -2, -2]
     nodes["threshold"][0], nodes["missing_go_to_left"][0] = threshold, missing_left
     tree = Tree(1, np.array([1]), 1)
     tree.set_nodes(nodes, np.zeros((3, 1, 1)), 1)
@@ -174,6 +177,7 @@ def test_denormals_count_even_if_the_process_flushes_them():
     """Libraries compiled with -ffast-math leave the CPU in this mode."""
     nodes = np.zeros(3, dtype=NODE_DTYPE)
     nodes["left_child"], nodes["right_child"] = [1, -1, -1], [2, -1, -1]
+    nodes["feature"] = [0, -2, -2]
     x = np.array([[0.0], [-0.0], [1e-40], [-1e-40], [1.0]], dtype=np.float32)
     libm = ctypes.CDLL(ctypes.util.find_library("m"))
     environment = (ctypes.c_uint32 * 8)()
@@ -423,7 +427,9 @@ def test_interrupt(n_threads, form):
     n = 100_000
     nodes = np.zeros(2 * n + 1, dtype=NODE_DTYPE)
     nodes["left_child"] = nodes["right_child"] = -1
+    nodes["feature"] = -2
     split = np.arange(0, 2 * n, 2)
+    nodes["feature"][split] = 0
     nodes["left_child"][split], nodes["right_child"][split] = split + 1, split + 2
     tree = Tree(1, np.array([1]), 1)
     tree.set_nodes(nodes, np.zeros((2 * n + 1, 1, 1)), n)

@@ -86,6 +86,7 @@ def test_lowest_id_is_cut_first():
     nodes = np.zeros(7, dtype=NODE_DTYPE)  # the root and two equal subtrees of depth 1
     nodes["left_child"] = [1, 2, -1, -1, 5, -1, -1]
     nodes["right_child"] = [4, 3, -1, -1, 6, -1, -1]
+    nodes["feature"] = [0, 0, -2, -2, 0, -2, -2]
     nodes["weighted_n_node_samples"] = [4, 2, 1, 1, 2, 1, 1]
     nodes["impurity"] = [1.0, 0.5, 0, 0, 0.5, 0, 0]
     tree = Tree(1, np.array([1]), 1)
@@ -193,7 +194,9 @@ def test_interrupt():
     n = 300_000
     nodes = np.zeros(2 * n + 1, dtype=NODE_DTYPE)
     nodes["left_child"] = nodes["right_child"] = -1
+    nodes["feature"] = -2
     split = np.arange(0, 2 * n, 2)
+    nodes["feature"][split] = 0
     nodes["left_child"][split], nodes["right_child"][split] = split + 1, split + 2
     nodes["weighted_n_node_samples"] = 1.0
     tree = Tree(1, np.array([1]), 1)

@@ -32,6 +32,7 @@ cdef extern from "engine/predict/walk.hpp" namespace "fasttree" nogil:
         shared_child
         unreachable
         feature_range
+        leaf_feature
         threshold_nan
         too_many
 

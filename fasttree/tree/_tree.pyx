@@ -30,6 +30,7 @@ from fasttree.tree.fitted._tree_state import (
     _check_n_classes,
     _check_node_ndarray,
     _check_size,
+    _check_unused_places,
     _check_value_ndarray,
     _checked_nodes,
 )
@@ -279,8 +280,7 @@ cdef class Tree:
         nodes = _checked_nodes(state)
         shape = (nodes.shape[0], self.n_outputs, self.max_n_classes)
         values = np.array(_check_value_ndarray(state["values"], np.dtype(np.float64), shape))
-        if values[:, np.arange(self.max_n_classes) >= self.n_classes[:, None]].any():
-            raise ValueError("The value array has entries for more classes than there are.")
+        _check_unused_places(values, self._n_classes)
         label_splits = None
         if "label_splits" in state:
             label_splits = CategoricalSplits.from_state(state["label_splits"], self.n_features)
@@ -418,22 +418,22 @@ cdef class Tree:
         cdef float64_t[::1] total = importances
         if self.node_count == 0:
             return importances
-        cdef const NodeRecord* nodes = node_pointer(self._nodes)
-        cdef const NodeRecord* left
-        cdef const NodeRecord* right
+        cdef const NodeRecord *nodes = node_pointer(self._nodes), *left, *right
         cdef intp_t i
         cdef int exponent
-        # Weights in a power of two near the root's: their products neither overflow nor vanish.
+        # Weights in a power of two near the root's, so that their products neither overflow nor
+        # vanish; the power, which may, in two factors.
         cdef double root_weight = frexp(nodes[0].weighted_n_node_samples, &exponent)
+        cdef double unit = ldexp(1.0, -(exponent // 2)), rest = ldexp(1.0, exponent // 2 - exponent)
         for i in range(self.node_count):
             if nodes[i].left_child < 0:
                 continue
             left = &nodes[nodes[i].left_child]
             right = &nodes[nodes[i].right_child]
             total[nodes[i].feature] += (
-                ldexp(nodes[i].weighted_n_node_samples, -exponent) * nodes[i].impurity
-                - ldexp(left.weighted_n_node_samples, -exponent) * left.impurity
-                - ldexp(right.weighted_n_node_samples, -exponent) * right.impurity
+                nodes[i].weighted_n_node_samples * unit * rest * nodes[i].impurity
+                - left.weighted_n_node_samples * unit * rest * left.impurity
+                - right.weighted_n_node_samples * unit * rest * right.impurity
             )
         importances /= root_weight
         if normalize:

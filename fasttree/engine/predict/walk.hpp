@@ -46,9 +46,10 @@ struct WalkNode {
 };
 
 enum class NodeError : int {
-    none = 0, half_leaf, child_range, shared_child, unreachable, feature_range, threshold_nan,
-    too_many
+    none = 0, half_leaf, child_range, shared_child, unreachable, feature_range, leaf_feature,
+    threshold_nan, too_many
 };
+constexpr Py_ssize_t FEATURE_OF_LEAF = -2;
 
 // The largest float32 that is not above t.
 inline float float32_at_most(double t) {
@@ -106,6 +107,7 @@ inline NodeError check_nodes(const NodeRecord* nodes, Py_ssize_t n_nodes, Py_ssi
         if (depth[i] < 0) return NodeError::unreachable;
         if (depth[i] > max_depth) max_depth = depth[i];
         if (left == -1 && right == -1) {
+            if (nodes[i].feature != FEATURE_OF_LEAF) return NodeError::leaf_feature;
             ++n_leaves;
             continue;
         }

@@ -4,8 +4,6 @@ A prediction looks up leaves in tables as long as the tree says, so parts that d
 together must not meet. A `Tree` and the encoder of a table check themselves when they are loaded.
 """
 
-from numbers import Integral
-
 import numpy as np
 
 from fasttree.table._encoder import TableEncoder
@@ -39,7 +37,7 @@ def check_fitted_state(state, is_classifier):
         if not _is_number(state.get(name), expected):
             raise ValueError(f"{name} must be {expected} as in tree_, got {state.get(name)!r}.")
     n_rows = state.get("_n_fit_rows")
-    if not isinstance(n_rows, Integral) or n_rows < 1:
+    if not isinstance(n_rows, (int, np.integer)) or n_rows < 1:
         raise ValueError(f"_n_fit_rows must be a positive int, got {n_rows!r}.")
     names = state.get("feature_names_in_")
     if names is not None and not _is_column(names, tree.n_features):
@@ -62,7 +60,7 @@ def check_tree_state(tree, like=None):
 
 
 def _is_number(value, expected):
-    return isinstance(value, Integral) and value == expected
+    return isinstance(value, (int, np.integer)) and value == expected
 
 
 def _is_column(array, size):

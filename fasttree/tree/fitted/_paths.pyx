@@ -4,6 +4,7 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 
 from fasttree.utils._typedefs cimport intp_t
 
@@ -55,7 +56,7 @@ def paths_to(const intp_t[::1] leaves, left, right, intp_t step, int n_threads):
         int64 if there are too many entries; SciPy would look through such indices and copy them.
     indices : ndarray of shape (n_entries,), of that dtype
     """
-    cdef intp_t start, end, n_rows = leaves.shape[0]
+    cdef intp_t n_rows = leaves.shape[0]
     parents, depths = parents_and_depths(left, right)
     lengths = depths[np.asarray(leaves)]
     n_entries = lengths.sum()
@@ -64,14 +65,23 @@ def paths_to(const intp_t[::1] leaves, left, right, intp_t step, int n_threads):
     indptr = np.zeros(n_rows + 1, dtype=index_type)
     np.cumsum(lengths, dtype=index_type, out=indptr[1:])
     indices = np.empty(n_entries, dtype=index_type)
-    for start in range(0, n_rows, step):
-        end = min(start + step, n_rows)
-        if is_short:
-            _climb[int32_t](leaves, parents, indptr, indices, start, end, n_threads)
-        else:
-            _climb[int64_t](leaves, parents, indptr, indices, start, end, n_threads)
-        PyErr_CheckSignals()
+    first = _first_rows(leaves, len(parents))
+    if is_short:
+        _write[int32_t](leaves, first, parents, indptr, indices, step, n_threads)
+    else:
+        _write[int64_t](leaves, first, parents, indptr, indices, step, n_threads)
     return indptr, indices
+
+
+def _first_rows(const intp_t[::1] leaves, intp_t n_nodes):
+    """The first row in each leaf; that of the other nodes does not matter."""
+    cdef intp_t i
+    rows = np.empty(n_nodes, dtype=np.intp)
+    cdef intp_t[::1] first = rows
+    with nogil:
+        for i in range(leaves.shape[0] - 1, -1, -1):
+            first[leaves[i]] = i
+    return rows
 
 
 ctypedef fused index_t:
@@ -79,18 +89,29 @@ ctypedef fused index_t:
     int64_t
 
 
-cdef int _climb(
-    const intp_t[::1] leaves, const int64_t[::1] parents, const index_t[::1] indptr,
-    index_t[::1] indices, intp_t start, intp_t end, int n_threads
+cdef int _write(
+    const intp_t[::1] leaves, const intp_t[::1] first, const int64_t[::1] parents,
+    const index_t[::1] indptr, index_t[::1] indices, intp_t step, int n_threads
 ) except -1:
-    """Write the path of rows [start, end), from the leaf up to the root."""
-    cdef intp_t i
-    for i in prange(start, end, nogil=True, num_threads=n_threads, schedule="static"):
-        _climb_one(leaves[i], &parents[0], &indices[indptr[i + 1] - 1])
+    """Write the path of the first row of each leaf, then copy it to the others."""
+    cdef intp_t i, start, end, n_rows = leaves.shape[0]
+    for start in range(0, n_rows, step):
+        end = min(start + step, n_rows)
+        for i in prange(start, end, nogil=True, num_threads=n_threads, schedule="static"):
+            if first[leaves[i]] == i:
+                _climb(leaves[i], &parents[0], &indices[indptr[i + 1] - 1])
+        PyErr_CheckSignals()
+    for start in range(0, n_rows, step):
+        end = min(start + step, n_rows)
+        for i in prange(start, end, nogil=True, num_threads=n_threads, schedule="static"):
+            if first[leaves[i]] != i:
+                memcpy(&indices[indptr[i]], &indices[indptr[first[leaves[i]]]],
+                       (indptr[i + 1] - indptr[i]) * sizeof(index_t))
+        PyErr_CheckSignals()
     return 0
 
 
-cdef inline void _climb_one(int64_t node, const int64_t* parents, index_t* last) noexcept nogil:
+cdef inline void _climb(int64_t node, const int64_t* parents, index_t* last) noexcept nogil:
     while node >= 0:
         last[0] = <index_t> node
         last -= 1

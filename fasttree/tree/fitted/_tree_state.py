@@ -11,8 +11,6 @@ import numpy as np
 
 FORMAT_VERSION = 1
 
-_NO_FEATURE = -2
-
 NODE_DTYPE = np.dtype(
     [
         ("left_child", np.intp),
@@ -72,6 +70,12 @@ def _check_value_ndarray(value_ndarray, expected_dtype, expected_shape):
     return value_ndarray.astype(expected_dtype, copy=False)
 
 
+def _check_unused_places(values, n_classes):
+    """Raise if an output of fewer classes than another has values where it has no class."""
+    if len(n_classes) > 1 and values[:, np.arange(values.shape[2]) >= n_classes[:, None]].any():
+        raise ValueError("The value array has entries for more classes than there are.")
+
+
 def _same_field(dtype, expected):
     """Whether a field can be converted: byte order aside, and for integers the word size."""
     if dtype.kind != expected.kind:
@@ -123,12 +127,12 @@ def _checked_nodes(state):
     missing = {"max_depth", "node_count", "nodes", "values"}.difference(state)
     if missing:
         raise ValueError(f"The state of the tree lacks {', '.join(sorted(missing))}.")
-    # With another tree (copy.copy), or a read-only file.
-    nodes = np.array(_check_node_ndarray(state["nodes"], NODE_DTYPE))
+    nodes = _check_node_ndarray(state["nodes"], NODE_DTYPE)
+    # With another tree (copy.copy), or a read-only file. As bytes, for NumPy copies records with
+    # gaps field by field.
+    nodes = np.array(nodes.view(np.uint8)).view(NODE_DTYPE)
     if state["node_count"] != nodes.shape[0]:
         raise ValueError(
             f"node_count is {state['node_count']}, but there are {nodes.shape[0]} nodes."
         )
-    if (nodes["feature"][nodes["left_child"] < 0] != _NO_FEATURE).any():
-        raise ValueError(f"The feature of a leaf must be {_NO_FEATURE}.")
     return nodes

@@ -41,6 +41,8 @@ cdef str _error_text(NodeError error):
         return "a node is nobody's child"
     if error == NodeError.feature_range:
         return "a split's feature is out of range"
+    if error == NodeError.leaf_feature:
+        return "the feature of a leaf is not -2"
     if error == NodeError.threshold_nan:
         return "a split's threshold is NaN"
     return "there are too many nodes or features"
