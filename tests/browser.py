@@ -61,10 +61,12 @@ class Browser:
         # The protocol is spoken on the browser's descriptors 3 and 4: none of ours may be these.
         read, self._out = _pipe()
         self._in, write = _pipe()
+        # A sanitizer that is loaded into this process is not for the browser.
+        environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
         self._process = os.posix_spawn(
             path,
             [path, *FLAGS, f"--user-data-dir={profile}"],
-            os.environ,
+            environment,
             file_actions=[
                 (os.POSIX_SPAWN_DUP2, read, 3),
                 (os.POSIX_SPAWN_DUP2, write, 4),
