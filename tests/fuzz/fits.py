@@ -291,7 +291,8 @@ class Fit:
         _check_predictions(fitted, inner, X, leaves)
         if is_positive and not is_classifier(inner):
             y = self.y.astype(float).reshape(n_rows, -1)[weights > 0]
-            slack = 1e-9 * np.abs(y).max(axis=0)
+            # Outputs are scaled by one power of two: beside a huge one a tiny one is 0.
+            slack = 1e-9 * np.abs(y).max(axis=0) + 1e-300 * np.abs(y).max()
             # Sums are rounded to 2**-62 of the whole: a node of hardly any weight shows it.
             share = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
             value = tree.value[share > 2.0**-28, :, 0]
