@@ -70,9 +70,15 @@ print(shapes)
 """
 
 
-def test_a_handler_may_encode_the_data_that_is_being_encoded():
-    command = [sys.executable, "-c", HANDLER]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+def test_a_handler_may_encode_the_data_that_is_being_encoded(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", HANDLER],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "[(500000, 20)]"), done.stderr
 
 
