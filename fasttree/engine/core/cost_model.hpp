@@ -62,12 +62,12 @@ inline bool filtering_pays(size_t n_rows, size_t n_kept) noexcept {
     return FILTER * static_cast<double>(n_rows) < SORT * static_cast<double>(n_kept);
 }
 
-// A score that looks at every class, against two more steps along the feature that tell where none
-// of the positions ahead needs one: after a few that were scored in vain.
+// A score of many terms, one for each class, against two more steps along the feature that tell
+// where none of the positions ahead needs one: after a few that were scored in vain.
 constexpr uint32_t PATIENCE = 8;
-inline bool survey_pays(size_t n_classes) noexcept {
+inline bool survey_pays(size_t n_terms) noexcept {
     constexpr size_t MANY = 16;
-    return n_classes > MANY;
+    return n_terms > MANY;
 }
 
 // Sorting all of a sparse column for all fits on an encoding, where a node holds n_kept of its n

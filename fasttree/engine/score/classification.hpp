@@ -405,7 +405,8 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
         const int64_t children = term(w_left) + term(w_total - w_left);
         return to_double(terms - this->outputs() * children) / scale;
     }
-    double estimate_error() const { return slack; }
+    double least_score() const { return estimate() - slack; }
+    size_t score_terms() const { return total.size(); }
     bool may_beat(double best) const { return estimate() + slack > best; }
     // Both children pure: the terms cancel exactly, and no others round to more.
     double perfect_score(const uint32_t*, uint32_t) const {

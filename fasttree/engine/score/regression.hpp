@@ -9,6 +9,7 @@
 #include "engine/core/runs.hpp"
 #include "engine/core/targets.hpp"
 #include "engine/score/accumulator.hpp"
+#include "engine/score/output_screen.hpp"
 #include "engine/simd/fast_log.hpp"
 
 namespace fasttree {
@@ -95,13 +96,14 @@ struct TargetSums : AccumulatorBase<Weights> {
     }
     // Means of the node's targets; true if all its rows have the same targets.
     bool begin_stats(const uint32_t* rows, uint32_t n) {
+        const double weight = to_double(w_total) * t.weight_unit;
+        for (int k = 0; k < outputs(); ++k) mean[k] = raw_sum(total(k), w_total, k) / weight;
         bool all_equal = true;
         for (int k = 0; k < outputs(); ++k) {
             const double first = raw_target(rows[0], k);
             bool equal = true;
             for (uint32_t i = 1; i < n && equal; ++i) equal = raw_target(rows[i], k) == first;
-            mean[k] = equal ? first
-                            : raw_sum(total(k), w_total, k) / (to_double(w_total) * t.weight_unit);
+            if (equal) mean[k] = first;
             all_equal &= equal;
         }
         return all_equal;
@@ -124,11 +126,25 @@ struct TargetSums : AccumulatorBase<Weights> {
 template <class Weights, bool single_output>
 struct SquaredError : TargetSums<Weights, single_output> {
     using Base = TargetSums<Weights, single_output>;
-    using Base::Base, Base::t, Base::w_left, Base::w_total, Base::mean;
+    using Cell = typename Base::Cell;
+    using Base::t, Base::w_left, Base::w_total, Base::mean;
+
+    std::conditional_t<single_output, NoOutputScreen, OutputScreen> screen;
+
+    explicit SquaredError(const Targets& targets) : Base(targets), screen(targets) {}
+
+    void begin_node(const uint32_t* rows, uint32_t n) {
+        Base::begin_node(rows, n);
+        screen.begin_node(this->total_.data(), w_total);
+    }
+    void begin_cell(const Cell* cell) {
+        Base::begin_cell(cell);
+        screen.begin_node(this->total_.data(), w_total);
+    }
 
     // Of a few rows: the best score of all ways to separate them.
     double perfect_score(const uint32_t* rows, uint32_t n) {
-        constexpr uint32_t FEW = 5;
+        constexpr uint32_t FEW = single_output ? 5 : 4;
         if (n > FEW) return INFINITE;
         double best = MINUS_INFINITY;
         for (uint32_t left = 1; left < 1u << (n - 1); ++left) {  // the last row on the right
@@ -136,7 +152,7 @@ struct SquaredError : TargetSums<Weights, single_output> {
             for (uint32_t i = 0; i + 1 < n; ++i) {
                 if (left >> i & 1) this->add(rows[i]);
             }
-            best = std::max(best, score());
+            if (single_output || may_beat(best)) best = std::max(best, score());
         }
         return best;
     }
@@ -150,20 +166,35 @@ struct SquaredError : TargetSums<Weights, single_output> {
     // Mean square about the mean, corrected for the rounding of the mean.
     double variance(const uint32_t* rows, uint32_t n, double weight) const {
         double impurity = 0.0;
-        for (int k = 0; k < this->outputs(); ++k) {
-            double squares = 0.0, residual = 0.0;
-            for (uint32_t i = 0; i < n; ++i) {
-                const double d = this->raw_target(rows[i], k) - mean[k];
-                const double wd = this->raw_weight(rows[i]) * d;
-                squares += wd * d;
-                residual += wd;
+        int k = 0;
+        if constexpr (!single_output) {
+            for (; k + 8 <= this->n_outputs; k += 8) add_variances<8>(rows, n, weight, k, impurity);
+            for (; k + 4 <= this->n_outputs; k += 4) add_variances<4>(rows, n, weight, k, impurity);
+        }
+        for (; k < this->outputs(); ++k) add_variances<1>(rows, n, weight, k, impurity);
+        return impurity / this->outputs();
+    }
+    // Of neighbouring outputs from the first on, which share the look at a row.
+    template <int n_neighbours>
+    void add_variances(const uint32_t* rows, uint32_t n, double weight, int first,
+                       double& impurity) const {
+        double squares[n_neighbours] = {}, residual[n_neighbours] = {};
+        for (uint32_t i = 0; i < n; ++i) {
+            const double w = this->raw_weight(rows[i]);
+            const double* y = t.y + static_cast<size_t>(rows[i]) * this->outputs() + first;
+            for (int k = 0; k < n_neighbours; ++k) {
+                const double d = y[k] - mean[first + k];
+                const double wd = w * d;
+                squares[k] += wd * d;
+                residual[k] += wd;
             }
-            const double correction = residual / weight;
-            const double mean_square = squares / weight - correction * correction;
+        }
+        for (int k = 0; k < n_neighbours; ++k) {
+            const double correction = residual[k] / weight;
+            const double mean_square = squares[k] / weight - correction * correction;
             // Below zero by rounding, or because weights are.
             impurity += t.has_negative_weights ? mean_square : std::max(mean_square, 0.0);
         }
-        return impurity / this->outputs();
     }
     // Mean square minus square of the mean, summed as scikit-learn does.
     double sklearn_impurity(const uint32_t* rows, uint32_t n, double weight) {
@@ -189,12 +220,13 @@ struct SquaredError : TargetSums<Weights, single_output> {
         if constexpr (single_output) {
             return separation(this->left1, w_left, this->total1, w_total);
         }
-        double sum = 0.0;
-        for (int k = 0; k < this->n_outputs; ++k) {
-            const double unit = t.sum_unit[k];
-            sum += unit * unit * separation(this->left(k), w_left, this->total(k), w_total);
-        }
-        return sum;
+        return separations(t, this->left_.data(), w_left, this->total_.data(), w_total);
+    }
+    // Terms that take as long as those of classes.
+    size_t score_terms() const { return single_output ? 1 : 4 * this->total_.size(); }
+    double least_score() const {
+        if constexpr (single_output) return score();
+        else return screen.least_score(screen.squares(this->left_.data(), w_left), w_left);
     }
     // D in doubles, enlarged by what rounding may have lost.
     bool may_beat(double best) const {
@@ -205,8 +237,10 @@ struct SquaredError : TargetSums<Weights, single_output> {
             const double a = to_double(this->left1) * w, b = to_double(this->total1) * wl;
             const double d = std::fabs(a - b) + (std::fabs(a) + std::fabs(b)) * 1e-15;
             return d * d > best * (wl * wr) * SCREEN;
+        } else {
+            if (t.has_negative_weights) return score() > best;
+            return screen.may_beat(screen.squares(this->left_.data(), w_left), w_left, best);
         }
-        return score() > best;
     }
     double sklearn_score() const {
         double squares_left = 0.0, squares_right = 0.0;
