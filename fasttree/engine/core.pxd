@@ -209,7 +209,7 @@ cdef extern from "engine/core/grid.hpp" namespace "fasttree" nogil:
     int excess_exponent(double largest, int ordinary) noexcept
     double largest_magnitude(const double* values, size_t n) noexcept
     WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t* out) except +
-    Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
+    Grid target_grid(const double* y, size_t n, const double* w,
                      const int64_t* weights, double weight_unit, cbool centred,
                      cbool allow_lattice, int64_t* out) except +
 

@@ -349,18 +349,21 @@ cdef class RegressionCriterion(Criterion):
         """Put the targets on their grids; centred sums lose nothing to a large mean."""
         cdef intp_t k
         cdef size_t n = y.shape[0]
-        cdef int64_t[:, ::1] sums = np.empty((n, self.n_outputs), dtype=np.int64)
+        cdef const float64_t[:, ::1] columns = np.ascontiguousarray(np.asarray(y).T)
+        cdef int64_t[:, ::1] on_grid = np.empty((self.n_outputs, n), dtype=np.int64)
+        cdef int64_t[:, ::1] sums
         cdef double[:, ::1] grids = np.empty((2, self.n_outputs))
         cdef Grid grid
         cdef const double* weights = NULL
         if w is not None:
             weights = &w[0]
         for k in range(self.n_outputs):
-            grid = target_grid(&y[0, k], n, self.n_outputs, weights,
-                               self.targets.weights, self.targets.weight_unit, centred,
-                               not self.targets.replay, &sums[0, k])
+            grid = target_grid(&columns[k, 0], n, weights, self.targets.weights,
+                               self.targets.weight_unit, centred, not self.targets.replay,
+                               &on_grid[k, 0])
             grids[0, k] = grid.centre
             grids[1, k] = grid.unit
+        sums = np.ascontiguousarray(np.asarray(on_grid).T)
         self.targets.sums = &sums[0, 0]
         self.targets.centre = &grids[0, 0]
         self.targets.sum_unit = &grids[1, 0]

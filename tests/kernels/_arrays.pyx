@@ -52,7 +52,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     cdef cppclass Grid:
         double centre, unit
     Grid c_target_grid "fasttree::target_grid"(
-        const double* y, size_t n, size_t stride, const double* w, const int64_t* weights,
+        const double* y, size_t n, const double* w, const int64_t* weights,
         double weight_unit, cbool centred, cbool allow_lattice, int64_t* out)
 
     uint32_t c_BOUNDARY "fasttree::BOUNDARY"
@@ -338,7 +338,7 @@ def target_grid(const double[::1] y, const double[::1] w=None, const int64_t[::1
     cdef const int64_t* weights_data = NULL
     if w is not None:
         w_data, weights_data = &w[0], &weights[0]
-    cdef Grid grid = c_target_grid(&y[0], len(y), 1, w_data, weights_data, weight_unit, centred,
+    cdef Grid grid = c_target_grid(&y[0], len(y), w_data, weights_data, weight_unit, centred,
                                    allow_lattice, &out[0])
     return np.asarray(out), grid.centre, grid.unit
 

@@ -81,7 +81,7 @@ inline WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t*
     return grid;
 }
 
-// y[i * stride] = origin + step * k, k integer, up to the rounding of y itself.
+// y[i] = origin + step * k, k integer, up to the rounding of y itself.
 struct Lattice {
     double origin, step;
     bool found;
@@ -91,11 +91,11 @@ constexpr double MAX_STEPS = 16777216.0;  // of a lattice
 
 // Greatest common step of the differences, by Euclid's algorithm with a tolerance; gives up
 // after a few rows on continuous targets.
-inline Lattice find_lattice(const double* y, size_t n, size_t stride, bool through_zero) {
+inline Lattice find_lattice(const double* y, size_t n, bool through_zero) {
     double low = y[0], high = y[0];
     for (size_t i = 0; i < n; ++i) {
-        low = std::min(low, y[i * stride]);
-        high = std::max(high, y[i * stride]);
+        low = std::min(low, y[i]);
+        high = std::max(high, y[i]);
     }
     if (through_zero) low = std::min(low, 0.0);
     const double range = high - low;
@@ -105,7 +105,7 @@ inline Lattice find_lattice(const double* y, size_t n, size_t stride, bool throu
     for (int attempt = 0; attempt < 2 && lattice.found; ++attempt) {
         // The second time round checks the rows before the last refinement.
         for (size_t i = 0; i < n; ++i) {
-            const double d = y[i * stride] - low;
+            const double d = y[i] - low;
             double rest = std::fabs(d - std::nearbyint(d / lattice.step) * lattice.step);
             if (rest <= noise) continue;
             double step = lattice.step;
@@ -135,7 +135,7 @@ static_assert(is_value<Grid>);
 // `weights` are the integer weights or null, `w` the weights as given or null.
 // Writes weight * (y - centre) / unit. The centre lies among the targets, whatever the signs of
 // the weights.
-inline Grid target_grid(const double* y, size_t n, size_t stride, const double* w,
+inline Grid target_grid(const double* y, size_t n, const double* w,
                         const int64_t* weights, double weight_unit, bool centred,
                         bool allow_lattice, int64_t* out) {
     const bool integer_weights = w == nullptr || weight_unit == 1.0;
@@ -148,7 +148,7 @@ inline Grid target_grid(const double* y, size_t n, size_t stride, const double* 
         return is_raised ? std::copysign(weight_unit, w[i]) : w[i];
     };
     for (size_t i = 0; i < n; ++i) {
-        const double target = y[i * stride], wi = std::fabs(weight_of(i));
+        const double target = y[i], wi = std::fabs(weight_of(i));
         integers &= target == std::floor(target);
         sum += wi * target;
         absolute += std::fabs(wi * target);
@@ -156,16 +156,16 @@ inline Grid target_grid(const double* y, size_t n, size_t stride, const double* 
     }
     if (integers && integer_weights && absolute < EXACT) {
         for (size_t i = 0; i < n; ++i) {
-            out[i * stride] = (weights ? weights[i] : 1) * static_cast<int64_t>(y[i * stride]);
+            out[i] = (weights ? weights[i] : 1) * static_cast<int64_t>(y[i]);
         }
         return {0.0, 1.0};
     }
     if (integer_weights && allow_lattice) {
-        const Lattice lattice = find_lattice(y, n, stride, !centred);
+        const Lattice lattice = find_lattice(y, n, !centred);
         if (lattice.found && weight * MAX_STEPS < 2305843009213693952.0) {  // 2**61
             for (size_t i = 0; i < n; ++i) {
-                const double k = std::nearbyint((y[i * stride] - lattice.origin) / lattice.step);
-                out[i * stride] = (weights ? weights[i] : 1) * static_cast<int64_t>(k);
+                const double k = std::nearbyint((y[i] - lattice.origin) / lattice.step);
+                out[i] = (weights ? weights[i] : 1) * static_cast<int64_t>(k);
             }
             return {lattice.origin, lattice.step};
         }
@@ -173,11 +173,11 @@ inline Grid target_grid(const double* y, size_t n, size_t stride, const double* 
     const double centre = centred && weight != 0.0 ? sum / weight : 0.0;
     absolute = 0.0;
     for (size_t i = 0; i < n; ++i) {
-        absolute += std::fabs(weight_of(i) * (y[i * stride] - centre));
+        absolute += std::fabs(weight_of(i) * (y[i] - centre));
     }
     const double unit = power_unit(absolute);
     for (size_t i = 0; i < n; ++i) {
-        out[i * stride] = std::llrint(weight_of(i) * (y[i * stride] - centre) / unit);
+        out[i] = std::llrint(weight_of(i) * (y[i] - centre) / unit);
     }
     return {centre, unit};
 }

@@ -126,7 +126,7 @@ struct BlockScan<Gini<UnitWeights, uint8_t, true>> {
         // 64 * 64.
         __m512i changes = zero;
         const __m512i all_squares =
-            _mm512_set1_epi32(static_cast<int>(acc.squares_total[0]));
+            _mm512_set1_epi32(static_cast<int>(acc.squares_total));
         BestOfLanes found{best.score};
         for (uint32_t p = 0; p < BLOCK_ROWS && candidates >> p != 0; p += 16) {
             const uint32_t n = std::min(runs.n - p, 16u);

@@ -53,14 +53,14 @@ struct SubsetScoreBound<Gini<Weights, Class, single_output>> {
     double sum_squares = 0.0, sum_smallest = 0.0;  // over outputs
 
     void begin(const Acc& acc, const uint32_t*, uint32_t) {
-        sum_squares = sum_smallest = 0.0;
+        sum_squares = to_double(acc.squares_total);
+        sum_smallest = 0.0;
         for (int k = 0; k < acc.outputs(); ++k) {
             int64_t smallest = acc.w_total;
             for (int c = 0; c < acc.stride; ++c) {
                 const int64_t t = acc.total[k * acc.stride + c];
                 if (t > 0) smallest = std::min(smallest, t);
             }
-            sum_squares += to_double(acc.squares_total[k]);
             sum_smallest += to_double(smallest);
         }
     }
@@ -259,7 +259,7 @@ struct SubsetBound<Gini<Weights, Class, true>> {
             all += weight;
         }
         const double w = to_double(acc.w_total), v = to_double(all);
-        const double mean = to_double(acc.squares_total[0]) / w, gain = score - mean;
+        const double mean = to_double(acc.squares_total) / w, gain = score - mean;
         const double slack = SLACK * (std::fabs(score) + w) * w;
         bool may = false;
         const auto take = [&](size_t c) {
@@ -329,7 +329,7 @@ public:
         out.least = least(acc, rows, n, score);
         if constexpr (SubsetBound<Acc>::has_max_class_count) {
             out.rows = to_double(acc.w_total);
-            out.mean = to_double(acc.squares_total[0]) / out.rows;
+            out.mean = to_double(acc.squares_total) / out.rows;
             out.gain = score - out.mean - SLACK * (std::fabs(score) + out.rows);
         }
         return out;

@@ -1,6 +1,13 @@
 // The cells of an accumulator's count tables.
 #pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "engine/core/cells.hpp"
+#include "engine/score/accumulator.hpp"
+#include "engine/simd/simd.hpp"
 
 namespace fasttree {
 
@@ -13,12 +20,37 @@ class CellsOf final : public Cells {
     void fill_tables(const uint32_t* rows, uint32_t n, const Code* codes, size_t stride,
                      const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
                      char* cells) const {
+        if constexpr (has_row_cells<Acc>::value) {
+            if (acc_.with_row_cells()) {
+                return call(acc_.t.simd, [&]() FASTTREE_INLINE {
+                    fill_by_row_cells(rows, n, codes, stride, slots, offsets, n_tables, cells);
+                });
+            }
+        }
         const size_t size = bytes();
         for (uint32_t i = 0; i < n; ++i) {
             const Code* row_codes = codes + rows[i] * stride;
             for (uint32_t f = 0; f < n_tables; ++f) {
                 char* cell = cells + offsets[f] + row_codes[slots[f]] * size;
                 acc_.fill(reinterpret_cast<Cell*>(cell), rows[i]);
+            }
+        }
+    }
+    // The same for cells of many numbers: the cell of the row alone is added to all.
+    template <class Code>
+    FASTTREE_INLINE void fill_by_row_cells(const uint32_t* rows, uint32_t n, const Code* codes,
+                                           size_t stride, const uint32_t* slots,
+                                           const size_t* offsets, uint32_t n_tables,
+                                           char* cells) const {
+        const size_t length = acc_.cell_size(), size = bytes();
+        std::vector<Cell> row_cell(length);
+        for (uint32_t i = 0; i < n; ++i) {
+            std::fill(row_cell.begin(), row_cell.end(), Cell{0});
+            acc_.fill(row_cell.data(), rows[i]);
+            const Code* row_codes = codes + rows[i] * stride;
+            for (uint32_t f = 0; f < n_tables; ++f) {
+                char* cell = cells + offsets[f] + row_codes[slots[f]] * size;
+                add_all(row_cell.data(), reinterpret_cast<Cell*>(cell), length);
             }
         }
     }
@@ -43,7 +75,10 @@ public:
     void subtract(char* table, const char* other, size_t n_bytes) const override {
         Cell* to = reinterpret_cast<Cell*>(table);
         const Cell* from = reinterpret_cast<const Cell*>(other);
-        for (size_t i = 0; i < n_bytes / sizeof(Cell); ++i) to[i] -= from[i];
+        call(acc_.t.simd, [&]() FASTTREE_INLINE {
+            FASTTREE_IVDEP
+            for (size_t i = 0; i < n_bytes / sizeof(Cell); ++i) to[i] -= from[i];
+        });
     }
 };
 

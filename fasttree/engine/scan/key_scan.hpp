@@ -229,12 +229,12 @@ struct KeyScan<Gini<Weights, uint8_t, true>> : ClassKeyScan<ClassScore> {
         begin(labels, n);
         std::fill(acc.total.begin(), acc.total.end(), 0);
         acc.w_total = 0;
-        acc.squares_total[0] = 0;
+        acc.squares_total = 0;
         for (const ClassRows& rows : classes) {
             const int64_t weight = rows.weight;
             acc.total[rows.label_class] = weight;
             acc.w_total += weight;
-            acc.squares_total[0] += weight * weight;
+            acc.squares_total += weight * weight;
         }
     }
 };

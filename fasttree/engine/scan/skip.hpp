@@ -60,17 +60,17 @@ inline bool skip(Gini<UnitWeights, Class, true>& acc, const uint32_t* entries, u
         return w > 0 ? to_double(squares) / to_double(w) : 0.0;
     };
     const int64_t w_left = acc.w_left, w_right = acc.w_total - w_left;
-    const double most_left = std::max(rate(acc.squares_left[0], w_left),
-                                      rate(acc.squares_left[0] + n * a, w_left + n));
-    const double most_right = std::max(rate(acc.squares_right[0], w_right),
-                                       rate(acc.squares_right[0] - n * b, w_right - n));
+    const double most_left = std::max(rate(acc.squares_left, w_left),
+                                      rate(acc.squares_left + n * a, w_left + n));
+    const double most_right = std::max(rate(acc.squares_right, w_right),
+                                       rate(acc.squares_right - n * b, w_right - n));
     if (most_left + most_right > best * SLACK) {
         for (int c = 0; c < acc.stride; ++c) left[c] = acc.total[c] - acc.right[c];
         return false;
     }
     for (int c = 0; c < acc.stride; ++c) acc.right[c] = acc.total[c] - left[c];
-    acc.squares_left[0] = squares_left;
-    acc.squares_right[0] = squares_right;
+    acc.squares_left = squares_left;
+    acc.squares_right = squares_right;
     acc.w_left += n;
     return true;
 }
@@ -85,8 +85,8 @@ inline uint32_t advance(Gini<UnitWeights, Class, true>& acc, const uint32_t* ent
     double ease = 0.7;  // halved when a stretch was too long
     while (p < last) {
         const double w_left = to_double(acc.w_left), w_right = to_double(acc.w_total) - w_left;
-        const double left = w_left > 0.0 ? to_double(acc.squares_left[0]) / w_left : 0.0;
-        const double right = to_double(acc.squares_right[0]) / w_right;
+        const double left = w_left > 0.0 ? to_double(acc.squares_left) / w_left : 0.0;
+        const double right = to_double(acc.squares_right) / w_right;
         const double same_right = right / w_right;
         const double change = w_left > 0.0 ? left / w_left + same_right : 2.0 * same_right;
         const double stretch = std::min(ease * (best - left - right) / change, last - p + 0.0);

@@ -67,6 +67,7 @@
 // };
 // END OF EXAMPLE
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -117,6 +118,28 @@ template <class Acc, class = void>
 struct has_begin_cell : std::false_type {};
 template <class Acc>
 struct has_begin_cell<Acc, std::void_t<decltype(&Acc::begin_cell)>> : std::true_type {};
+
+// Accumulators of many outputs that may count a row by adding the cell of that row alone to others:
+// with_row_cells() tells whether it pays.
+template <class Acc, class = void>
+struct has_row_cells : std::false_type {};
+template <class Acc>
+struct has_row_cells<Acc, std::void_t<decltype(&Acc::with_row_cells)>> : std::true_type {};
+
+// The best score of all ways to separate at most `most` rows, or infinity for more of them.
+template <class Acc>
+inline double best_of_few(Acc& acc, const uint32_t* rows, uint32_t n, uint32_t most) {
+    if (n > most) return INFINITE;
+    double best = MINUS_INFINITY;
+    for (uint32_t left = 1; left < 1u << (n - 1); ++left) {  // the last row on the right
+        acc.reset();
+        for (uint32_t i = 0; i + 1 < n; ++i) {
+            if (left >> i & 1) acc.add(rows[i]);
+        }
+        if (acc.may_beat(best)) best = std::max(best, acc.score());
+    }
+    return best;
+}
 
 // The class that declares a member.
 template <class Member>

@@ -203,14 +203,16 @@ template <class Weights>
 FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<Weights, false>& acc,
                                                const uint32_t* entries, uint32_t p, uint32_t last,
                                                double best) {
-    const size_t n_outputs = acc.left_.size();
-    int64_t* left = acc.left_.data();
     while (p < last) {
         const uint32_t row = entries[p++] & ROW;
-        acc.screen.add_avx512(acc.t.sums + row * n_outputs, left);
+        if (!(entries[p] & BOUNDARY)) {
+            acc.add(row);
+            continue;
+        }
         acc.w_left += acc.w[row];
-        if (!(entries[p] & BOUNDARY)) continue;
-        const double squares = acc.screen.squares_avx512(left, acc.w_left);
+        const double squares =
+            acc.screen.moved_squares(acc.t.sums + static_cast<size_t>(row) * acc.n_outputs,
+                                     acc.left_.data(), acc.w_left);
         if (acc.screen.may_beat(squares, acc.w_left, best)) return p;
     }
     return last + 1;

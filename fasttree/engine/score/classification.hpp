@@ -172,6 +172,11 @@ struct ClassWeights : AccumulatorBase<Weights> {
         for (int c = 0; c < n_classes; ++c) rows += cell[c];
         return static_cast<uint32_t>(rows);
     }
+    // The cell of a row alone pays if few of its class weights are zero.
+    bool with_row_cells() const {
+        constexpr int FEW_CLASSES = 8;
+        return !single_output && n_classes <= FEW_CLASSES;
+    }
     // Calls move(index, weight) for every class weight of the cell that is not zero.
     template <class Move>
     void for_each(const Cell* cell, Move move) {
@@ -213,11 +218,9 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     using Square = std::conditional_t<Weights::weighted, wide_t, int64_t>;
     using Base::left, Base::right, Base::total, Base::w, Base::w_left, Base::w_total, Base::y;
 
-    std::vector<Square> squares_total, squares_left, squares_right;  // [n_outputs]
+    Square squares_total = 0, squares_left = 0, squares_right = 0;  // of all outputs
 
-    explicit Gini(const Targets& targets)
-        : Base(targets), squares_total(this->n_outputs), squares_left(this->n_outputs),
-          squares_right(this->n_outputs) {}
+    explicit Gini(const Targets& targets) : Base(targets) {}
 
     void begin_node(const uint32_t* rows, uint32_t n) {
         Base::begin_node(rows, n);
@@ -228,13 +231,8 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
         square_totals();
     }
     void square_totals() {
-        for (int k = 0; k < this->outputs(); ++k) {
-            squares_total[k] = 0;
-            for (int c = 0; c < this->stride; ++c) {
-                const Square count = total[k * this->stride + c];
-                squares_total[k] += count * count;
-            }
-        }
+        squares_total = 0;
+        for (const Square weight : total) squares_total += weight * weight;
     }
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) const {
         out.weight = to_double(w_total) * this->t.weight_unit;
@@ -245,40 +243,52 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
 
     void reset() {
         this->reset_weights();
-        for (int k = 0; k < this->outputs(); ++k) {
-            squares_left[k] = 0;
-            squares_right[k] = squares_total[k];
-        }
+        squares_left = 0;
+        squares_right = squares_total;
     }
-    // (l + w)^2 = l^2 + w (2 l + w) and (r - w)^2 = r^2 - w (2 r - w).
-    void move(int k, size_t i, int64_t weight) {
-        squares_left[k] += static_cast<Square>(weight) * (2 * left[i] + weight);
-        squares_right[k] -= static_cast<Square>(weight) * (2 * right[i] - weight);
-        left[i] += weight;
-        right[i] -= weight;
+    // (l + w)^2 = l^2 + w (2 l + w) and (r - w)^2 = r^2 - w (2 r - w), here of n_moved class
+    // weights that sum to l and r.
+    template <class Sum>
+    void move_squares(Sum l, Sum r, int64_t weight, int n_moved) {
+        const Sum moved = static_cast<Sum>(n_moved) * weight;
+        squares_left += static_cast<Square>(weight) * (2 * l + moved);
+        squares_right -= static_cast<Square>(weight) * (2 * r - moved);
     }
     void add(uint32_t row) {
-        for (int k = 0; k < this->outputs(); ++k) {
-            move(k, k * this->stride + y[static_cast<size_t>(row) * this->outputs() + k], w[row]);
+        using Sum = std::conditional_t<single_output, int64_t, Square>;
+        const Class* classes = y + static_cast<size_t>(row) * this->outputs();
+        const int64_t weight = w[row];
+        int64_t *l = left.data(), *r = right.data();
+        Sum sum_left = 0, sum_right = 0;
+        for (int k = 0; k < this->outputs(); ++k, l += this->stride, r += this->stride) {
+            const size_t c = classes[k];
+            sum_left += l[c];
+            sum_right += r[c];
+            l[c] += weight;
+            r[c] -= weight;
         }
-        w_left += w[row];
+        move_squares<Sum>(sum_left, sum_right, weight, this->outputs());
+        w_left += weight;
     }
     void add_cell(const Cell* cell) {
 #if FASTTREE_X86
-        if constexpr (single_output && !Weights::weighted) {
+        if constexpr (!Weights::weighted) {
             if (this->t.simd == SIMD_AVX512 && this->classes.empty()) return add_counts(cell);
         }
 #endif
         this->for_each(cell, [this](size_t i, int64_t weight) {
-            move(single_output ? 0 : static_cast<int>(i / this->stride), i, weight);
+            move_squares<int64_t>(left[i], right[i], weight, 1);
+            left[i] += weight;
+            right[i] -= weight;
         });
     }
 #if FASTTREE_X86
     // The same for row counts, 8 classes at a time; the squares of all are summed anew.
     FASTTREE_AVX512 void add_counts(const int32_t* cell) {
         __m512i l2 = _mm512_setzero_si512(), r2 = l2, rows = l2;
-        for (int c = 0; c < this->stride; c += 8) {
-            const uint32_t n = static_cast<uint32_t>(std::min(8, this->stride - c));
+        const int size = static_cast<int>(total.size());
+        for (int c = 0; c < size; c += 8) {
+            const uint32_t n = static_cast<uint32_t>(std::min(8, size - c));
             const __mmask8 lanes = static_cast<__mmask8>(low_bits(n));
             const __m512i moved =
                 _mm512_cvtepi32_epi64(_mm256_maskz_loadu_epi32(lanes, cell + c));
@@ -290,35 +300,28 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
             l2 = _mm512_add_epi64(l2, _mm512_mul_epi32(l, l));  // counts fit 31 bits
             r2 = _mm512_add_epi64(r2, _mm512_mul_epi32(r, r));
         }
-        w_left += _mm512_reduce_add_epi64(rows);
-        squares_left[0] = _mm512_reduce_add_epi64(l2);
-        squares_right[0] = _mm512_reduce_add_epi64(r2);
+        w_left += _mm512_reduce_add_epi64(rows) / this->outputs();
+        squares_left = _mm512_reduce_add_epi64(l2);
+        squares_right = _mm512_reduce_add_epi64(r2);
     }
 #endif
 
     // Both children pure: possible with two classes only; small squares are exact.
-    double perfect_score(const uint32_t*, uint32_t) const {
+    double perfect_score(const uint32_t* rows, uint32_t n) {
+        if (this->t.has_negative_weights) return INFINITE;
+        if constexpr (!single_output) return best_of_few(*this, rows, n, 4);
         constexpr int64_t EXACT = int64_t{1} << 20;
-        const bool is_bound = single_output && !this->t.has_negative_weights && w_total < EXACT;
-        return is_bound ? to_double(w_total) : INFINITE;
+        return w_total < EXACT ? to_double(w_total) : INFINITE;
     }
     double score() const {
-        Square sum_left = 0, sum_right = 0;
-        for (int k = 0; k < this->outputs(); ++k) {
-            sum_left += squares_left[k];
-            sum_right += squares_right[k];
-        }
-        return to_double(sum_left) / to_double(w_left)
-               + to_double(sum_right) / to_double(w_total - w_left);
+        return to_double(squares_left) / to_double(w_left)
+               + to_double(squares_right) / to_double(w_total - w_left);
     }
     // The score without its divisions.
     bool may_beat(double best) const {
         const double wl = to_double(w_left), wr = to_double(w_total - w_left);
-        double squares = 0.0;
-        for (int k = 0; k < this->outputs(); ++k) {
-            squares += to_double(squares_left[k]) * wr + to_double(squares_right[k]) * wl;
-        }
-        return squares > best * (wl * wr) * SCREEN;
+        return to_double(squares_left) * wr + to_double(squares_right) * wl >
+               best * (wl * wr) * SCREEN;
     }
     double sklearn_score() const {
         const double wl = to_double(w_left), wr = to_double(w_total - w_left);
@@ -409,9 +412,10 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
     size_t score_terms() const { return total.size(); }
     bool may_beat(double best) const { return estimate() + slack > best; }
     // Both children pure: the terms cancel exactly, and no others round to more.
-    double perfect_score(const uint32_t*, uint32_t) const {
+    double perfect_score(const uint32_t* rows, uint32_t n) {
+        if constexpr (!single_output) return best_of_few(*this, rows, n, 3);
         constexpr int64_t LARGEST = int64_t{1} << 31;
-        return single_output && w_total < LARGEST ? 0.0 : INFINITE;
+        return w_total < LARGEST ? 0.0 : INFINITE;
     }
     double score() const {
         if (!this->may_score()) return MINUS_INFINITY;

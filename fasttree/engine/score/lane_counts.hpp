@@ -83,8 +83,8 @@ struct LaneCounts<Gini<UnitWeights, uint8_t, true>> {
         interleave(r_low, r_high, squares_right);
     }
     void place(Acc& acc, uint32_t lane) const {
-        acc.squares_left[0] = squares_left[lane];
-        acc.squares_right[0] = squares_right[lane];
+        acc.squares_left = squares_left[lane];
+        acc.squares_right = squares_right[lane];
     }
 
 private:

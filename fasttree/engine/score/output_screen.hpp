@@ -8,27 +8,15 @@
 // because 2 a b <= ETA a^2 + b^2 / ETA. ETA is generous enough for the rounding of all other sums
 // and products, of up to a million outputs.
 #pragma once
-#include <cmath>
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "engine/core/impurity.hpp"
 #include "engine/core/targets.hpp"
-#include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {
-
-// Sum over outputs of D^2 / (w_L w_R), see separation().
-__attribute__((always_inline)) inline double sum_separations(
-    int n_outputs, const double* unit, const int64_t* left, int64_t w_left, const int64_t* total,
-    int64_t w_total) {
-    double sum = 0.0;
-    for (int k = 0; k < n_outputs; ++k) {
-        sum += unit[k] * unit[k] * separation(left[k], w_left, total[k], w_total);
-    }
-    return sum;
-}
 
 // For a single output, whose `advance` has screens of its own.
 struct NoOutputScreen {
@@ -36,17 +24,25 @@ struct NoOutputScreen {
     void begin_node(const int64_t*, int64_t) {}
 };
 
+// Outputs of a vector; sums of outputs are padded with zeros to whole ones.
+constexpr int OUTPUT_LANES = 8;
+constexpr size_t padded(int n_outputs) {
+    return static_cast<size_t>(n_outputs + OUTPUT_LANES - 1) / OUTPUT_LANES * OUTPUT_LANES;
+}
+
 class OutputScreen {
     static constexpr double ETA = 1e-9, BLUR = 4e-21;
-    static constexpr int LANES = 8;
+    static constexpr int LANES = OUTPUT_LANES;
 
     const Targets& t_;
-    std::vector<double> mean_;  // u_k T_k / W, padded with zeros to whole vectors
+    std::vector<double> unit_, mean_;  // u_k and u_k T_k / W, padded with zeros
     double w_total_ = 0.0, blur_ = 0.0;
 
 public:
     explicit OutputScreen(const Targets& t)
-        : t_(t), mean_((t.n_outputs + LANES - 1) / LANES * LANES) {}
+        : t_(t), unit_(padded(t.n_outputs)), mean_(unit_.size()) {
+        std::copy_n(t.sum_unit, t.n_outputs, unit_.begin());
+    }
 
     void begin_node(const int64_t* total, int64_t w_total) {
         w_total_ = to_double(w_total);
@@ -65,10 +61,9 @@ public:
 #endif
         const double wl = to_double(w_left);
         double sums[LANES] = {};  // of every eighth output, so that none waits for the one before
-        for (int k = 0; k < t_.n_outputs; k += LANES) {
-            const int n = std::min(LANES, t_.n_outputs - k);
-            for (int i = 0; i < n; ++i) {
-                const double e = to_double(left[k + i]) * t_.sum_unit[k + i] - mean_[k + i] * wl;
+        for (size_t k = 0; k < unit_.size(); k += LANES) {
+            for (int i = 0; i < LANES; ++i) {
+                const double e = to_double(left[k + i]) * unit_[k + i] - mean_[k + i] * wl;
                 sums[i] += e * e;
             }
         }
@@ -90,49 +85,33 @@ public:
     FASTTREE_AVX512 double squares_avx512(const int64_t* left, int64_t w_left) const {
         const __m512d wl = _mm512_set1_pd(to_double(w_left));
         __m512d sum = _mm512_setzero_pd();
-        for (int k = 0; k < t_.n_outputs; k += LANES) {
-            const __mmask8 lanes = lanes_at(k);
-            const __m512d l = _mm512_cvtepi64_pd(_mm512_maskz_loadu_epi64(lanes, left + k));
-            const __m512d unit = _mm512_maskz_loadu_pd(lanes, t_.sum_unit + k);
-            const __m512d e = _mm512_fnmadd_pd(_mm512_loadu_pd(&mean_[k]), wl,
-                                               _mm512_mul_pd(l, unit));
-            sum = _mm512_fmadd_pd(e, e, sum);
+        for (size_t k = 0; k < unit_.size(); k += LANES) {
+            add_squares(_mm512_loadu_si512(left + k), wl, k, sum);
         }
         return _mm512_reduce_add_pd(sum);
     }
-    // left += sums of a row.
-    FASTTREE_AVX512 void add_avx512(const int64_t* sums, int64_t* left) const {
-        for (int k = 0; k < t_.n_outputs; k += LANES) {
-            const __mmask8 lanes = lanes_at(k);
-            const __m512i moved = _mm512_maskz_loadu_epi64(lanes, sums + k);
-            const __m512i l = _mm512_maskz_loadu_epi64(lanes, left + k);
-            _mm512_mask_storeu_epi64(left + k, lanes, _mm512_add_epi64(l, moved));
+    // The same of left += sums.
+    FASTTREE_AVX512 double moved_squares(const int64_t* sums, int64_t* left, int64_t w_left) const {
+        const __m512d wl = _mm512_set1_pd(to_double(w_left));
+        __m512d sum = _mm512_setzero_pd();
+        int n = t_.n_outputs;
+        for (size_t k = 0; k < unit_.size(); k += LANES, n -= LANES) {
+            const __mmask8 lanes = static_cast<__mmask8>(n >= LANES ? 0xff : (1 << n) - 1);
+            const __m512i l = _mm512_add_epi64(_mm512_loadu_si512(left + k),
+                                               _mm512_maskz_loadu_epi64(lanes, sums + k));
+            _mm512_storeu_si512(left + k, l);
+            add_squares(l, wl, k, sum);
         }
+        return _mm512_reduce_add_pd(sum);
     }
 
 private:
-    __mmask8 lanes_at(int k) const {
-        const int n = t_.n_outputs - k;
-        return static_cast<__mmask8>(n >= LANES ? 0xff : (1 << n) - 1);
+    FASTTREE_AVX512 void add_squares(__m512i left, __m512d w_left, size_t k, __m512d& sum) const {
+        const __m512d l = _mm512_mul_pd(_mm512_cvtepi64_pd(left), _mm512_loadu_pd(&unit_[k]));
+        const __m512d e = _mm512_fnmadd_pd(_mm512_loadu_pd(&mean_[k]), w_left, l);
+        sum = _mm512_fmadd_pd(e, e, sum);
     }
 #endif
 };
-
-#if FASTTREE_X86
-// Conversions of 64 bits without a sign are one instruction here.
-FASTTREE_AVX512 inline double separations_avx512(const Targets& t, const int64_t* left,
-                                                 int64_t w_left, const int64_t* total,
-                                                 int64_t w_total) {
-    return sum_separations(t.n_outputs, t.sum_unit, left, w_left, total, w_total);
-}
-#endif
-
-inline double separations(const Targets& t, const int64_t* left, int64_t w_left,
-                          const int64_t* total, int64_t w_total) {
-#if FASTTREE_X86
-    if (t.simd == SIMD_AVX512) return separations_avx512(t, left, w_left, total, w_total);
-#endif
-    return sum_separations(t.n_outputs, t.sum_unit, left, w_left, total, w_total);
-}
 
 }  // namespace fasttree

@@ -23,14 +23,14 @@ struct TargetSums : AccumulatorBase<Weights> {
     static constexpr bool has_cells = true;
 
     const int n_outputs;
-    std::vector<int64_t> total_, left_;
+    std::vector<int64_t> total_, left_;  // padded with zeros to whole vectors
     int64_t total1 = 0, left1 = 0;  // the sums of a single output live in registers
     int64_t mean_sum = 0;           // mean of `sums` in the node, rounded; single output
     std::vector<double> mean;       // of the node, by node_stats
 
     explicit TargetSums(const Targets& targets)
-        : Base(targets), n_outputs(targets.n_outputs), total_(n_outputs),
-          left_(n_outputs), mean(n_outputs) {}
+        : Base(targets), n_outputs(targets.n_outputs), total_(padded(n_outputs)),
+          left_(total_.size()), mean(n_outputs) {}
 
     int outputs() const { return single_output ? 1 : n_outputs; }
     uint64_t work(uint32_t n) const { return static_cast<uint64_t>(n) * outputs(); }
@@ -39,7 +39,13 @@ struct TargetSums : AccumulatorBase<Weights> {
 
     void begin_node(const uint32_t* rows, uint32_t n) {
         reset();
-        for (uint32_t i = 0; i < n; ++i) add(rows[i]);
+        if constexpr (single_output) {
+            for (uint32_t i = 0; i < n; ++i) add(rows[i]);
+        } else {
+            call(t.simd, [&]() FASTTREE_INLINE {
+                for (uint32_t i = 0; i < n; ++i) add(rows[i]);
+            });
+        }
         take_totals();
     }
     // A node whose statistics are in a cell.
@@ -58,12 +64,11 @@ struct TargetSums : AccumulatorBase<Weights> {
         left1 = w_left = 0;
         if constexpr (!single_output) std::fill(left_.begin(), left_.end(), 0);
     }
-    void add(uint32_t row) {
+    FASTTREE_INLINE void add(uint32_t row) {
         if constexpr (single_output) {
             left1 += t.sums[row];
         } else {
-            const int64_t* sums = t.sums + static_cast<size_t>(row) * n_outputs;
-            for (int k = 0; k < n_outputs; ++k) left_[k] += sums[k];
+            add_all(t.sums + static_cast<size_t>(row) * n_outputs, left_.data(), n_outputs);
         }
         w_left += w[row];
     }
@@ -76,13 +81,17 @@ struct TargetSums : AccumulatorBase<Weights> {
         const int64_t* sums = t.sums + static_cast<size_t>(row) * outputs();
         for (int k = 0; k < outputs(); ++k) cell[1 + weighted + k] += sums[k];
     }
+    // The cell of a row alone holds as much as any.
+    static constexpr bool with_row_cells() { return !single_output; }
     uint32_t cell_rows(const Cell* cell) const { return static_cast<uint32_t>(cell[0]); }
     void add_cell(const Cell* cell) {
         w_left += cell[weighted];
         if constexpr (single_output) {
             left1 += cell[1 + weighted];
         } else {
-            for (int k = 0; k < n_outputs; ++k) left_[k] += cell[1 + weighted + k];
+            call(t.simd, [&]() FASTTREE_INLINE {
+                add_all(cell + 1 + weighted, left_.data(), n_outputs);
+            });
         }
     }
 
@@ -142,19 +151,8 @@ struct SquaredError : TargetSums<Weights, single_output> {
         screen.begin_node(this->total_.data(), w_total);
     }
 
-    // Of a few rows: the best score of all ways to separate them.
     double perfect_score(const uint32_t* rows, uint32_t n) {
-        constexpr uint32_t FEW = single_output ? 5 : 4;
-        if (n > FEW) return INFINITE;
-        double best = MINUS_INFINITY;
-        for (uint32_t left = 1; left < 1u << (n - 1); ++left) {  // the last row on the right
-            this->reset();
-            for (uint32_t i = 0; i + 1 < n; ++i) {
-                if (left >> i & 1) this->add(rows[i]);
-            }
-            if (single_output || may_beat(best)) best = std::max(best, score());
-        }
-        return best;
+        return best_of_few(*this, rows, n, single_output ? 5 : 4);
     }
 
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) {
@@ -165,36 +163,37 @@ struct SquaredError : TargetSums<Weights, single_output> {
     }
     // Mean square about the mean, corrected for the rounding of the mean.
     double variance(const uint32_t* rows, uint32_t n, double weight) const {
-        double impurity = 0.0;
-        int k = 0;
-        if constexpr (!single_output) {
-            for (; k + 8 <= this->n_outputs; k += 8) add_variances<8>(rows, n, weight, k, impurity);
-            for (; k + 4 <= this->n_outputs; k += 4) add_variances<4>(rows, n, weight, k, impurity);
-        }
-        for (; k < this->outputs(); ++k) add_variances<1>(rows, n, weight, k, impurity);
-        return impurity / this->outputs();
-    }
-    // Of neighbouring outputs from the first on, which share the look at a row.
-    template <int n_neighbours>
-    void add_variances(const uint32_t* rows, uint32_t n, double weight, int first,
-                       double& impurity) const {
-        double squares[n_neighbours] = {}, residual[n_neighbours] = {};
-        for (uint32_t i = 0; i < n; ++i) {
-            const double w = this->raw_weight(rows[i]);
-            const double* y = t.y + static_cast<size_t>(rows[i]) * this->outputs() + first;
-            for (int k = 0; k < n_neighbours; ++k) {
-                const double d = y[k] - mean[first + k];
-                const double wd = w * d;
-                squares[k] += wd * d;
-                residual[k] += wd;
+        const auto add = [&](double* squares, double* residual) FASTTREE_INLINE {
+            const double* m = mean.data();
+            for (uint32_t i = 0; i < n; ++i) {
+                const double w = this->raw_weight(rows[i]);
+                const double* y = t.y + static_cast<size_t>(rows[i]) * this->outputs();
+                FASTTREE_IVDEP
+                for (int k = 0; k < this->outputs(); ++k) {
+                    const double d = y[k] - m[k];
+                    const double wd = w * d;
+                    squares[k] += wd * d;
+                    residual[k] += wd;
+                }
             }
-        }
-        for (int k = 0; k < n_neighbours; ++k) {
-            const double correction = residual[k] / weight;
-            const double mean_square = squares[k] / weight - correction * correction;
+        };
+        const auto mean_square = [&](double squares, double residual) {
+            const double correction = residual / weight;
+            const double sum = squares / weight - correction * correction;
             // Below zero by rounding, or because weights are.
-            impurity += t.has_negative_weights ? mean_square : std::max(mean_square, 0.0);
+            return t.has_negative_weights ? sum : std::max(sum, 0.0);
+        };
+        if constexpr (single_output) {
+            double squares = 0.0, residual = 0.0;
+            add(&squares, &residual);
+            return mean_square(squares, residual);
         }
+        const int size = this->outputs();
+        std::vector<double> sums(2 * size);
+        call(t.simd, [&]() FASTTREE_INLINE { add(sums.data(), sums.data() + size); });
+        double impurity = 0.0;
+        for (int k = 0; k < size; ++k) impurity += mean_square(sums[k], sums[size + k]);
+        return impurity / size;
     }
     // Mean square minus square of the mean, summed as scikit-learn does.
     double sklearn_impurity(const uint32_t* rows, uint32_t n, double weight) {
@@ -220,10 +219,18 @@ struct SquaredError : TargetSums<Weights, single_output> {
         if constexpr (single_output) {
             return separation(this->left1, w_left, this->total1, w_total);
         }
-        return separations(t, this->left_.data(), w_left, this->total_.data(), w_total);
+        double sum = 0.0;
+        // AVX-512 converts 64 bits without a sign in one instruction.
+        call(t.simd, [&]() FASTTREE_INLINE {
+            for (int k = 0; k < this->n_outputs; ++k) {
+                const double unit = t.sum_unit[k];
+                sum += unit * unit * separation(this->left_[k], w_left, this->total_[k], w_total);
+            }
+        });
+        return sum;
     }
     // Terms that take as long as those of classes.
-    size_t score_terms() const { return single_output ? 1 : 4 * this->total_.size(); }
+    size_t score_terms() const { return single_output ? 1 : 4 * static_cast<size_t>(this->n_outputs); }
     double least_score() const {
         if constexpr (single_output) return score();
         else return screen.least_score(screen.squares(this->left_.data(), w_left), w_left);

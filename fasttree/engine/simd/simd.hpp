@@ -4,6 +4,7 @@
 // meson gives it (optimal/meson.build), and called only where `has_simd` finds it. Each has a
 // portable twin with the same result.
 #pragma once
+#include <cstddef>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define FASTTREE_X86 1
@@ -34,6 +35,32 @@ inline bool has_simd(Simd simd) noexcept {
     }
 #endif
     return simd == SIMD_PORTABLE;
+}
+
+// Calls a loop that the compiler vectorises by itself: FASTTREE_INLINE makes it
+// a part of either, FASTTREE_IVDEP says that its steps do not depend on each other.
+#if FASTTREE_X86
+#define FASTTREE_INLINE __attribute__((always_inline))
+#define FASTTREE_IVDEP _Pragma("GCC ivdep")
+template <class Loop>
+FASTTREE_AVX512 inline void call_avx512(const Loop& loop) { loop(); }
+#else
+#define FASTTREE_INLINE
+#define FASTTREE_IVDEP
+#endif
+template <class Loop>
+inline void call(Simd simd, const Loop& loop) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return call_avx512(loop);
+#endif
+    loop();
+}
+
+// to += from, n items that do not overlap.
+template <class Item>
+FASTTREE_INLINE inline void add_all(const Item* from, Item* to, size_t n) {
+    FASTTREE_IVDEP
+    for (size_t i = 0; i < n; ++i) to[i] += from[i];
 }
 
 // The best that trees have kernels for.
