@@ -38,18 +38,6 @@ ESTIMATORS = {
     "classification": "DecisionTreeClassifier",
     "regression": "DecisionTreeRegressor",
 }
-TABLES = (
-    "adult",
-    "covertype",
-    "letter",
-    "churn",
-    "nursery",
-    "kdd99_10pct",
-    "california",
-    "wine_quality",
-    "bike_sharing_hour",
-    "diamonds",
-)
 STRATEGIES = ("auto", "count", "presort", "sort")
 NODE_ARRAYS = (
     "children_left",
@@ -174,7 +162,7 @@ def bar1_dense(options):
 
 def bar2_tables(options):
     """Real tables, labels coded as integers, gaps as -999 (needs --data)"""
-    names = TABLES if options.tables is None else options.tables
+    names = data.TABLES if options.tables is None else options.tables
     if options.tables == ["all"]:
         names = data.table_names(options.data)
     races = []
@@ -301,7 +289,7 @@ def same_tree(a, b):
 
 def bar8_strategies(options):
     """Every strategy and thread count grows the same tree (ratio 1: all identical)"""
-    names = TABLES if options.data else ()
+    names = data.TABLES if options.data else ()
     problems = [(name, *data.read_table(options.data, name)) for name in names]
     problems.append(("dense", *data.classification(20_000), "classification"))
     problems.append(("dense", *data.regression(20_000), "regression"))
@@ -357,7 +345,7 @@ def bar10_forests(options):
     yield race_forests("dense classification", X, y, "classification", 12)
     yield race_forests("dense regression", X, data.continuous_target(X), "regression", 15)
     races = {task: [] for task in ESTIMATORS}
-    for name in TABLES if options.data else ():
+    for name in data.TABLES if options.data else ():
         X, y, task = data.read_table(options.data, name)
         races[task].append(race_forests(name, X, y, task, 3 if task == "classification" else 4))
         yield races[task][-1]
@@ -369,7 +357,7 @@ def bar10_forests(options):
 def bar11_random(options):
     """Random thresholds: ten extra-trees per table, single trees (needs --data)"""
     races = []
-    for name in TABLES if options.tables is None else options.tables:
+    for name in data.TABLES if options.tables is None else options.tables:
         X, y, task = data.read_table(options.data, name)
         races.append(race_forests(f"extra-trees, {name}", X, y, task, 3, "ExtraTrees"))
         yield races[-1]
@@ -380,6 +368,20 @@ def bar11_random(options):
     X, y = data.classification(200_000)
     for task, target in (("classification", y), ("regression", data.continuous_target(X))):
         yield race_fits(f"splitter=random, {task}", X, target, task, 3, splitter="random")
+
+
+def bar12_outputs(options):
+    """20,000 x 10 continuous columns: 20 and 100 numbers, 20 targets of three classes"""
+    X, _ = data.classification(20_000, 10)
+    for task, n_outputs, wanted in (
+        ("regression", 20, 3),
+        ("regression", 100, 3),
+        ("classification", 20, 5),
+    ):
+        y = data.many_targets(X, n_outputs)
+        if task == "classification":
+            y = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
+        yield race_fits(f"{n_outputs} outputs, {task}", X, y, task, wanted)
 
 
 BARS = {
@@ -394,6 +396,7 @@ BARS = {
     "max_features": bar9_max_features,
     "forests": bar10_forests,
     "random": bar11_random,
+    "outputs": bar12_outputs,
     "small": small_data,
 }
 

@@ -91,6 +91,26 @@ def test_scans_stop_where_a_score_may_be_better(kernels, simd, criterion, n, wei
                 assert found[-1] == case.scores[last - 1]
 
 
+@each_size
+@pytest.mark.parametrize("n_outputs", [2, 7, 8, 9, 20, 33])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_best_of_many_outputs_is_found(kernels, simd, n, n_outputs, weighted):
+    """The screen finds the best positions, and no others but what scores about as much."""
+    for seed in range(3):
+        case = Case(kernels, simd, "squared_error", n, seed, weighted, n_outputs)
+        first, last = (0, n - 1) if seed % 2 else sorted(case.rng.choice(n, 2, replace=False))
+        position = np.arange(1, n)
+        is_candidate = case.is_boundary[1:] & (position > first) & (position <= last)
+        scores = np.where(is_candidate, case.scores, -np.inf)
+        for best in (-np.inf, 0.0, np.median(case.scores), np.nextafter(scores.max(), -np.inf)):
+            found = case.node.found(case.entries, first, last, best)
+            assert list(found) == sorted(set(found))
+            if scores.max() > best:
+                assert set(position[scores == scores.max()]) <= set(found)
+            slack = 1e-4 * np.abs(case.scores).max() + 1e-9
+            assert (scores[found - 1] >= max(scores.max(initial=best) - slack, best - slack)).all()
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, 20, 64, 65, 200])
 @pytest.mark.parametrize("n", [1, 3, 255, 256, 257, 1000])
 def test_classes_are_counted(kernels, simd, n_classes, n):

@@ -12,6 +12,20 @@ import scipy.sparse as sp
 
 from fasttree.datasets import load_wine_quality
 
+#: Real tables of the comparisons.
+TABLES = (
+    "adult",
+    "covertype",
+    "letter",
+    "churn",
+    "nursery",
+    "kdd99_10pct",
+    "california",
+    "wine_quality",
+    "bike_sharing_hour",
+    "diamonds",
+)
+
 #: Tables whose integer target is a quantity, not a class.
 REGRESSION_TABLES = frozenset({"bike_sharing_hour", "california", "diamonds", "wine_quality"})
 
@@ -38,6 +52,13 @@ def continuous_target(X, seed=0):
     """A linear function of the columns plus noise: the full tree has one row per leaf."""
     rng = np.random.default_rng(seed)
     return X @ rng.standard_normal(X.shape[1]) + rng.standard_normal(X.shape[0])
+
+
+def many_targets(X, n_outputs, seed=0):
+    """Linear functions of the columns plus noise, one for each output."""
+    rng = np.random.default_rng(seed)
+    signal = X @ rng.standard_normal((X.shape[1], n_outputs))
+    return signal + signal.std() * rng.standard_normal(signal.shape)
 
 
 def regression(n_samples=100_000, n_features=20, seed=0):

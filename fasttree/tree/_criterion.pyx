@@ -13,10 +13,10 @@ from libcpp.utility cimport move
 from fasttree.engine.core cimport (
     MAX_RECORD_WEIGHT, RECORD_BITS,
     Grid, TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, excess_exponent, largest_magnitude,
-    target_grid, weight_grid,
+    padded, target_grid, weight_grid,
 )
 from fasttree.engine.criteria cimport make_searcher_by
-from fasttree.utils._typedefs cimport int64_t, uint8_t, uint32_t
+from fasttree.utils._typedefs cimport float32_t, int64_t, uint8_t, uint32_t
 
 
 from fasttree.tree import _split_scores as split_scores
@@ -93,7 +93,7 @@ cdef class Criterion:
 
     cdef int place(self, rows, uint32_t n_rows) except -1:
         """Move the targets of a sample to the places of its rows among all n_rows."""
-        for name in ("y", "w", "weights", "classes", "sums", "order_rank", "levels"):
+        for name in ("y", "w", "weights", "classes", "sums", "rough", "order_rank", "levels"):
             array = self.arrays.get(name)
             if array is None:
                 continue
@@ -108,6 +108,7 @@ cdef class Criterion:
         self.targets.weights = <const int64_t*> address(self.arrays.get("weights"))
         self.targets.classes = address(self.arrays.get("classes"))
         self.targets.sums = <const int64_t*> address(self.arrays.get("sums"))
+        self.targets.rough = <const float32_t*> address(self.arrays.get("rough"))
         self.targets.order_rank = <const uint32_t*> address(self.arrays.get("order_rank"))
         self.targets.levels = <const int64_t*> address(self.arrays.get("levels"))
         return 0
@@ -220,14 +221,14 @@ cdef class ClassificationCriterion(Criterion):
         shape = (y.shape[0], y.shape[1])
         self.targets.n_classes = &n_classes[0]
         self.targets.max_n_classes = <int> max_n_classes
-        if self.n_outputs == 1 and max_n_classes <= 256:
+        if max_n_classes <= 256:
             narrow = np.empty(shape, dtype=np.uint8)
             narrow_codes = &narrow[0, 0]
             for i in range(size):
                 narrow_codes[i] = <uint8_t> labels[i]
             self.targets.classes = narrow_codes
             self.arrays["classes"] = narrow
-            if max_n_classes == 2:
+            if max_n_classes == 2 and self.n_outputs == 1:
                 self.init_bits()
         else:
             wide = np.empty(shape, dtype=np.uint32)
@@ -394,7 +395,24 @@ cdef class MSE(RegressionCriterion):
         return 2
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
-        return self.init_sums(y, w, True)
+        self.init_sums(y, w, True)
+        if self.n_outputs > 1:
+            self.init_rough_sums()
+        return 0
+
+    cdef int init_rough_sums(self) except -1:
+        """The sums in single precision, of a scale that floats hold, in whole vectors."""
+        cdef const float32_t[:, ::1] rough
+        sums, y = np.asarray(self.arrays["sums"]), np.asarray(self.arrays["y"])
+        largest = largest_magnitude(self.targets.y, y.size)
+        self.targets.rough_scale = np.ldexp(1.0, -np.frexp(largest)[1])
+        units = np.asarray(self.arrays["grids"])[1] * self.targets.rough_scale
+        wide = np.zeros((len(sums), padded(<int> self.n_outputs)), dtype=np.float32)
+        np.multiply(sums, units, out=wide[:, :self.n_outputs], casting="same_kind")
+        rough = wide
+        self.targets.rough = &rough[0, 0]
+        self.arrays["rough"] = rough
+        return 0
 
 
 cdef enum:

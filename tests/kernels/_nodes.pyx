@@ -27,12 +27,15 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
         const double* w
         const int64_t* sums
         const double* sum_unit
+        const float* rough
+        double rough_scale
         const double* centre
         const double* log_counts
         const uint32_t* order_rank
         const int64_t* levels
         Simd simd
         cbool replay
+    size_t padded(int n_outputs)
     cdef cppclass FeatureBound:
         uint32_t least
         cbool holds(uint32_t n, uint32_t max_class_count)
@@ -52,6 +55,8 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
         void cell_scores(const uint32_t* entries, uint32_t size, double* scores)
         void stops(const uint32_t* entries, uint32_t first, uint32_t last, double best,
                    vector[uint32_t]& positions, vector[double]& scores)
+        void found(const uint32_t* entries, uint32_t first, uint32_t last, double best,
+                   vector[uint32_t]& positions)
         cbool skip(const uint32_t* entries, uint32_t first, uint32_t n, double best, double& score)
         void count_classes(const uint32_t* entries, uint32_t n, int64_t* counts)
         double parting_bound(double n, double weight)
@@ -95,6 +100,7 @@ cdef class Node:
             weight = 1 if weights is None else np.asarray(weights)[:, None]
             sums = self.keep(np.ascontiguousarray(targets * weight, np.int64))
             self.t.sums = &sums[0, 0]
+            self.set_rough(np.asarray(sums))
             self.set_numbers(targets)
         self.probe = make_probe(criterion.encode(), self.t)
         self.probe.get().begin(&rows[0], self.n)
@@ -112,6 +118,14 @@ cdef class Node:
         bits = np.packbits(np.append(targets[:, 0] == 1, np.zeros(64, bool)), bitorder="little")
         cdef const uint32_t[::1] words = self.keep(bits[:len(bits) // 4 * 4].view(np.uint32))
         self.t.class_bits = &words[0]
+
+    cdef void set_rough(self, sums):
+        cdef const float[:, ::1] rough
+        wide = np.zeros((len(sums), padded(<int> sums.shape[1])), np.float32)
+        self.t.rough_scale = 2.0**-20
+        wide[:, :sums.shape[1]] = sums * self.t.rough_scale
+        rough = self.keep(wide)
+        self.t.rough = &rough[0, 0]
 
     cdef void set_numbers(self, targets):
         n_rows, n_outputs = targets.shape
@@ -143,6 +157,12 @@ cdef class Node:
         cdef vector[double] scores
         self.probe.get().stops(&entries[0], first, last, best, positions, scores)
         return np.array(positions, np.int64), np.array(scores, np.float64)
+
+    def found(self, const uint32_t[::1] entries, uint32_t first, uint32_t last, double best):
+        """Positions that the screen of many outputs finds."""
+        cdef vector[uint32_t] positions
+        self.probe.get().found(&entries[0], first, last, best, positions)
+        return np.array(positions, np.int64)
 
     def skip(self, const uint32_t[::1] entries, uint32_t first, uint32_t n, double best):
         cdef double score = 0.0

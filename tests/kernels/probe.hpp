@@ -23,6 +23,9 @@ public:
     // `last` + 1 and the score of `last`.
     virtual void stops(const uint32_t* entries, uint32_t first, uint32_t last, double best,
                        std::vector<uint32_t>& positions, std::vector<double>& scores) = 0;
+    // Positions behind `first`, up to `last`, that the screen of many outputs finds.
+    virtual void found(const uint32_t* entries, uint32_t first, uint32_t last, double best,
+                       std::vector<uint32_t>& positions) = 0;
     // Whether the n rows behind the first are skipped; the score where the accumulator then is.
     virtual bool skip(const uint32_t* entries, uint32_t first, uint32_t n, double best,
                       double& score) = 0;
@@ -92,6 +95,15 @@ public:
             positions.push_back(p);
             scores.push_back(acc_.score());
         } while (p <= last);
+    }
+    void found(const uint32_t* entries, uint32_t first, uint32_t last, double best,
+               std::vector<uint32_t>& positions) override {
+        if constexpr (has_screen<Acc>::value) {
+            acc_.reset();
+            acc_.move(entries, first);
+            acc_.screen.find(entries, first, last, acc_.left_.data(), acc_.w, acc_.w_left, best,
+                             [&](uint32_t position) { positions.push_back(position); });
+        }
     }
     bool skip(const uint32_t* entries, uint32_t first, uint32_t n_rows, double best,
               double& score) override {

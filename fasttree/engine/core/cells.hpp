@@ -10,6 +10,7 @@ public:
     virtual ~Cells() = default;
     // Bytes of a distinct value's cell.
     virtual size_t bytes() const = 0;
+    virtual int n_outputs() const = 0;
     // Adds rows to tables: table f starts at cells + offsets[f], and row r falls in its cell
     // number codes[r * stride + slots[f]].
     virtual void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,

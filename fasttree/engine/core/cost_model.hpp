@@ -8,18 +8,27 @@
 
 namespace fasttree {
 
+// Counting a row of a feature.
+inline double counting_row(int n_outputs) noexcept {
+    constexpr double ROW = 1.2, OUTPUT = 0.15;
+    return ROW + OUTPUT * (n_outputs - 1);
+}
+
 // A feature of n rows and n_values distinct ones in a node: counting pays one cell per value
-// (zeroed, filled, scanned), a counting sort pays its rows more dearly.
-inline bool counts_pay(uint32_t n, uint32_t n_values, size_t cell_bytes) {
-    constexpr double SORT_ROW = 5.0, COUNT_ROW = 1.2, SCAN_CELL = 1.5, CELL_BYTE = 0.10;
-    const double scan = n_values * (SCAN_CELL + CELL_BYTE * static_cast<double>(cell_bytes));
-    return COUNT_ROW * n + scan < SORT_ROW * n;
+// (zeroed, filled, scanned; in vectors if there are many outputs), a counting sort pays its rows
+// more dearly.
+inline bool counts_pay(uint32_t n, uint32_t n_values, size_t cell_bytes, int n_outputs) {
+    constexpr double SORT_ROW = 5.0, SORT_OUTPUT = 0.3, SCAN_CELL = 1.5;
+    const double cell_byte = n_outputs > 1 ? 0.04 : 0.10;
+    const double scan = n_values * (SCAN_CELL + cell_byte * static_cast<double>(cell_bytes));
+    const double sort = SORT_ROW + SORT_OUTPUT * (n_outputs - 1);
+    return counting_row(n_outputs) * n + scan < sort * n;
 }
 
 // Counting n rows in n_features tables against subtracting tables of `bytes`.
-inline bool subtraction_is_cheaper(uint32_t n, uint32_t n_features, size_t bytes) {
-    constexpr double COUNT_ROW = 1.2, SUBTRACT_BYTE = 0.06;
-    return COUNT_ROW * n * n_features > SUBTRACT_BYTE * static_cast<double>(bytes);
+inline bool subtraction_is_cheaper(uint32_t n, uint32_t n_features, size_t bytes, int n_outputs) {
+    constexpr double SUBTRACT_BYTE = 0.06;
+    return counting_row(n_outputs) * n * n_features > SUBTRACT_BYTE * static_cast<double>(bytes);
 }
 
 // Sorted lists cost a partition of every list at every split; sorting in the node costs a sort
@@ -62,12 +71,12 @@ inline bool filtering_pays(size_t n_rows, size_t n_kept) noexcept {
     return FILTER * static_cast<double>(n_rows) < SORT * static_cast<double>(n_kept);
 }
 
-// A score of many terms, one for each class, against two more steps along the feature that tell
-// where none of the positions ahead needs one: after a few that were scored in vain.
+// A score that looks at every class, against two more steps along the feature that tell where none
+// of the positions ahead needs one: after a few that were scored in vain.
 constexpr uint32_t PATIENCE = 8;
-inline bool survey_pays(size_t n_terms) noexcept {
+inline bool survey_pays(size_t n_classes) noexcept {
     constexpr size_t MANY = 16;
-    return n_terms > MANY;
+    return n_classes > MANY;
 }
 
 // Sorting all of a sparse column for all fits on an encoding, where a node holds n_kept of its n

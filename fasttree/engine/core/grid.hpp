@@ -149,7 +149,7 @@ inline Grid target_grid(const double* y, size_t n, const double* w,
     };
     for (size_t i = 0; i < n; ++i) {
         const double target = y[i], wi = std::fabs(weight_of(i));
-        integers &= target == std::floor(target);
+        integers = integers && target == std::floor(target);
         sum += wi * target;
         absolute += std::fabs(wi * target);
         weight += wi;

@@ -37,6 +37,9 @@ struct Targets {
     const double* w;             // [n_rows] as given or scaled, or null
     const int64_t* sums;         // [n_rows * n_outputs] weight * (y - centre) in units of sum_unit
     const double* sum_unit;      // [n_outputs]
+    const float* rough;          // [n_rows * padded(n_outputs)] sums times sum_unit times
+                                 // rough_scale, a power of two; squared error of many outputs
+    double rough_scale;
     const double* centre;        // [n_outputs]
     const double* log_counts;    // [-8 .. n_rows + 8] logarithms, padded; Poisson of one output
     const uint32_t* order_rank;  // [n_outputs * n_rows] rank of y, ties by row, absolute error
@@ -46,6 +49,12 @@ struct Targets {
     bool replay;                 // scikit-learn's impurity formulas, see ties.hpp
 };
 static_assert(is_value<Targets>);
+
+// Outputs of a vector; where vectors take all outputs of a row, zeros fill the last.
+constexpr int OUTPUT_LANES = 8;
+constexpr size_t padded(int n_outputs) {
+    return static_cast<size_t>(n_outputs + OUTPUT_LANES - 1) / OUTPUT_LANES * OUTPUT_LANES;
+}
 
 // Half of a record holds the sum of 16 weights below MAX_RECORD_WEIGHT.
 constexpr int RECORD_BITS = 16;

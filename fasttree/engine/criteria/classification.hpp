@@ -7,11 +7,13 @@ namespace fasttree {
 
 template <template <class, class, bool> class Criterion, class Weights>
 Searcher make_classification(const Targets& t) {
-    if (t.n_outputs > 1) return make_searcher<Criterion<Weights, uint32_t, false>>(t);
-    if (t.max_n_classes > 256) {
-        return make_searcher<Criterion<Weights, uint32_t, true>>(t);
+    const bool is_narrow = t.max_n_classes <= 256;
+    if (t.n_outputs > 1) {
+        return is_narrow ? make_searcher<Criterion<Weights, uint8_t, false>>(t)
+                         : make_searcher<Criterion<Weights, uint32_t, false>>(t);
     }
-    return make_searcher<Criterion<Weights, uint8_t, true>>(t);
+    return is_narrow ? make_searcher<Criterion<Weights, uint8_t, true>>(t)
+                     : make_searcher<Criterion<Weights, uint32_t, true>>(t);
 }
 
 template <template <class, class, bool> class Criterion>

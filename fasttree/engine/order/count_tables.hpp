@@ -162,7 +162,8 @@ public:
             }
         }
         const uint32_t n_saved = both ? n_larger : n_larger - n_smaller;
-        return n_features > 0 && subtraction_is_cheaper(n_saved, n_features, bytes);
+        return n_features > 0 &&
+               subtraction_is_cheaper(n_saved, n_features, bytes, cells_->n_outputs());
     }
     // The parent's table becomes that of its child of n rows, whose sibling's table is given.
     // Threads take shares, as in `fill`.
@@ -195,7 +196,8 @@ private:
     // Of a column of codes; if not in all rows of the fit, then in no node.
     bool pays(uint32_t f, uint32_t n) const {
         const size_t n_values = data_->columns[f].values.size();
-        return forced_ || counts_pay(n, static_cast<uint32_t>(n_values), cell_);
+        return forced_ ||
+               counts_pay(n, static_cast<uint32_t>(n_values), cell_, cells_->n_outputs());
     }
 
     int add(TableCells cells) {

@@ -58,6 +58,7 @@ class CellsOf final : public Cells {
 public:
     explicit CellsOf(const Acc& acc) : acc_(acc) {}
 
+    int n_outputs() const override { return acc_.t.n_outputs; }
     size_t bytes() const override { return acc_.cell_size() * sizeof(Cell); }
     void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
               const uint32_t* slots, const size_t* offsets, uint32_t n_tables,

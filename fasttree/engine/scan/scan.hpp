@@ -227,14 +227,25 @@ private:
             }
             return found;
         }
+        if constexpr (has_screen<Acc>::value && !checked) {
+            if (!acc_.t.has_negative_weights) {
+                acc_.screen.find(runs.entries, p, last, acc_.left_.data(), acc_.w, acc_.w_left,
+                                 best.score, [&](uint32_t position) {
+                    acc_.move(runs.entries + p, position - p);
+                    p = position;
+                    found |= consider<checked>(p, p, base + p, missing_left, limits, best);
+                });
+                return found;
+            }
+        }
         double floor = best.score;
         uint32_t n_scored = 0;
         while ((p = advance(acc_, runs.entries, p, last, floor)) <= last) {
             found |= consider<checked>(p, p, base + p, missing_left, limits, best);
             floor = std::max(floor, best.score);
-            if constexpr (has_least_score<Acc>::value) {
-                if (++n_scored == PATIENCE && survey_pays(acc_.score_terms())) {
-                    floor = std::max(floor, survey<checked>(runs.entries, p, last, limits, floor));
+            if constexpr (has_estimate<Acc>::value) {
+                if (++n_scored == PATIENCE && survey_pays(acc_.total.size())) {
+                    floor = std::max(floor, survey<checked>(runs.entries, p, last, limits));
                     begin_at(p);
                 }
             }
@@ -242,14 +253,14 @@ private:
         return found;
     }
 
-    // What the best of the positions behind p scores at least if that is more than `least`, less a
-    // bit. Moves the accumulator.
+    // What the best of the positions behind p scores at least, less a bit. Moves the accumulator.
     template <bool checked>
-    double survey(const uint32_t* entries, uint32_t p, uint32_t last, const Limits& limits,
-                  double least) {
-        double middle;
-        while ((p = advance(acc_, entries, p, last, least)) <= last) {
-            const double score = acc_.least_score();
+    double survey(const uint32_t* entries, uint32_t p, uint32_t last, const Limits& limits) {
+        double least = MINUS_INFINITY, middle;
+        while (p < last) {
+            acc_.add(entries[p++] & ROW);
+            if (!(entries[p] & BOUNDARY)) continue;
+            const double score = acc_.estimate() - acc_.estimate_error();
             if (score > least && (!checked || is_admissible(limits, false, middle))) least = score;
         }
         return just_below(least);

@@ -106,12 +106,20 @@ struct has_begin_pass : std::false_type {};
 template <class Acc>
 struct has_begin_pass<Acc, std::void_t<decltype(&Acc::begin_pass)>> : std::true_type {};
 
-// Accumulators whose score() looks at every class or output, score_terms() in number, and is at least
-// least_score(), which is quicker.
+// Accumulators whose score() looks at every class, and whose estimate() of it, off by at most
+// estimate_error(), does not.
 template <class Acc, class = void>
-struct has_least_score : std::false_type {};
+struct has_estimate : std::false_type {};
 template <class Acc>
-struct has_least_score<Acc, std::void_t<decltype(&Acc::least_score)>> : std::true_type {};
+struct has_estimate<Acc, std::void_t<decltype(&Acc::estimate)>> : std::true_type {};
+
+// Accumulators that look along a feature for positions worth a score: `screen.find`, unless
+// weights are negative. Then move(entries, n) moves n rows to the left.
+template <class Acc, class = void>
+struct has_screen : std::false_type {};
+template <class Acc>
+struct has_screen<Acc, std::void_t<decltype(std::declval<Acc&>().move(nullptr, 0u))>>
+    : std::true_type {};
 
 // Accumulators that can begin with a cell of a node's rows instead: begin_cell(cell).
 template <class Acc, class = void>

@@ -198,26 +198,6 @@ FASTTREE_AVX512 inline uint32_t advance_sums_avx512(Acc& acc, const uint32_t* en
     return last + 1;
 }
 
-// Squared error of many outputs, those of a row in vectors.
-template <class Weights>
-FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<Weights, false>& acc,
-                                               const uint32_t* entries, uint32_t p, uint32_t last,
-                                               double best) {
-    while (p < last) {
-        const uint32_t row = entries[p++] & ROW;
-        if (!(entries[p] & BOUNDARY)) {
-            acc.add(row);
-            continue;
-        }
-        acc.w_left += acc.w[row];
-        const double squares =
-            acc.screen.moved_squares(acc.t.sums + static_cast<size_t>(row) * acc.n_outputs,
-                                     acc.left_.data(), acc.w_left);
-        if (acc.screen.may_beat(squares, acc.w_left, best)) return p;
-    }
-    return last + 1;
-}
-
 // Vectors do not pay for fewer candidates.
 constexpr uint32_t FEW_CANDIDATES = 4;
 
@@ -246,14 +226,6 @@ template <>
 inline uint32_t advance(SquaredError<SampleWeights, true>& acc, const uint32_t* entries,
                         uint32_t p, uint32_t last, double best) {
     return !acc.t.has_negative_weights && takes_vectors(acc, last - p)
-               ? advance_avx512(acc, entries, p, last, best)
-               : advance_portable(acc, entries, p, last, best);
-}
-
-template <class Weights>
-inline uint32_t advance(SquaredError<Weights, false>& acc, const uint32_t* entries, uint32_t p,
-                        uint32_t last, double best) {
-    return acc.t.simd == SIMD_AVX512 && !acc.t.has_negative_weights
                ? advance_avx512(acc, entries, p, last, best)
                : advance_portable(acc, entries, p, last, best);
 }

@@ -85,9 +85,8 @@ struct ChiSquare : ClassWeights<Weights, Class, single_output> {
         const double l = to_double(w_left);
         return (to_double(w_total) * shares - this->outputs() * l * l) / product();
     }
-    double least_score() const { return estimate() - error / product(); }
-    size_t score_terms() const { return total.size(); }
-    bool may_beat(double best) const { return estimate() + error / product() > best; }
+    double estimate_error() const { return error / product(); }
+    bool may_beat(double best) const { return estimate() + estimate_error() > best; }
     double sklearn_score() const { return score(); }
 
 private:

@@ -408,8 +408,7 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
         const int64_t children = term(w_left) + term(w_total - w_left);
         return to_double(terms - this->outputs() * children) / scale;
     }
-    double least_score() const { return estimate() - slack; }
-    size_t score_terms() const { return total.size(); }
+    double estimate_error() const { return slack; }
     bool may_beat(double best) const { return estimate() + slack > best; }
     // Both children pure: the terms cancel exactly, and no others round to more.
     double perfect_score(const uint32_t* rows, uint32_t n) {

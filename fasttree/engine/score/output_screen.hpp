@@ -1,18 +1,20 @@
-// Squared error of many outputs, in vectors over the outputs of a position.
+// Squared error of many outputs: which positions are worth an exact score.
 //
 // Let L_k be the sum of output k on the left, T_k that of the node, u_k its unit, and
 //     e_k = u_k (L_k - T_k w_L / W),
-// so that the score is W^2 sum e_k^2 / (w_L w_R). `OutputScreen` forms e_k in doubles. It is off by
-// less than 1e-15 (|e_k| + |u_k T_k| w_L / W), hence sum e_k^2 by less than
-//     ETA sum e_k^2 + w_L^2 blur,    blur = BLUR sum (u_k T_k / W)^2,    BLUR > 1e-30 / ETA,
-// because 2 a b <= ETA a^2 + b^2 / ETA. ETA is generous enough for the rounding of all other sums
-// and products, of up to a million outputs.
+// so that the score is W^2 |e|^2 / (w_L w_R). `Targets::rough` holds the targets u_k x_k in single
+// precision, scaled: moving along a feature takes as long as reading them does. Each row is off by
+// at most 2**-24 times its length, hence the sums of some rows of a node by 2**-24 times `length_`,
+// the lengths of its rows added up. Sums are in doubles.
 #pragma once
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "engine/core/impurity.hpp"
+#include "engine/core/runs.hpp"
 #include "engine/core/targets.hpp"
 #include "engine/simd/simd.hpp"
 
@@ -21,97 +23,148 @@ namespace fasttree {
 // For a single output, whose `advance` has screens of its own.
 struct NoOutputScreen {
     explicit NoOutputScreen(const Targets&) {}
-    void begin_node(const int64_t*, int64_t) {}
+    void begin_node(const int64_t*, int64_t, const uint32_t*, uint32_t) {}
+    void begin_cell(const int64_t*, int64_t) {}
 };
 
-// Outputs of a vector; sums of outputs are padded with zeros to whole ones.
-constexpr int OUTPUT_LANES = 8;
-constexpr size_t padded(int n_outputs) {
-    return static_cast<size_t>(n_outputs + OUTPUT_LANES - 1) / OUTPUT_LANES * OUTPUT_LANES;
-}
-
 class OutputScreen {
-    static constexpr double ETA = 1e-9, BLUR = 4e-21;
+    // Relative rounding of all sums and products, of up to a million outputs, generously.
+    static constexpr double ROUNDING = 1e-9;
     static constexpr int LANES = OUTPUT_LANES;
 
+    struct Found {
+        uint32_t position;
+        double most;  // what the root of its score is at most, times scale / W
+    };
+
     const Targets& t_;
-    std::vector<double> unit_, mean_;  // u_k and u_k T_k / W, padded with zeros
-    double w_total_ = 0.0, blur_ = 0.0;
+    const size_t n_;                    // outputs and zeros to whole vectors
+    std::vector<float> lengths_;        // of the rows of `rough`
+    std::vector<double> unit_, mean_;   // u_k and u_k T_k / W, scaled
+    std::vector<double> left_;          // sums, scaled
+    std::vector<Found> found_;
+    double w_total_ = 0.0, length_ = INFINITE;
 
 public:
     explicit OutputScreen(const Targets& t)
-        : t_(t), unit_(padded(t.n_outputs)), mean_(unit_.size()) {
-        std::copy_n(t.sum_unit, t.n_outputs, unit_.begin());
+        : t_(t), n_(padded(t.n_outputs)), lengths_(t.n_rows), unit_(n_), mean_(n_), left_(n_) {
+        for (int k = 0; k < t.n_outputs; ++k) unit_[k] = t.sum_unit[k] * t.rough_scale;
+        for (uint32_t row = 0; row < t.n_rows; ++row) {
+            // Sums about zero of nothing on the left: the squares of the row itself.
+            std::fill(left_.begin(), left_.end(), 0.0);
+            lengths_[row] = static_cast<float>(std::sqrt(moved_squares(row, 0.0)));
+        }
     }
 
-    void begin_node(const int64_t* total, int64_t w_total) {
+    void begin_node(const int64_t* total, int64_t w_total, const uint32_t* rows, uint32_t n) {
+        begin_cell(total, w_total);
+        constexpr double SMALLEST = 0x1p-140;  // below it, floats are off by more
+        length_ = 0.0;
+        for (uint32_t i = 0; i < n; ++i) length_ += lengths_[rows[i]];
+        length_ += SMALLEST * n * t_.n_outputs;
+    }
+    // Of unknown rows nothing is screened.
+    void begin_cell(const int64_t* total, int64_t w_total) {
         w_total_ = to_double(w_total);
-        blur_ = 0.0;
-        for (int k = 0; k < t_.n_outputs; ++k) {
-            mean_[k] = to_double(total[k]) / w_total_ * t_.sum_unit[k];
-            blur_ += mean_[k] * mean_[k];
-        }
-        blur_ *= BLUR;
+        length_ = INFINITE;
+        const double share = 1.0 / w_total_;
+        call(t_.simd, [&]() FASTTREE_INLINE {
+            for (size_t k = 0; k < n_; ++k) mean_[k] = to_double(total[k]) * unit_[k] * share;
+        });
     }
 
-    // Sum of e_k^2.
-    double squares(const int64_t* left, int64_t w_left) const {
-#if FASTTREE_X86
-        if (t_.simd == SIMD_AVX512) return squares_avx512(left, w_left);
-#endif
+    // False only if the score of these sums is not more than `best`.
+    bool may_beat(const int64_t* left, int64_t w_left, double best) const {
+        constexpr double SLACK = 1e-14;
+        const double root = scaled_root(best);
+        if (root < 0.0) return true;
         const double wl = to_double(w_left);
-        double sums[LANES] = {};  // of every eighth output, so that none waits for the one before
-        for (size_t k = 0; k < unit_.size(); k += LANES) {
-            for (int i = 0; i < LANES; ++i) {
-                const double e = to_double(left[k + i]) * unit_[k + i] - mean_[k + i] * wl;
-                sums[i] += e * e;
-            }
-        }
-        return (sums[0] + sums[1]) + (sums[2] + sums[3]) + (sums[4] + sums[5]) +
-               (sums[6] + sums[7]);
-    }
-    // False only if the score, given the squares, is not more than `best`.
-    bool may_beat(double squares, int64_t w_left, double best) const {
-        const double wl = to_double(w_left), wr = w_total_ - wl;
-        return (squares * (1.0 + ETA) + wl * wl * blur_) * (w_total_ * w_total_) > best * (wl * wr);
-    }
-    // The score is not less.
-    double least_score(double squares, int64_t w_left) const {
-        const double wl = to_double(w_left), wr = w_total_ - wl;
-        return (squares * (1.0 - ETA) - wl * wl * blur_) * (w_total_ * w_total_) / (wl * wr);
+        const double least = root * std::sqrt(wl * (w_total_ - wl)) - SLACK * length_;
+        return !(least > 0.0 && squares(left, wl) <= least * least);
     }
 
-#if FASTTREE_X86
-    FASTTREE_AVX512 double squares_avx512(const int64_t* left, int64_t w_left) const {
-        const __m512d wl = _mm512_set1_pd(to_double(w_left));
-        __m512d sum = _mm512_setzero_pd();
-        for (size_t k = 0; k < unit_.size(); k += LANES) {
-            add_squares(_mm512_loadu_si512(left + k), wl, k, sum);
+    // Calls take(position) in ascending order at the positions behind p, up to `last`, that may
+    // score more than `best` and are not known to score less than another of them. `left` holds
+    // the first p rows.
+    template <class Weights, class Take>
+    void find(const uint32_t* entries, uint32_t p, uint32_t last, const int64_t* left,
+              const Weights& w, int64_t w_left, double best, const Take& take) {
+        constexpr double SLACK = 0x1p-23;
+        const double slack = SLACK * length_;
+        double floor = scaled_root(best);
+        for (size_t k = 0; k < n_; ++k) left_[k] = to_double(left[k]) * unit_[k];
+        found_.clear();
+        while (p < last) {
+            const uint32_t row = entries[p++] & ROW;
+            w_left += w[row];
+            const double wl = to_double(w_left), squares = moved_squares(row, wl);
+            if (!(entries[p] & BOUNDARY)) continue;
+            const double product = std::sqrt(wl * (w_total_ - wl)), least = floor * product - slack;
+            if (least > 0.0 && squares <= least * least) continue;
+            if (!(product > 0.0)) continue;  // no score
+            const double length = std::sqrt(squares);
+            found_.push_back({p, (length * (1.0 + ROUNDING) + slack) / product});
+            floor = std::max(floor, (length * (1.0 - ROUNDING) - slack) / product);
         }
-        return _mm512_reduce_add_pd(sum);
-    }
-    // The same of left += sums.
-    FASTTREE_AVX512 double moved_squares(const int64_t* sums, int64_t* left, int64_t w_left) const {
-        const __m512d wl = _mm512_set1_pd(to_double(w_left));
-        __m512d sum = _mm512_setzero_pd();
-        int n = t_.n_outputs;
-        for (size_t k = 0; k < unit_.size(); k += LANES, n -= LANES) {
-            const __mmask8 lanes = static_cast<__mmask8>(n >= LANES ? 0xff : (1 << n) - 1);
-            const __m512i l = _mm512_add_epi64(_mm512_loadu_si512(left + k),
-                                               _mm512_maskz_loadu_epi64(lanes, sums + k));
-            _mm512_storeu_si512(left + k, l);
-            add_squares(l, wl, k, sum);
+        for (const Found& found : found_) {
+            if (found.most >= floor) take(found.position);
         }
-        return _mm512_reduce_add_pd(sum);
     }
 
 private:
-    FASTTREE_AVX512 void add_squares(__m512i left, __m512d w_left, size_t k, __m512d& sum) const {
-        const __m512d l = _mm512_mul_pd(_mm512_cvtepi64_pd(left), _mm512_loadu_pd(&unit_[k]));
-        const __m512d e = _mm512_fnmadd_pd(_mm512_loadu_pd(&mean_[k]), w_left, l);
-        sum = _mm512_fmadd_pd(e, e, sum);
+    // The root of a score times scale / W, rounded down; below 0: any.
+    double scaled_root(double score) const {
+        return score > 0.0 ? std::sqrt(score) * (t_.rough_scale / w_total_) * (1.0 - ROUNDING)
+                           : -1.0;
+    }
+
+    // |e|^2 of integer sums.
+    double squares(const int64_t* left, double w_left) const {
+        double sums[LANES] = {};  // of every eighth output, so that none waits for the one before
+        call(t_.simd, [&]() FASTTREE_INLINE {
+            for (size_t k = 0; k < n_; k += LANES) {
+                for (int i = 0; i < LANES; ++i) {
+                    const double e = to_double(left[k + i]) * unit_[k + i] - mean_[k + i] * w_left;
+                    sums[i] += e * e;
+                }
+            }
+        });
+        return add_up(sums);
+    }
+    // Moves a row to the left; |e|^2.
+    double moved_squares(uint32_t row, double w_left) {
+        const float* rough = t_.rough + row * n_;
+#if FASTTREE_X86
+        if (t_.simd == SIMD_AVX512) return moved_squares_avx512(rough, w_left);
+#endif
+        double sums[LANES] = {};
+        for (size_t k = 0; k < n_; k += LANES) {
+            for (int i = 0; i < LANES; ++i) {
+                left_[k + i] += rough[k + i];
+                const double e = left_[k + i] - mean_[k + i] * w_left;
+                sums[i] += e * e;
+            }
+        }
+        return add_up(sums);
+    }
+#if FASTTREE_X86
+    FASTTREE_AVX512 double moved_squares_avx512(const float* rough, double w_left) {
+        const __m512d wl = _mm512_set1_pd(w_left);
+        __m512d sum = _mm512_setzero_pd();
+        for (size_t k = 0; k < n_; k += LANES) {
+            const __m512d l = _mm512_add_pd(_mm512_loadu_pd(&left_[k]),
+                                            _mm512_cvtps_pd(_mm256_loadu_ps(rough + k)));
+            _mm512_storeu_pd(&left_[k], l);
+            const __m512d e = _mm512_fnmadd_pd(_mm512_loadu_pd(&mean_[k]), wl, l);
+            sum = _mm512_fmadd_pd(e, e, sum);
+        }
+        return _mm512_reduce_add_pd(sum);
     }
 #endif
+    static double add_up(const double* sums) {
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]) + (sums[4] + sums[5]) +
+               (sums[6] + sums[7]);
+    }
 };
 
 }  // namespace fasttree

@@ -106,7 +106,15 @@ struct TargetSums : AccumulatorBase<Weights> {
     // Means of the node's targets; true if all its rows have the same targets.
     bool begin_stats(const uint32_t* rows, uint32_t n) {
         const double weight = to_double(w_total) * t.weight_unit;
-        for (int k = 0; k < outputs(); ++k) mean[k] = raw_sum(total(k), w_total, k) / weight;
+        if constexpr (single_output) {
+            mean[0] = raw_sum(total1, w_total, 0) / weight;
+        } else {
+            call(t.simd, [&]() FASTTREE_INLINE {
+                for (int k = 0; k < n_outputs; ++k) {
+                    mean[k] = raw_sum(total_[k], w_total, k) / weight;
+                }
+            });
+        }
         bool all_equal = true;
         for (int k = 0; k < outputs(); ++k) {
             const double first = raw_target(rows[0], k);
@@ -144,11 +152,11 @@ struct SquaredError : TargetSums<Weights, single_output> {
 
     void begin_node(const uint32_t* rows, uint32_t n) {
         Base::begin_node(rows, n);
-        screen.begin_node(this->total_.data(), w_total);
+        screen.begin_node(this->total_.data(), w_total, rows, n);
     }
     void begin_cell(const Cell* cell) {
         Base::begin_cell(cell);
-        screen.begin_node(this->total_.data(), w_total);
+        screen.begin_cell(this->total_.data(), w_total);
     }
 
     double perfect_score(const uint32_t* rows, uint32_t n) {
@@ -158,17 +166,17 @@ struct SquaredError : TargetSums<Weights, single_output> {
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) {
         out.weight = to_double(w_total) * t.weight_unit;
         out.pure = this->begin_stats(rows, n);
-        out.impurity = t.replay ? sklearn_impurity(rows, n, out.weight)
-                                          : variance(rows, n, out.weight);
+        if (t.replay) out.impurity = sklearn_impurity(rows, n, out.weight);
+        else out.impurity = out.pure ? 0.0 : variance(rows, n, out.weight);
     }
     // Mean square about the mean, corrected for the rounding of the mean.
     double variance(const uint32_t* rows, uint32_t n, double weight) const {
-        const auto add = [&](double* squares, double* residual) FASTTREE_INLINE {
+        const auto add = [&](double* FASTTREE_RESTRICT squares,
+                             double* FASTTREE_RESTRICT residual) FASTTREE_INLINE {
             const double* m = mean.data();
             for (uint32_t i = 0; i < n; ++i) {
                 const double w = this->raw_weight(rows[i]);
                 const double* y = t.y + static_cast<size_t>(rows[i]) * this->outputs();
-                FASTTREE_IVDEP
                 for (int k = 0; k < this->outputs(); ++k) {
                     const double d = y[k] - m[k];
                     const double wd = w * d;
@@ -215,6 +223,12 @@ struct SquaredError : TargetSums<Weights, single_output> {
         return impurity / this->outputs();
     }
 
+    template <bool many = !single_output, class = std::enable_if_t<many>>
+    void move(const uint32_t* entries, uint32_t n) {
+        call(t.simd, [&]() FASTTREE_INLINE {
+            for (uint32_t i = 0; i < n; ++i) this->add(entries[i] & ROW);
+        });
+    }
     double score() const {
         if constexpr (single_output) {
             return separation(this->left1, w_left, this->total1, w_total);
@@ -229,12 +243,6 @@ struct SquaredError : TargetSums<Weights, single_output> {
         });
         return sum;
     }
-    // Terms that take as long as those of classes.
-    size_t score_terms() const { return single_output ? 1 : 4 * static_cast<size_t>(this->n_outputs); }
-    double least_score() const {
-        if constexpr (single_output) return score();
-        else return screen.least_score(screen.squares(this->left_.data(), w_left), w_left);
-    }
     // D in doubles, enlarged by what rounding may have lost.
     bool may_beat(double best) const {
         if constexpr (single_output) {
@@ -246,7 +254,7 @@ struct SquaredError : TargetSums<Weights, single_output> {
             return d * d > best * (wl * wr) * SCREEN;
         } else {
             if (t.has_negative_weights) return score() > best;
-            return screen.may_beat(screen.squares(this->left_.data(), w_left), w_left, best);
+            return screen.may_beat(this->left_.data(), w_left, best);
         }
     }
     double sklearn_score() const {

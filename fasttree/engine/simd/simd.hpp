@@ -42,11 +42,13 @@ inline bool has_simd(Simd simd) noexcept {
 #if FASTTREE_X86
 #define FASTTREE_INLINE __attribute__((always_inline))
 #define FASTTREE_IVDEP _Pragma("GCC ivdep")
+#define FASTTREE_RESTRICT __restrict__
 template <class Loop>
 FASTTREE_AVX512 inline void call_avx512(const Loop& loop) { loop(); }
 #else
 #define FASTTREE_INLINE
 #define FASTTREE_IVDEP
+#define FASTTREE_RESTRICT
 #endif
 template <class Loop>
 inline void call(Simd simd, const Loop& loop) {
