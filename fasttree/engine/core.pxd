@@ -33,6 +33,7 @@ cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
         const int64_t* sums
         const double* sum_unit
         const float* rough
+        const int64_t* rough_centre
         double rough_scale
         const double* centre
         const double* log_counts
@@ -210,7 +211,7 @@ cdef extern from "engine/core/grid.hpp" namespace "fasttree" nogil:
     const int TARGET_EXPONENT
     int excess_exponent(double largest, int ordinary) noexcept
     double largest_magnitude(const double* values, size_t n) noexcept
-    size_t padded(int n_outputs) noexcept
+    size_t padded(int n_outputs)
     WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t* out) except +
     Grid target_grid(const double* y, size_t n, const double* w,
                      const int64_t* weights, double weight_unit, cbool centred,

@@ -401,17 +401,23 @@ cdef class MSE(RegressionCriterion):
         return 0
 
     cdef int init_rough_sums(self) except -1:
-        """The sums in single precision, of a scale that floats hold, in whole vectors."""
+        """The sums in single precision about their means, of a scale that floats hold."""
         cdef const float32_t[:, ::1] rough
+        cdef const int64_t[::1] centre
         sums, y = np.asarray(self.arrays["sums"]), np.asarray(self.arrays["y"])
+        weights = self.arrays.get("weights")
         largest = largest_magnitude(self.targets.y, y.size)
-        self.targets.rough_scale = np.ldexp(1.0, -np.frexp(largest)[1])
+        self.targets.rough_scale = ldexp(1.0, -np.frexp(largest)[1])
         units = np.asarray(self.arrays["grids"])[1] * self.targets.rough_scale
+        total = len(sums) if weights is None else np.sum(weights)
+        centres = np.rint(sums.sum(axis=0) / total).astype(np.int64)
+        if centres.any():
+            sums = sums - (centres if weights is None else np.multiply.outer(weights, centres))
         wide = np.zeros((len(sums), padded(<int> self.n_outputs)), dtype=np.float32)
         np.multiply(sums, units, out=wide[:, :self.n_outputs], casting="same_kind")
-        rough = wide
-        self.targets.rough = &rough[0, 0]
-        self.arrays["rough"] = rough
+        rough, centre = wide, centres
+        self.targets.rough, self.targets.rough_centre = &rough[0, 0], &centre[0]
+        self.arrays |= {"rough": rough, "rough_centre": centre}
         return 0
 
 

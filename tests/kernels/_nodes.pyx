@@ -28,6 +28,7 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
         const int64_t* sums
         const double* sum_unit
         const float* rough
+        const int64_t* rough_centre
         double rough_scale
         const double* centre
         const double* log_counts
@@ -100,7 +101,7 @@ cdef class Node:
             weight = 1 if weights is None else np.asarray(weights)[:, None]
             sums = self.keep(np.ascontiguousarray(targets * weight, np.int64))
             self.t.sums = &sums[0, 0]
-            self.set_rough(np.asarray(sums))
+            self.set_rough(targets, weight)
             self.set_numbers(targets)
         self.probe = make_probe(criterion.encode(), self.t)
         self.probe.get().begin(&rows[0], self.n)
@@ -119,13 +120,15 @@ cdef class Node:
         cdef const uint32_t[::1] words = self.keep(bits[:len(bits) // 4 * 4].view(np.uint32))
         self.t.class_bits = &words[0]
 
-    cdef void set_rough(self, sums):
+    cdef void set_rough(self, targets, weight):
         cdef const float[:, ::1] rough
-        wide = np.zeros((len(sums), padded(<int> sums.shape[1])), np.float32)
+        cdef const int64_t[::1] centre = self.keep(targets.mean(axis=0).astype(np.int64))
+        wide = np.zeros((len(targets), padded(<int> targets.shape[1])), np.float32)
         self.t.rough_scale = 2.0**-20
-        wide[:, :sums.shape[1]] = sums * self.t.rough_scale
+        about_centre = (targets - np.asarray(centre)) * weight
+        wide[:, :targets.shape[1]] = about_centre * self.t.rough_scale
         rough = self.keep(wide)
-        self.t.rough = &rough[0, 0]
+        self.t.rough, self.t.rough_centre = &rough[0, 0], &centre[0]
 
     cdef void set_numbers(self, targets):
         n_rows, n_outputs = targets.shape

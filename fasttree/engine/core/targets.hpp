@@ -37,8 +37,10 @@ struct Targets {
     const double* w;             // [n_rows] as given or scaled, or null
     const int64_t* sums;         // [n_rows * n_outputs] weight * (y - centre) in units of sum_unit
     const double* sum_unit;      // [n_outputs]
-    const float* rough;          // [n_rows * padded(n_outputs)] sums times sum_unit times
-                                 // rough_scale, a power of two; squared error of many outputs
+    const float* rough;          // [n_rows * padded(n_outputs)] (sums - weight * rough_centre)
+                                 // times sum_unit times rough_scale, a power of two; squared
+                                 // error of many outputs
+    const int64_t* rough_centre;  // [n_outputs]
     double rough_scale;
     const double* centre;        // [n_outputs]
     const double* log_counts;    // [-8 .. n_rows + 8] logarithms, padded; Poisson of one output

@@ -2,8 +2,8 @@
 //
 // Let L_k be the sum of output k on the left, T_k that of the node, u_k its unit, and
 //     e_k = u_k (L_k - T_k w_L / W),
-// so that the score is W^2 |e|^2 / (w_L w_R). `Targets::rough` holds the targets u_k x_k in single
-// precision, scaled: moving along a feature takes as long as reading them does. Each row is off by
+// so that the score is W^2 |e|^2 / (w_L w_R); e_k stays the same if a centre is taken from every
+// target. `Targets::rough` holds the targets u_k x_k in single precision, centred and scaled: moving along a feature takes as long as reading them does. Each row is off by
 // at most 2**-24 times its length, hence the sums of some rows of a node by 2**-24 times `length_`,
 // the lengths of its rows added up. Sums are in doubles.
 #pragma once
@@ -40,14 +40,17 @@ class OutputScreen {
     const Targets& t_;
     const size_t n_;                    // outputs and zeros to whole vectors
     std::vector<float> lengths_;        // of the rows of `rough`
-    std::vector<double> unit_, mean_;   // u_k and u_k T_k / W, scaled
-    std::vector<double> left_;          // sums, scaled
+    std::vector<double> unit_, mean_;   // u_k and u_k T_k / W, centred and scaled
+    std::vector<int64_t> centre_;
+    std::vector<double> left_;          // sums, centred and scaled
     std::vector<Found> found_;
     double w_total_ = 0.0, length_ = INFINITE;
 
 public:
     explicit OutputScreen(const Targets& t)
-        : t_(t), n_(padded(t.n_outputs)), lengths_(t.n_rows), unit_(n_), mean_(n_), left_(n_) {
+        : t_(t), n_(padded(t.n_outputs)), lengths_(t.n_rows), unit_(n_), mean_(n_),
+          centre_(n_), left_(n_) {
+        std::copy_n(t.rough_centre, t.n_outputs, centre_.begin());
         for (int k = 0; k < t.n_outputs; ++k) unit_[k] = t.sum_unit[k] * t.rough_scale;
         for (uint32_t row = 0; row < t.n_rows; ++row) {
             // Sums about zero of nothing on the left: the squares of the row itself.
@@ -69,7 +72,9 @@ public:
         length_ = INFINITE;
         const double share = 1.0 / w_total_;
         call(t_.simd, [&]() FASTTREE_INLINE {
-            for (size_t k = 0; k < n_; ++k) mean_[k] = to_double(total[k]) * unit_[k] * share;
+            for (size_t k = 0; k < n_; ++k) {
+                mean_[k] = centred(total, k, w_total) * unit_[k] * share;
+            }
         });
     }
 
@@ -80,7 +85,7 @@ public:
         if (root < 0.0) return true;
         const double wl = to_double(w_left);
         const double least = root * std::sqrt(wl * (w_total_ - wl)) - SLACK * length_;
-        return !(least > 0.0 && squares(left, wl) <= least * least);
+        return !(least > 0.0 && squares(left, w_left) <= least * least);
     }
 
     // Calls take(position) in ascending order at the positions behind p, up to `last`, that may
@@ -92,10 +97,11 @@ public:
         constexpr double SLACK = 0x1p-23;
         const double slack = SLACK * length_;
         double floor = scaled_root(best);
-        for (size_t k = 0; k < n_; ++k) left_[k] = to_double(left[k]) * unit_[k];
+        for (size_t k = 0; k < n_; ++k) left_[k] = centred(left, k, w_left) * unit_[k];
         found_.clear();
         while (p < last) {
             const uint32_t row = entries[p++] & ROW;
+            prefetch(rough(entries[std::min(p + ROWS_AHEAD, last)] & ROW), n_ * sizeof(float));
             w_left += w[row];
             const double wl = to_double(w_left), squares = moved_squares(row, wl);
             if (!(entries[p] & BOUNDARY)) continue;
@@ -118,13 +124,20 @@ private:
                            : -1.0;
     }
 
+    const float* rough(uint32_t row) const { return t_.rough + row * n_; }
+    double centred(const int64_t* sums, size_t k, int64_t weight) const {
+        return to_double(sums[k] - centre_[k] * weight);
+    }
+
     // |e|^2 of integer sums.
-    double squares(const int64_t* left, double w_left) const {
+    double squares(const int64_t* left, int64_t w_left) const {
+        const double wl = to_double(w_left);
         double sums[LANES] = {};  // of every eighth output, so that none waits for the one before
         call(t_.simd, [&]() FASTTREE_INLINE {
             for (size_t k = 0; k < n_; k += LANES) {
                 for (int i = 0; i < LANES; ++i) {
-                    const double e = to_double(left[k + i]) * unit_[k + i] - mean_[k + i] * w_left;
+                    const double l = centred(left, k + i, w_left) * unit_[k + i];
+                    const double e = l - mean_[k + i] * wl;
                     sums[i] += e * e;
                 }
             }
@@ -133,14 +146,14 @@ private:
     }
     // Moves a row to the left; |e|^2.
     double moved_squares(uint32_t row, double w_left) {
-        const float* rough = t_.rough + row * n_;
+        const float* moved = rough(row);
 #if FASTTREE_X86
-        if (t_.simd == SIMD_AVX512) return moved_squares_avx512(rough, w_left);
+        if (t_.simd == SIMD_AVX512) return moved_squares_avx512(moved, w_left);
 #endif
         double sums[LANES] = {};
         for (size_t k = 0; k < n_; k += LANES) {
             for (int i = 0; i < LANES; ++i) {
-                left_[k + i] += rough[k + i];
+                left_[k + i] += moved[k + i];
                 const double e = left_[k + i] - mean_[k + i] * w_left;
                 sums[i] += e * e;
             }
@@ -148,12 +161,12 @@ private:
         return add_up(sums);
     }
 #if FASTTREE_X86
-    FASTTREE_AVX512 double moved_squares_avx512(const float* rough, double w_left) {
+    FASTTREE_AVX512 double moved_squares_avx512(const float* moved, double w_left) {
         const __m512d wl = _mm512_set1_pd(w_left);
         __m512d sum = _mm512_setzero_pd();
         for (size_t k = 0; k < n_; k += LANES) {
             const __m512d l = _mm512_add_pd(_mm512_loadu_pd(&left_[k]),
-                                            _mm512_cvtps_pd(_mm256_loadu_ps(rough + k)));
+                                            _mm512_cvtps_pd(_mm256_loadu_ps(moved + k)));
             _mm512_storeu_pd(&left_[k], l);
             const __m512d e = _mm512_fnmadd_pd(_mm512_loadu_pd(&mean_[k]), wl, l);
             sum = _mm512_fmadd_pd(e, e, sum);

@@ -3,6 +3,7 @@
 // Squared error is the O(n) prefix-sum search of "Fast CART regression": a candidate costs a
 // multiplication or two per output. See score/accumulator.hpp for the contract.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "engine/core/impurity.hpp"
@@ -43,7 +44,11 @@ struct TargetSums : AccumulatorBase<Weights> {
             for (uint32_t i = 0; i < n; ++i) add(rows[i]);
         } else {
             call(t.simd, [&]() FASTTREE_INLINE {
-                for (uint32_t i = 0; i < n; ++i) add(rows[i]);
+                for (uint32_t i = 0; i < n; ++i) {
+                    const size_t ahead = rows[std::min(i + ROWS_AHEAD, n - 1)];
+                    prefetch(t.sums + ahead * n_outputs, n_outputs * sizeof(int64_t));
+                    add(rows[i]);
+                }
             });
         }
         take_totals();
@@ -175,6 +180,10 @@ struct SquaredError : TargetSums<Weights, single_output> {
                              double* FASTTREE_RESTRICT residual) FASTTREE_INLINE {
             const double* m = mean.data();
             for (uint32_t i = 0; i < n; ++i) {
+                if constexpr (!single_output) {
+                    const size_t ahead = rows[std::min(i + ROWS_AHEAD, n - 1)];
+                    prefetch(t.y + ahead * this->outputs(), this->outputs() * sizeof(double));
+                }
                 const double w = this->raw_weight(rows[i]);
                 const double* y = t.y + static_cast<size_t>(rows[i]) * this->outputs();
                 for (int k = 0; k < this->outputs(); ++k) {

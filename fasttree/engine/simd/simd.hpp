@@ -5,6 +5,7 @@
 // portable twin with the same result.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define FASTTREE_X86 1
@@ -56,6 +57,17 @@ inline void call(Simd simd, const Loop& loop) {
     if (simd == SIMD_AVX512) return call_avx512(loop);
 #endif
     loop();
+}
+
+// Asks for what will be read soon, where the next address does not tell by itself.
+constexpr uint32_t ROWS_AHEAD = 4;
+FASTTREE_INLINE inline void prefetch(const void* items, size_t n_bytes) {
+#if FASTTREE_X86
+    constexpr size_t CACHE_LINE = 64;
+    for (size_t i = 0; i < n_bytes; i += CACHE_LINE) {
+        __builtin_prefetch(static_cast<const char*>(items) + i);
+    }
+#endif
 }
 
 // to += from, n items that do not overlap.
