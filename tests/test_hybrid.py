@@ -145,7 +145,8 @@ def draw_problem(seed, label_sets):
     table = random_table(rng, 36 if label_sets else 50)
     n_rows = len(table[0])
     n_outputs = 1 if label_sets or criterion == "label_split" else int(rng.choice([1, 1, 2]))
-    y = random_targets(rng, criterion, n_rows, n_outputs, 2 if label_sets else rng.integers(2, 5))
+    n_classes = rng.choice([2, 2, 3, 9]) if label_sets else rng.integers(2, 5)
+    y = random_targets(rng, criterion, n_rows, n_outputs, n_classes)
     if criterion == "poisson":
         y = y + 1  # a child without any count is no candidate
     estimator = estimator_of(
@@ -196,6 +197,22 @@ def test_sets_of_ten_labels():
         sides = np.array([q.sides(column) for q in questions(column, label_sets=True)])
         values = worth(criterion, y[:, None].astype(int), np.ones(130), sides)
         assert_allclose(tree.improvement[0], values.max(), rtol=1e-9)
+
+
+@pytest.mark.cases(400)
+def test_sets_for_many_classes_are_no_worse_than_one_label(seed):
+    rng = np.random.default_rng([seed, 13])
+    column = [f"label {i}" for i in rng.integers(0, 8, 80)]
+    y = rng.integers(0, 5, 80)
+    stumps = [
+        DecisionTreeClassifier(max_depth=1, categorical_split=split).fit([[v] for v in column], y)
+        for split in ("equality", "subset")
+    ]
+    one, sets = (stump.tree_.improvement[0] for stump in stumps)
+    every_set = np.array([q.sides(column) for q in questions(column, label_sets=True)])
+    best = worth("gini", y[:, None], np.ones(80), every_set).max()
+    assert one <= sets <= best + 1e-12
+    assert sets > 0.9 * best
 
 
 @pytest.mark.cases(400)
@@ -386,13 +403,12 @@ def test_thresholds_and_labels_are_scored_alike(criterion, unit):
 @pytest.mark.parametrize(
     ("params", "y"),
     [
-        ({"categorical_split": "subset"}, [0, 1, 2]),
         ({"categorical_split": "subset"}, [[0, 1], [1, 0], [1, 1]]),
         ({"monotonic_cst": [1]}, [0, 1, 0]),
     ],
 )
 def test_what_labels_do_not_go_with(params, y):
-    with pytest.raises(ValueError, match=r"best set of|without categories|multiple outputs"):
+    with pytest.raises(ValueError, match=r"sets of categories|without categories|multiple outputs"):
         DecisionTreeClassifier(**params).fit([["a"], ["b"], ["c"]], y)
     if "monotonic_cst" not in params:
         DecisionTreeClassifier(**params).fit([[1], [2], [3]], y)
@@ -407,5 +423,5 @@ def test_what_labels_do_not_go_with(params, y):
     ],
 )
 def test_what_criteria_do_not_go_with(params, y):
-    with pytest.raises(ValueError, match=r"best set of categories|one output|label_split"):
+    with pytest.raises(ValueError, match=r"sets of categories|one output|label_split"):
         DecisionTreeRegressor(**params).fit([["a"], ["b"], ["c"]], y)

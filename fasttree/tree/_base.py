@@ -293,16 +293,12 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         constraints = monotonic_constraints(self)
         if constraints is not None and np.any((n_categories > 0) & (constraints != 0)):
             raise ValueError("Monotonicity constraints are for columns without categories.")
-        if self.categorical_split == "subset" and self.splitter == "best":
-            is_ordered = self.n_outputs_ == 1 and self._criterion_type().orders_categories
-            if isinstance(self, ClassifierMixin):
-                is_ordered = is_ordered and self.n_classes_[0] <= 2
-            if not is_ordered:
-                raise ValueError(
-                    "categorical_split='subset' finds the best set of categories for one output "
-                    "with two classes, or for regression other than by absolute error; use "
-                    "categorical_split='equality'."
-                )
+        takes_sets = self.n_outputs_ == 1 and self._criterion_type().orders_categories
+        if self.categorical_split == "subset" and self.splitter == "best" and not takes_sets:
+            raise ValueError(
+                "categorical_split='subset' finds sets of categories for one output, and not by "
+                "absolute error; use categorical_split='equality'."
+            )
 
     def _make_criterion(self, n_samples):
         if isinstance(self.criterion, Criterion):

@@ -48,8 +48,8 @@ cdef class Criterion:
     parameters : tuple of str
         What estimators call it.
     orders_categories : bool
-        Whether the best set of categories is a prefix of them in the order of their means, with one
-        output and, in classification, two classes.
+        Whether sets of categories can be found in the order of their means, with one output: the
+        best one, or with more than two classes a good one.
     takes_monotonic_cst : bool
         Whether children can be kept in the order of monotonic constraints.
     squares_errors : bool
@@ -409,9 +409,10 @@ cdef class MSE(RegressionCriterion):
         largest = largest_magnitude(self.targets.y, y.size)
         self.targets.rough_scale = ldexp(1.0, -np.frexp(largest)[1])
         units = np.asarray(self.arrays["grids"])[1] * self.targets.rough_scale
-        total = len(sums) if weights is None else np.sum(weights)
-        centres = np.rint(sums.sum(axis=0) / total).astype(np.int64)
-        if centres.any():
+        centres = np.zeros(self.n_outputs, dtype=np.int64)
+        if not self.targets.has_negative_weights:  # with some, nothing is screened
+            total = len(sums) if weights is None else np.sum(weights)
+            centres = np.rint(sums.sum(axis=0) / total).astype(np.int64)
             sums = sums - (centres if weights is None else np.multiply.outer(weights, centres))
         wide = np.zeros((len(sums), padded(<int> self.n_outputs)), dtype=np.float32)
         np.multiply(sums, units, out=wide[:, :self.n_outputs], casting="same_kind")

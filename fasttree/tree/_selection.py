@@ -102,7 +102,8 @@ def best_split(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     categorical_split : {"equality", "subset"}, default="equality"
-        Whether to split off one category or the best set of categories.
+        Whether to split off one category or the best set of categories, which with more than two
+        classes is found by a heuristic.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
 
@@ -169,7 +170,8 @@ def feature_scores(
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that hold categories only, see :class:`DecisionTreeClassifier`.
     categorical_split : {"equality", "subset"}, default="equality"
-        Whether to split off one category or the best set of categories.
+        Whether to split off one category or the best set of categories, which with more than two
+        classes is found by a heuristic.
     missing_values : float, str, array-like of these, or None, default=None
         Values that are missing besides None, NaN, NA, NaT and the empty string.
 

@@ -106,8 +106,9 @@ _SIZES = {
         '{"equality", "subset"}',
         """How categories are split: one category from the rest ("equality"), or the best set of
         categories from the rest ("subset"). Sets make shallower trees if columns have many
-        categories. They take one output, and either two classes or regression other than by
-        absolute error; with `splitter="random"` sets are drawn at random, without these limits.""",
+        categories. With more than two classes a good set is found by a heuristic, not always the
+        best. Sets take one output and any criterion but absolute error; with `splitter="random"`
+        they are drawn at random, without these limits.""",
     ),
     "missing_values": (
         "float, str, array-like of these, or None",

@@ -12,6 +12,7 @@ every split is the best of all these, the first of equals, and that no leaf coul
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from math import inf
 
@@ -69,11 +70,39 @@ def set_questions(column):
                     yield question
 
 
-def questions(column, label_sets=False):
-    """All candidate splits of a column, in the order that settles ties."""
+def prefix_questions(column, y, w):
+    """Of many classes: every label, and the prefixes of the groups in the order of each class's
+    share, ties as in the order before. Groups are the numbers, the labels, the missing values."""
+    yield from label_questions(column)
+    group_of = np.array(["" if isinstance(v, float) else "~" if v is None else v for v in column])
+    groups = sorted(set(group_of))
+    for label in np.unique(y):
+        if w[y == label].sum() <= w.sum() / 256:
+            continue
+        shares = {g: _share(y[group_of == g] == label, w[group_of == g]) for g in groups}
+        groups.sort(key=shares.get)
+        for size in range(1, len(groups)):
+            chosen = groups[:size] if "" not in groups[:size] else groups[size:]
+            labels = frozenset(g for g in chosen if g != "~")
+            yield Question(labels=labels, missing_left="~" in chosen)
+
+
+def _share(is_in, w):
+    weights = [Fraction(v) for v in w]
+    return sum(v for v, i in zip(weights, is_in) if i) / sum(weights)
+
+
+def questions(column, label_sets=False, y=None, w=None):
+    """All candidate splits of a column, in the order that settles ties; ``y`` if it has more than
+    two classes."""
     yield from threshold_questions(column)
     if any(isinstance(v, str) for v in column):
-        yield from set_questions(column) if label_sets else label_questions(column)
+        if not label_sets:
+            yield from label_questions(column)
+        elif y is None:
+            yield from set_questions(column)
+        else:
+            yield from prefix_questions(column, y, w)
 
 
 def worth(criterion, y, w, sides):
@@ -127,6 +156,7 @@ class HybridJudge:
         if hasattr(estimator, "classes_"):
             y = np.column_stack([np.unique(y_k, return_inverse=True)[1] for y_k in y.T])
         self.y = y
+        self.has_many_classes = hasattr(estimator, "classes_") and y.max() > 1
         self.n_label_splits = 0
 
     def question(self, node):
@@ -142,10 +172,11 @@ class HybridJudge:
 
     def candidates(self, rows):
         """Every admissible question of a node: (features, questions, sides)."""
+        classes = (self.y[rows, 0], self.w[rows]) if self.has_many_classes else ()
         found = [
             (feature, question, question.sides([column[r] for r in rows]))
             for feature, column in enumerate(self.table)
-            for question in questions([column[r] for r in rows], self.label_sets)
+            for question in questions([column[r] for r in rows], self.label_sets, *classes)
         ]
         least = self.min_samples_leaf
         return [c for c in found if least <= c[2].sum() <= len(rows) - least]

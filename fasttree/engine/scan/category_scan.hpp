@@ -5,8 +5,10 @@
 // selection, Wang & Gupta 2024, Algorithm 4). Sets: with two classes, or a criterion that is a
 // convex function of means, the best of all sets is a prefix of the groups in ascending order
 // of their mean (Breiman et al. 1984, section 4.2; Fisher 1958), so N groups cost O(N log N)
-// beyond that. Missing values are a group; so are all numbers together, whose side is called
-// right, because a number is in no set of categories.
+// beyond that. With more classes no order need have it: single categories and the prefixes in the
+// orders of each class's share, ties as in the one before, are tried: a heuristic. Missing values
+// are a group; so are all numbers together, whose side is called right, because a number is in no
+// set of categories.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -19,7 +21,7 @@ namespace fasttree {
 
 template <class Acc>
 class CategoryScan {
-    Groups groups_;
+    Groups groups_, groups_of_best_;  // of several orders, that of the best candidate
 
 public:
     const Groups& groups() const { return groups_; }
@@ -31,7 +33,10 @@ public:
         collect(acc, shape);
         const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
         if constexpr (Acc::has_means) {
-            if (limits.category_sets) return scan_sets(acc, shape, leaf, consider);
+            if (limits.category_sets) {
+                return acc.n_orders() == 1 ? scan_sets(acc, shape, leaf, 0, consider)
+                                           : scan_orders(acc, shape, leaf, consider);
+            }
         }
         return scan_categories(acc, shape, leaf, consider);
     }
@@ -58,11 +63,27 @@ private:
     }
 
     template <class Shape, class Consider>
-    bool scan_sets(Acc& acc, const Shape& shape, uint32_t leaf, Consider consider) {
+    bool scan_orders(Acc& acc, const Shape& shape, uint32_t leaf, Consider consider) {
+        bool found = scan_categories(acc, shape, leaf, consider);
+        groups_of_best_ = groups_;
+        for (int order = 0; order < acc.n_orders(); ++order) {
+            if (!acc.has_order(order)) continue;
+            if (!acc.go_on(acc.work(shape.n))) break;
+            if (scan_sets(acc, shape, leaf, order, consider)) {
+                found = true;
+                groups_of_best_ = groups_;
+            }
+        }
+        groups_.swap(groups_of_best_);
+        return found;
+    }
+
+    template <class Shape, class Consider>
+    bool scan_sets(Acc& acc, const Shape& shape, uint32_t leaf, int order, Consider consider) {
         for (Group& group : groups_) {
             acc.reset();
             add(acc, shape, group);
-            group.mean = acc.mean_left();
+            group.mean = acc.mean_left(order);
         }
         std::stable_sort(groups_.begin(), groups_.end(),
                          [](const Group& a, const Group& b) { return a.mean < b.mean; });

@@ -204,9 +204,12 @@ constexpr bool is_accumulator() {
         static_assert(std::is_same_v<decltype(std::declval<Const>().cell_rows(
             std::declval<const Cell*>())), uint32_t>);
     }
-    // The mean of the left child, by which sets of categories are ordered.
+    // The orders of categories in which the best set is looked for, which of several the node has,
+    // and the means of the left child by which they are sorted.
     if constexpr (Acc::has_means) {
-        static_assert(std::is_same_v<decltype(std::declval<Const>().mean_left()), Mean>);
+        static_assert(std::is_same_v<decltype(std::declval<Const>().n_orders()), int>);
+        static_assert(std::is_same_v<decltype(std::declval<Const>().has_order(0)), bool>);
+        static_assert(std::is_same_v<decltype(std::declval<Const>().mean_left(0)), Mean>);
     }
     return true;
 }

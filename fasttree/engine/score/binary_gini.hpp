@@ -101,7 +101,9 @@ struct BinaryGini : AccumulatorBase<Weights> {
     }
     // Of two classes: the share of class 1 orders sets of categories.
     static constexpr bool has_means = true;
-    Mean mean_left() const { return {left, w_left}; }
+    static constexpr int n_orders() { return 1; }
+    static constexpr bool has_order(int) { return true; }
+    Mean mean_left(int) const { return {left, w_left}; }
 
     double value_left() const { return to_double(w_left - left) / to_double(w_left); }
     double value_right() const {

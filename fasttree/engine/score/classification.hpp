@@ -203,7 +203,13 @@ struct ClassWeights : AccumulatorBase<Weights> {
     }
 
     static constexpr bool has_means = true;
-    Mean mean_left() const { return {left[1], w_left}; }
+    // By the share of one of two classes, or of each that is not very rare.
+    int n_orders() const { return n_classes == 2 ? 1 : stride; }
+    bool has_order(int order) const {
+        constexpr int64_t RARE = 256;
+        return n_classes == 2 || total[order] > w_total / RARE;
+    }
+    Mean mean_left(int order) const { return {left[n_classes == 2 ? 1 : order], w_left}; }
 
     double value_left() const { return to_double(left[0]) / to_double(w_left); }
     double value_right() const { return to_double(right[0]) / to_double(w_total - w_left); }

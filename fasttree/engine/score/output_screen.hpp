@@ -3,9 +3,10 @@
 // Let L_k be the sum of output k on the left, T_k that of the node, u_k its unit, and
 //     e_k = u_k (L_k - T_k w_L / W),
 // so that the score is W^2 |e|^2 / (w_L w_R); e_k stays the same if a centre is taken from every
-// target. `Targets::rough` holds the targets u_k x_k in single precision, centred and scaled: moving along a feature takes as long as reading them does. Each row is off by
-// at most 2**-24 times its length, hence the sums of some rows of a node by 2**-24 times `length_`,
-// the lengths of its rows added up. Sums are in doubles.
+// target. `Targets::rough` holds the targets u_k x_k in single precision, centred and scaled:
+// moving along a feature takes as long as reading them does. Each row is off by at most 2**-24
+// times its length, hence the sums of some rows of a node by 2**-24 times `length_`, the lengths
+// of its rows added up. Sums are in doubles.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -135,7 +135,9 @@ struct TargetSums : AccumulatorBase<Weights> {
     }
 
     static constexpr bool has_means = true;
-    Mean mean_left() const { return {left(0), w_left}; }
+    static constexpr int n_orders() { return 1; }
+    static constexpr bool has_order(int) { return true; }
+    Mean mean_left(int) const { return {left(0), w_left}; }
 
     double perfect_score(const uint32_t*, uint32_t) const { return INFINITE; }
     double value_left() const { return raw_sum(left(0), w_left, 0) / this->weight_left(); }

@@ -53,7 +53,9 @@ public:
 
     void reset() { gain_.reset(); }
     void add(uint32_t row) { gain_.add(row); }
-    Mean mean_left() const { return gain_.mean_left(); }
+    static constexpr int n_orders() { return 1; }
+    static constexpr bool has_order(int) { return true; }
+    Mean mean_left(int order) const { return gain_.mean_left(order); }
 
     double perfect_score(const uint32_t* rows, uint32_t n) { return gain_.perfect_score(rows, n); }
     bool may_beat(double best) const { return gain_.may_beat(best); }
