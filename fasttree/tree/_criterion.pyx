@@ -383,6 +383,10 @@ cdef class RegressionCriterion(Criterion):
         return 0
 
 
+cdef enum:
+    MAX_ROUGH_EXPONENT = 1000  # of a scale that is finite, whatever the targets
+
+
 cdef class MSE(RegressionCriterion):
     """Mean squared error about the node's mean, mean over outputs."""
     name = "squared_error"
@@ -407,7 +411,7 @@ cdef class MSE(RegressionCriterion):
         sums, y = np.asarray(self.arrays["sums"]), np.asarray(self.arrays["y"])
         weights = self.arrays.get("weights")
         largest = largest_magnitude(self.targets.y, y.size)
-        self.targets.rough_scale = ldexp(1.0, -np.frexp(largest)[1])
+        self.targets.rough_scale = ldexp(1.0, min(-np.frexp(largest)[1], MAX_ROUGH_EXPONENT))
         units = np.asarray(self.arrays["grids"])[1] * self.targets.rough_scale
         centres = np.zeros(self.n_outputs, dtype=np.int64)
         if not self.targets.has_negative_weights:  # with some, nothing is screened
