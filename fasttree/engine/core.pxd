@@ -199,9 +199,6 @@ cdef extern from "engine/core/cost_model.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "engine/core/grid.hpp" namespace "fasttree" nogil:
-    cdef cppclass Grid:
-        double centre
-        double unit
     cdef cppclass WeightGrid:
         double unit
         double magnitude
@@ -211,11 +208,18 @@ cdef extern from "engine/core/grid.hpp" namespace "fasttree" nogil:
     const int TARGET_EXPONENT
     int excess_exponent(double largest, int ordinary) noexcept
     double largest_magnitude(const double* values, size_t n) noexcept
-    size_t padded(int n_outputs)
     WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t* out) except +
-    Grid target_grid(const double* y, size_t n, const double* w,
+
+
+cdef extern from "engine/core/target_sums.hpp" namespace "fasttree" nogil:
+    size_t padded(int n_outputs)
+    void target_sums(const double* y, size_t n, int n_outputs, const double* w,
                      const int64_t* weights, double weight_unit, cbool centred,
-                     cbool allow_lattice, int64_t* out) except +
+                     cbool allow_lattice, int64_t* sums, double* centres,
+                     double* units) except +
+    void rough_sums(const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
+                    cbool has_negative_weights, const double* units, int64_t* centres,
+                    float* rough)
 
 
 cdef extern from "engine/core/node_record.hpp" namespace "fasttree" nogil:

@@ -12,8 +12,8 @@ from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
     MAX_RECORD_WEIGHT, RECORD_BITS,
-    Grid, TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, excess_exponent, largest_magnitude,
-    padded, target_grid, weight_grid,
+    TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, excess_exponent, largest_magnitude,
+    padded, rough_sums, target_sums, weight_grid,
 )
 from fasttree.engine.criteria cimport make_searcher_by
 from fasttree.utils._typedefs cimport float32_t, int64_t, uint8_t, uint32_t
@@ -348,23 +348,15 @@ cdef class RegressionCriterion(Criterion):
     cdef int init_sums(self, const float64_t[:, ::1] y, const float64_t[::1] w,
                        bint centred) except -1:
         """Put the targets on their grids; centred sums lose nothing to a large mean."""
-        cdef intp_t k
         cdef size_t n = y.shape[0]
-        cdef const float64_t[:, ::1] columns = np.ascontiguousarray(np.asarray(y).T)
-        cdef int64_t[:, ::1] on_grid = np.empty((self.n_outputs, n), dtype=np.int64)
-        cdef int64_t[:, ::1] sums
+        cdef int64_t[:, ::1] sums = np.empty((n, self.n_outputs), dtype=np.int64)
         cdef double[:, ::1] grids = np.empty((2, self.n_outputs))
-        cdef Grid grid
         cdef const double* weights = NULL
         if w is not None:
             weights = &w[0]
-        for k in range(self.n_outputs):
-            grid = target_grid(&columns[k, 0], n, weights, self.targets.weights,
-                               self.targets.weight_unit, centred, not self.targets.replay,
-                               &on_grid[k, 0])
-            grids[0, k] = grid.centre
-            grids[1, k] = grid.unit
-        sums = np.ascontiguousarray(np.asarray(on_grid).T)
+        target_sums(&y[0, 0], n, <int> self.n_outputs, weights, self.targets.weights,
+                    self.targets.weight_unit, centred, not self.targets.replay,
+                    &sums[0, 0], &grids[0, 0], &grids[1, 0])
         self.targets.sums = &sums[0, 0]
         self.targets.centre = &grids[0, 0]
         self.targets.sum_unit = &grids[1, 0]
@@ -406,21 +398,16 @@ cdef class MSE(RegressionCriterion):
 
     cdef int init_rough_sums(self) except -1:
         """The sums in single precision about their means, of a scale that floats hold."""
-        cdef const float32_t[:, ::1] rough
-        cdef const int64_t[::1] centre
-        sums, y = np.asarray(self.arrays["sums"]), np.asarray(self.arrays["y"])
-        weights = self.arrays.get("weights")
-        largest = largest_magnitude(self.targets.y, y.size)
+        cdef size_t n = self.arrays["y"].shape[0]
+        cdef float32_t[:, ::1] rough = np.zeros(
+            (n, padded(<int> self.n_outputs)), dtype=np.float32)
+        cdef int64_t[::1] centre = np.empty(self.n_outputs, dtype=np.int64)
+        cdef double[::1] units
+        largest = largest_magnitude(self.targets.y, n * self.n_outputs)
         self.targets.rough_scale = ldexp(1.0, min(-np.frexp(largest)[1], MAX_ROUGH_EXPONENT))
         units = np.asarray(self.arrays["grids"])[1] * self.targets.rough_scale
-        centres = np.zeros(self.n_outputs, dtype=np.int64)
-        if not self.targets.has_negative_weights:  # with some, nothing is screened
-            total = len(sums) if weights is None else np.sum(weights)
-            centres = np.rint(sums.sum(axis=0) / total).astype(np.int64)
-            sums = sums - (centres if weights is None else np.multiply.outer(weights, centres))
-        wide = np.zeros((len(sums), padded(<int> self.n_outputs)), dtype=np.float32)
-        np.multiply(sums, units, out=wide[:, :self.n_outputs], casting="same_kind")
-        rough, centre = wide, centres
+        rough_sums(self.targets.sums, n, <int> self.n_outputs, self.targets.weights,
+                   self.targets.has_negative_weights, &units[0], &centre[0], &rough[0, 0])
         self.targets.rough, self.targets.rough_centre = &rough[0, 0], &centre[0]
         self.arrays |= {"rough": rough, "rough_centre": centre}
         return 0

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "engine/simd/simd.hpp"
+
 namespace fasttree {
 
 using wide_t = __int128;
@@ -34,9 +36,12 @@ inline double to_double(wide_t v) {
 // Between-children sum of squares times the node weight: D^2 / (w_L w_R) with
 // D = S_L w_R - S_R w_L = S_L w - S w_L. D is formed exactly, so nothing cancels deep in the
 // tree, where S_L^2 / w_L + S_R^2 / w_R has lost its digits.
-inline double separation(int64_t left, int64_t w_left, int64_t total, int64_t w_total) {
-    const double d = to_double(static_cast<wide_t>(left) * w_total
-                               - static_cast<wide_t>(total) * w_left);
+// `Integer` holds D: 64 bits do where sums and weights are small.
+template <class Integer = wide_t>
+FASTTREE_INLINE inline double separation(int64_t left, int64_t w_left, int64_t total,
+                                         int64_t w_total) {
+    const double d = to_double(static_cast<Integer>(left) * w_total
+                               - static_cast<Integer>(total) * w_left);
     return d * d / (to_double(w_left) * to_double(w_total - w_left));
 }
 

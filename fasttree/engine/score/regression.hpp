@@ -4,6 +4,7 @@
 // multiplication or two per output. See score/accumulator.hpp for the contract.
 #pragma once
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "engine/core/impurity.hpp"
@@ -245,13 +246,30 @@ struct SquaredError : TargetSums<Weights, single_output> {
             return separation(this->left1, w_left, this->total1, w_total);
         }
         double sum = 0.0;
-        // AVX-512 converts 64 bits without a sign in one instruction.
+        // With negative weights a child may weigh more than the node.
+        const int64_t most = t.has_negative_weights ? -1 : SMALL / std::max(w_total, int64_t{1});
         call(t.simd, [&]() FASTTREE_INLINE {
-            for (int k = 0; k < this->n_outputs; ++k) {
-                const double unit = t.sum_unit[k];
-                sum += unit * unit * separation(this->left_[k], w_left, this->total_[k], w_total);
-            }
+            sum = are_at_most(most) ? sum_of_separations<int64_t>() : sum_of_separations<wide_t>();
         });
+        return sum;
+    }
+    static constexpr int64_t SMALL = int64_t{1} << 61;  // of two products the difference fits
+    FASTTREE_INLINE bool are_at_most(int64_t most) const {
+        int64_t larger = 0;  // negative if one is
+        for (size_t k = 0; k < this->left_.size(); ++k) {
+            larger |= most - std::abs(this->left_[k]);
+            larger |= most - std::abs(this->total_[k]);
+        }
+        return larger >= 0;
+    }
+    template <class Integer>
+    FASTTREE_INLINE double sum_of_separations() const {
+        double sum = 0.0;
+        for (int k = 0; k < this->n_outputs; ++k) {
+            const double unit = t.sum_unit[k];
+            sum += unit * unit *
+                   separation<Integer>(this->left_[k], w_left, this->total_[k], w_total);
+        }
         return sum;
     }
     // D in doubles, enlarged by what rounding may have lost.
