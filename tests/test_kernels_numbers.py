@@ -210,3 +210,42 @@ def test_weighted_targets_of_integers_are_exact(kernels):
     integers, centre, unit = kernels.arrays.target_grid(y, weights.astype(float), weights)
     assert (centre, unit) == (0.0, 1.0)
     assert_array_equal(integers, y * weights)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2, 7, 8, 9, 20])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_each_output_has_its_grid(kernels, n_outputs, weighted):
+    rng = np.random.default_rng(n_outputs)
+    y = rng.normal(size=(50, n_outputs)) * 10.0 ** rng.integers(-3, 4, n_outputs)
+    y[:, ::3] = np.rint(y[:, ::3])
+    counts = rng.integers(0, 9, 50)
+    weights = (counts.astype(float), counts) if weighted else ()
+    sums, centres, units = kernels.arrays.target_sums(y, *weights)
+    for k in range(n_outputs):
+        column = np.ascontiguousarray(y[:, k])
+        alone = kernels.arrays.target_grid(column, *weights)
+        assert_array_equal(sums[:, k], alone[0])
+        assert (centres[k], units[k]) == alone[1:]
+
+
+@pytest.mark.parametrize("n_outputs", [2, 7, 8, 9, 20])
+@pytest.mark.parametrize("weighting", ["none", "counts", "zero", "negative"])
+def test_rough_sums(kernels, n_outputs, weighting):
+    rng = np.random.default_rng(n_outputs)
+    low = -1 if weighting == "negative" else 0
+    weights = rng.integers(low, 1 if weighting == "zero" else 9, 50)
+    targets = rng.integers(-(2**40), 2**40, (50, n_outputs)) + 2**50
+    sums = targets * (1 if weighting == "none" else weights[:, None])
+    units = 2.0 ** rng.integers(-60, -40, n_outputs)
+    passed = () if weighting == "none" else (weights, weighting == "negative")
+    rough, centres = kernels.arrays.rough_sums(sums, units, *passed)
+    if weighting in ("negative", "zero"):
+        assert not centres.any()
+    else:
+        total = 50 if weighting == "none" else weights.sum()
+        assert (np.abs(centres * total - sums.sum(axis=0)) < total).all()
+    each = np.ones(50, int) if weighting == "none" else weights
+    assert_array_equal(
+        rough[:, :n_outputs], ((sums - each[:, None] * centres) * units).astype(np.float32)
+    )
+    assert (rough[:, n_outputs:] == 99).all()  # what is there stays

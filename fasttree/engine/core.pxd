@@ -8,6 +8,7 @@ from fasttree.utils._typedefs cimport float64_t, int64_t, intp_t, uint32_t, uint
 
 
 cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
+    size_t padded(int n_outputs) noexcept
     const int RECORD_BITS
     const int64_t MAX_RECORD_WEIGHT
 
@@ -212,14 +213,13 @@ cdef extern from "engine/core/grid.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "engine/core/target_sums.hpp" namespace "fasttree" nogil:
-    size_t padded(int n_outputs)
     void target_sums(const double* y, size_t n, int n_outputs, const double* w,
                      const int64_t* weights, double weight_unit, cbool centred,
                      cbool allow_lattice, int64_t* sums, double* centres,
                      double* units) except +
     void rough_sums(const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
                     cbool has_negative_weights, const double* units, int64_t* centres,
-                    float* rough)
+                    float* rough) noexcept
 
 
 cdef extern from "engine/core/node_record.hpp" namespace "fasttree" nogil:

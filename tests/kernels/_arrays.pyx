@@ -54,6 +54,14 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     Grid c_target_grid "fasttree::target_grid"(
         const double* y, size_t n, const double* w, const int64_t* weights,
         double weight_unit, cbool centred, cbool allow_lattice, int64_t* out)
+    void c_target_sums "fasttree::target_sums"(
+        const double* y, size_t n, int n_outputs, const double* w, const int64_t* weights,
+        double weight_unit, cbool centred, cbool allow_lattice, int64_t* sums, double* centres,
+        double* units)
+    void c_rough_sums "fasttree::rough_sums"(
+        const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
+        cbool has_negative_weights, const double* units, int64_t* centres, float* rough)
+    size_t c_padded "fasttree::padded"(int n_outputs)
 
     uint32_t c_BOUNDARY "fasttree::BOUNDARY"
     uint32_t c_PADDING "fasttree::PADDING"
@@ -341,6 +349,34 @@ def target_grid(const double[::1] y, const double[::1] w=None, const int64_t[::1
     cdef Grid grid = c_target_grid(&y[0], len(y), w_data, weights_data, weight_unit, centred,
                                    allow_lattice, &out[0])
     return np.asarray(out), grid.centre, grid.unit
+
+
+def target_sums(const double[:, ::1] y, const double[::1] w=None,
+                const int64_t[::1] weights=None, double weight_unit=1.0, cbool centred=True,
+                cbool allow_lattice=True):
+    cdef int n_outputs = <int> y.shape[1]
+    cdef int64_t[:, ::1] sums = np.empty((len(y), n_outputs), np.int64)
+    cdef double[:, ::1] grids = np.empty((2, n_outputs))
+    cdef const double* w_data = NULL
+    cdef const int64_t* weights_data = NULL
+    if w is not None:
+        w_data, weights_data = &w[0], &weights[0]
+    c_target_sums(&y[0, 0], len(y), n_outputs, w_data, weights_data, weight_unit, centred,
+                  allow_lattice, &sums[0, 0], &grids[0, 0], &grids[1, 0])
+    return np.asarray(sums), *np.asarray(grids)
+
+
+def rough_sums(const int64_t[:, ::1] sums, const double[::1] units,
+               const int64_t[::1] weights=None, cbool has_negative_weights=False):
+    cdef int n_outputs = <int> sums.shape[1]
+    cdef int64_t[::1] centres = np.full(n_outputs, 99, np.int64)
+    cdef float[:, ::1] rough = np.full((len(sums), c_padded(n_outputs)), 99, np.float32)
+    cdef const int64_t* weights_data = NULL
+    if weights is not None:
+        weights_data = &weights[0]
+    c_rough_sums(&sums[0, 0], len(sums), n_outputs, weights_data, has_negative_weights, &units[0],
+                 &centres[0], &rough[0, 0])
+    return np.asarray(rough), np.asarray(centres)
 
 
 # ---- partition

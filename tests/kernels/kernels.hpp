@@ -13,6 +13,7 @@
 #include "engine/columns/sparse.hpp"
 #include "engine/core/grid.hpp"
 #include "engine/core/runs.hpp"
+#include "engine/core/target_sums.hpp"
 #include "engine/core/targets.hpp"
 #include "engine/order/block.hpp"
 #include "engine/order/divide.hpp"

@@ -39,12 +39,12 @@ inline void target_sums(const double* y, size_t n, int n_outputs, const double* 
     }
 }
 
-// Writes (sums - weight * centre) * unit, rows of whole vectors, and the centres: the means, so that
-// single precision loses nothing to a large one, or 0 if weights are negative, where a mean may be
-// as large as it likes and nothing is screened.
+// Writes (sums - weight * centre) * unit, rows of whole vectors, and the centres: the means, so
+// that single precision loses nothing to a large one, or 0 if weights are negative, where a mean
+// may be as large as it likes and nothing is screened.
 inline void rough_sums(const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
                        bool has_negative_weights, const double* units, int64_t* centres,
-                       float* rough) {
+                       float* rough) noexcept {
     const size_t stride = static_cast<size_t>(n_outputs), width = padded(n_outputs);
     std::fill_n(centres, stride, 0);
     if (!has_negative_weights) {

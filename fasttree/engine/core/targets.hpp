@@ -54,7 +54,7 @@ static_assert(is_value<Targets>);
 
 // Outputs of a vector; where vectors take all outputs of a row, zeros fill the last.
 constexpr int OUTPUT_LANES = 8;
-constexpr size_t padded(int n_outputs) {
+constexpr size_t padded(int n_outputs) noexcept {
     return static_cast<size_t>(n_outputs + OUTPUT_LANES - 1) / OUTPUT_LANES * OUTPUT_LANES;
 }
 
