@@ -41,8 +41,8 @@ class Questions:
         self.names, self.max_labels = names, max_labels
         self.columns = None if encoder is None else encoder.columns
         self.splits = getattr(tree, "label_splits", None)
-        self.feature, self.threshold = tree.feature, tree.threshold
-        self.missing_left = tree.missing_go_to_left
+        self.feature, self.threshold = tree.feature.tolist(), tree.threshold.tolist()
+        self.missing_left = tree.missing_go_to_left.tolist()
 
     def sides(self, node, number):
         """Return what is true of the rows that go left at a node, and of those that go right.

@@ -1,19 +1,23 @@
-"""Drawing and printing trees: scikit-learn's exporters on fasttree's estimators.
+"""Drawing trees, by scikit-learn's exporters on fasttree's estimators, and printing them.
 
-They read a tree's public arrays, so fasttree's estimators go in as they are, and `DecisionTree`
+The exporters read a tree's public arrays, so fasttree's estimators go in as they are, and `DecisionTree`
 hands in the estimator it fitted. Trees that were fitted on a table show each split as a question
 (see _questions.py).
 """
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING
 
+import numpy as np
 import sklearn.tree
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from fasttree.export._tables import dot_of_table_tree, draw_table_tree, text_of_table_tree
+from fasttree._sklearn_compat import Interval, validate_parameter_constraints
+from fasttree.export._questions import Questions, column_names
+from fasttree.export._tables import dot_of_table_tree, draw_table_tree
 from fasttree.table._encoder import table_encoder
 from fasttree.tree._auto import DecisionTree
 
@@ -26,6 +30,17 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 __all__ = ["export_graphviz", "export_text", "plot_tree"]
+
+# Of `export_text`.
+_CONSTRAINTS = {
+    "decision_tree": [sklearn.tree.DecisionTreeClassifier, sklearn.tree.DecisionTreeRegressor],
+    "feature_names": ["array-like", None],
+    "class_names": ["array-like", None],
+    "max_depth": [Interval(Integral, 0, None, closed="left"), None],
+    "spacing": [Interval(Integral, 1, None, closed="left")],
+    "decimals": [Interval(Integral, 0, None, closed="left")],
+    "show_weights": ["boolean"],
+}
 
 
 def _exportable(decision_tree):
@@ -110,26 +125,101 @@ def export_text(
     <BLANKLINE>
     """
     decision_tree = _exportable(decision_tree)
-    if table_encoder(decision_tree) is not None:
-        return text_of_table_tree(
-            decision_tree,
-            feature_names,
-            class_names,
-            max_depth,
-            spacing,
-            decimals,
-            show_weights,
-            max_labels,
-        )
-    return sklearn.tree.export_text(
-        decision_tree,
-        feature_names=feature_names,
-        class_names=class_names,
-        max_depth=max_depth,
-        spacing=spacing,
-        decimals=decimals,
-        show_weights=show_weights,
+    options = {
+        "decision_tree": decision_tree,
+        "feature_names": feature_names,
+        "class_names": class_names,
+        "max_depth": max_depth,
+        "spacing": spacing,
+        "decimals": decimals,
+        "show_weights": show_weights,
+    }
+    validate_parameter_constraints(_CONSTRAINTS, options, caller_name="export_text")
+    check_is_fitted(decision_tree)
+    if is_classifier(decision_tree) and decision_tree.tree_.n_outputs == 1:
+        class_names = _checked_class_names(decision_tree.classes_, class_names)
+    encoder = table_encoder(decision_tree)
+    if feature_names is None and encoder is None:
+        feature_names = [f"feature_{j}" for j in range(decision_tree.n_features_in_)]
+    names = column_names(decision_tree, feature_names, "feature_{}")
+    questions = Questions(decision_tree.tree_, encoder, names, max_labels)
+    return _text_of_tree(
+        decision_tree, questions, class_names, max_depth, spacing, decimals, show_weights
     )
+
+
+def _checked_class_names(classes, class_names):
+    if class_names is None:
+        return classes
+    if len(class_names) != len(classes):
+        raise ValueError(
+            "When `class_names` is an array, it should contain as many items as "
+            f"`decision_tree.classes_`. Got {len(class_names)} while the tree was fitted with "
+            f"{len(classes)} classes."
+        )
+    return class_names
+
+
+def _text_of_tree(estimator, questions, class_names, max_depth, spacing, decimals, show_weights):
+    """The text of a fitted tree whose splits ask `questions`."""
+    tree = estimator.tree_
+    left, right = tree.children_left.tolist(), tree.children_right.tolist()
+    heights = _heights(left, right)
+    outcomes = _outcomes(estimator, class_names, decimals, show_weights)
+    edge, tip = "|" + " " * spacing, "|" + "-" * spacing
+    lines = []
+    stack = [(0, 0, None)]  # node, depth, what is true of its rows
+    while stack:
+        node, depth, fact = stack.pop()
+        if fact is not None:
+            lines.append(f"{edge * (depth - 1)}{tip} {fact}")
+        if left[node] < 0:
+            lines.append(f"{edge * depth}{tip}{outcomes[node]}")
+        elif max_depth is not None and depth > max_depth:
+            lines.append(f"{edge * depth}{tip} truncated branch of depth {heights[node]}")
+        else:
+            fact_left, fact_right = questions.sides(node, lambda t: f"{t:.{decimals}f}")
+            stack.append((right[node], depth + 1, fact_right))
+            stack.append((left[node], depth + 1, fact_left))
+    return "\n".join(lines) + "\n"
+
+
+def _outcomes(estimator, class_names, decimals, show_weights):
+    """What the text says of each leaf: its value, or its class and, if asked for, the weights.
+    Of several outputs a classifier's text names, like scikit-learn's, the output in which the
+    first class weighs most."""
+    tree = estimator.tree_
+    is_leaf = tree.children_left < 0
+    values = tree.value[:, 0, :] if tree.n_outputs == 1 else tree.value[:, :, 0]
+    if not is_classifier(estimator):
+        return [
+            f" value: [{_numbers(value, decimals)}]" if leaf else ""
+            for leaf, value in zip(is_leaf, values.tolist())
+        ]
+    labels = np.argmax(values, axis=1).tolist()
+    if tree.n_outputs == 1 and tree.n_classes[0] != 1:
+        names = [str(name) for name in class_names]
+        labels = [names[label] for label in labels]
+    if not show_weights:
+        return [f" class: {label}" for label in labels]
+    weights = (values * tree.weighted_n_node_samples[:, np.newaxis]).tolist()
+    return [
+        f" weights: [{_numbers(weight, decimals)}] class: {label}" if leaf else ""
+        for leaf, weight, label in zip(is_leaf, weights, labels)
+    ]
+
+
+def _numbers(values, decimals):
+    return ", ".join([f"{value:.{decimals}f}" for value in values])
+
+
+def _heights(left, right):
+    """Number of levels of the subtree below each node, its own included; parents come first."""
+    heights = [1] * len(left)
+    for node in range(len(left) - 1, -1, -1):
+        if left[node] >= 0:
+            heights[node] = 1 + max(heights[left[node]], heights[right[node]])
+    return heights
 
 
 def export_graphviz(
