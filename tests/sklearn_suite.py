@@ -4,8 +4,9 @@ run.
 The test modules are read from the installed scikit-learn, never shipped. Each import from
 ``sklearn.tree`` becomes one from ``fasttree.tree``; a private name that fasttree has no use for
 keeps scikit-learn's object so that the module can be imported, and every test that touches it
-must be named in ``PRIVATE``. Of ``sklearn.ensemble`` what fasttree has becomes ours. One copy is
-collected per mode; other ensembles grow fasttree's trees.
+must be named in ``PRIVATE``. Tests that take long and grow no trees are in ``GROW_NO_TREES``. Of
+``sklearn.ensemble`` what fasttree has becomes ours. One copy is collected per mode; other
+ensembles grow fasttree's trees.
 
 The modules of ``SUITES`` name sources, modes and exceptions; an exception that passes is a failure.
 """
@@ -68,7 +69,9 @@ class Retargeted(pytest.Module):
     def marked(self, item):
         private = self.suite.PRIVATE.get(item.originalname)
         reason = self.suite.exception(self.mode, item.name)
-        if private:
+        if item.originalname in self.suite.GROW_NO_TREES:
+            item.add_marker(pytest.mark.skip(reason="grows no trees"))
+        elif private:
             item.add_marker(pytest.mark.skip(reason=f"private helper: {private}"))
         elif item.originalname in self.strangers:
             names = ", ".join(self.strangers[item.originalname])

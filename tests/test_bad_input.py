@@ -305,7 +305,7 @@ def test_fit_and_predict_leave_their_input_alone(seed):
         (Poisson, "poisson", [-1.0, 2.0], {}, "negative"),
         (Poisson, "poisson", [0.0, 0.0], {}, "positive"),
         (TargetSplit, "label_split", [1.0, 2.0], {"monotonic_cst": [1]}, "Monotonicity"),
-        (MAE, "absolute_error", [1.0, 2.0], {"categorical_split": "subset"}, "best set"),
+        (MAE, "absolute_error", [1.0, 2.0], {"categorical_split": "subset"}, "sets of categories"),
     ],
 )
 def test_what_a_criterion_cannot_do_is_refused_by_name_and_as_an_instance(

@@ -781,8 +781,9 @@ def test_errors_name_the_columns(tmp_path, capsys):
     code, _, err = run(["fit", str(path), "--target", "y"], capsys)
     assert code == 2
     assert "column 'a'" in err
-    path.write_text("b,y\n" + "\n".join(["x,1", "z,2", "u,3"] * 9))
-    _, _, err = run(["fit", str(path), "--target", "y", "--categorical-split", "subset"], capsys)
+    path.write_text("b,y\n" + "\n".join(["x,1.5", "z,2.5", "u,3.5"] * 9))
+    options = ["--criterion", "absolute_error", "--categorical-split", "subset"]
+    _, _, err = run(["fit", str(path), "--target", "y", *options], capsys)
     assert err.endswith("use --categorical-split equality.\n")
 
 

@@ -11,6 +11,7 @@ FORESTS = ["ensemble/tests/test_forest.py", "ensemble/tests/test_iforest.py"]
 OTHERS = ["ensemble/tests/test_bagging.py", "ensemble/tests/test_weight_boosting.py"]
 SOURCES = {"stream": FORESTS, "default": FORESTS + OTHERS}  # the others take minutes
 PRIVATE = {}
+GROW_NO_TREES = {"test_sparse_classification", "test_sparse_regression"}
 EVERYWHERE = {
     "test_poisson_y_positive_check": "a forest refuses targets in the words of its trees",
     r"test_iforest_chunks_works[12].*": "counts the chunks of scikit-learn's loop over rows",

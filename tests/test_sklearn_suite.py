@@ -12,6 +12,7 @@ MODES = {"stream": {"sklearn_random_stream": True}, "default": {}}
 SOURCES = {mode: ["tree/tests/test_*.py"] for mode in MODES}
 
 # Tests of scikit-learn's private helpers that fasttree has no use for.
+GROW_NO_TREES = set()
 PRIVATE = {
     "test_absolute_errors_precomputation_function": "the errors of MAE come from another algorithm",
     "test_build_pruned_tree_infinite_loop": "pruning takes no mask of leaves from outside",

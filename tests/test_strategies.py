@@ -82,7 +82,7 @@ def many_classes(n_rows, n_classes):
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "chi2"])
 def test_same_tree_of_very_many_classes(criterion):
-    X, y = many_classes(4000, 900)
+    X, y = many_classes(1500, 400)
     trees = []
     for strategy, n_threads in itertools.product(STRATEGIES, THREADS):
         with fasttree.config_context(strategy=strategy, n_threads=n_threads):

@@ -309,6 +309,38 @@ def test_many_outputs_with_weights():
     assert DecisionTreeClassifier().fit(X, y, weights).tree_.threshold[0] == 9.5
 
 
+@pytest.mark.cases(300)
+@pytest.mark.parametrize("strategy", ["presort", "count", "sort"])
+def test_the_same_target_twice(seed, strategy):
+    """What screens many outputs must see a light side beside a heavy one."""
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(3, 60))
+    X = rng.normal(size=(n_rows, 3))
+    y = X[:, 0] + rng.normal(size=n_rows)
+    weights = 10.0 ** rng.uniform(-15, 15, n_rows) if seed // 10 % 2 else np.ones(n_rows)
+    weights[0] = 10.0 ** rng.integers(8, 20)
+    with fasttree.config_context(strategy=strategy):
+        one = DecisionTreeRegressor().fit(X, y, weights).tree_
+        two = DecisionTreeRegressor().fit(X, np.column_stack([y, y]), weights).tree_
+    np.testing.assert_array_equal(one.threshold, two.threshold)
+
+
+@pytest.mark.parametrize("unit", [1e-42, 1e-44, 1e-46, 1e-48])
+def test_an_output_that_is_tiny_beside_another(unit):
+    rng = np.random.default_rng(0)
+    is_high = np.arange(300) >= 150
+    y = np.zeros((300, 2))
+    y[0, 0], y[:, 1] = 1.0, unit * (is_high + rng.normal(size=300) * 0.05)
+    poor = np.where(rng.random(300) < 0.3, ~is_high, is_high) + rng.random(300) * 0.1
+    X = np.column_stack([poor, np.arange(300), rng.normal(size=(300, 6))])
+    X[0] = -1000.0
+    for strategy in ("auto", "presort", "count", "sort"):
+        with fasttree.config_context(strategy=strategy):
+            tree = DecisionTreeRegressor(max_depth=2).fit(X, y).tree_
+        assert list(tree.feature[[0, 2]]) == [0, 1]
+        assert tree.threshold[2] == 149.5
+
+
 def test_a_column_of_extreme_weights():
     x, y = np.arange(20.0), np.arange(20) >= 7
     for unit in (SMALLEST, 1e300):

@@ -34,6 +34,7 @@ cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
         const int64_t* sums
         const double* sum_unit
         const float* rough
+        const float* rough_length
         const int64_t* rough_centre
         double rough_scale
         const double* centre
@@ -217,9 +218,9 @@ cdef extern from "engine/core/target_sums.hpp" namespace "fasttree" nogil:
                      const int64_t* weights, double weight_unit, cbool centred,
                      cbool allow_lattice, int64_t* sums, double* centres,
                      double* units) except +
-    void rough_sums(const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
-                    cbool has_negative_weights, const double* units, int64_t* centres,
-                    float* rough) noexcept
+    double rough_sums(const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
+                      const double* units, int64_t* centres, float* rough,
+                      float* lengths) noexcept
 
 
 cdef extern from "engine/core/node_record.hpp" namespace "fasttree" nogil:

@@ -1,8 +1,8 @@
 """Drawing trees, by scikit-learn's exporters on fasttree's estimators, and printing them.
 
-The exporters read a tree's public arrays, so fasttree's estimators go in as they are, and `DecisionTree`
-hands in the estimator it fitted. Trees that were fitted on a table show each split as a question
-(see _questions.py).
+The exporters read a tree's public arrays, so fasttree's estimators go in as they are, and
+`DecisionTree` hands in the estimator it fitted. Trees that were fitted on a table show each split
+as a question (see _questions.py).
 """
 
 from __future__ import annotations

@@ -93,7 +93,8 @@ cdef class Criterion:
 
     cdef int place(self, rows, uint32_t n_rows) except -1:
         """Move the targets of a sample to the places of its rows among all n_rows."""
-        for name in ("y", "w", "weights", "classes", "sums", "rough", "order_rank", "levels"):
+        for name in ("y", "w", "weights", "classes", "sums", "rough", "rough_length", "order_rank",
+                     "levels"):
             array = self.arrays.get(name)
             if array is None:
                 continue
@@ -109,6 +110,7 @@ cdef class Criterion:
         self.targets.classes = address(self.arrays.get("classes"))
         self.targets.sums = <const int64_t*> address(self.arrays.get("sums"))
         self.targets.rough = <const float32_t*> address(self.arrays.get("rough"))
+        self.targets.rough_length = <const float32_t*> address(self.arrays.get("rough_length"))
         self.targets.order_rank = <const uint32_t*> address(self.arrays.get("order_rank"))
         self.targets.levels = <const int64_t*> address(self.arrays.get("levels"))
         return 0
@@ -375,10 +377,6 @@ cdef class RegressionCriterion(Criterion):
         return 0
 
 
-cdef enum:
-    MAX_ROUGH_EXPONENT = 1000  # of a scale that is finite, whatever the targets
-
-
 cdef class MSE(RegressionCriterion):
     """Mean squared error about the node's mean, mean over outputs."""
     name = "squared_error"
@@ -392,7 +390,7 @@ cdef class MSE(RegressionCriterion):
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         self.init_sums(y, w, True)
-        if self.n_outputs > 1:
+        if self.n_outputs > 1 and not self.targets.has_negative_weights:
             self.init_rough_sums()
         return 0
 
@@ -401,15 +399,14 @@ cdef class MSE(RegressionCriterion):
         cdef size_t n = self.arrays["y"].shape[0]
         cdef float32_t[:, ::1] rough = np.zeros(
             (n, padded(<int> self.n_outputs)), dtype=np.float32)
+        cdef float32_t[::1] length = np.empty(n, dtype=np.float32)
         cdef int64_t[::1] centre = np.empty(self.n_outputs, dtype=np.int64)
-        cdef double[::1] units
-        largest = largest_magnitude(self.targets.y, n * self.n_outputs)
-        self.targets.rough_scale = ldexp(1.0, min(-np.frexp(largest)[1], MAX_ROUGH_EXPONENT))
-        units = np.asarray(self.arrays["grids"])[1] * self.targets.rough_scale
-        rough_sums(self.targets.sums, n, <int> self.n_outputs, self.targets.weights,
-                   self.targets.has_negative_weights, &units[0], &centre[0], &rough[0, 0])
-        self.targets.rough, self.targets.rough_centre = &rough[0, 0], &centre[0]
-        self.arrays |= {"rough": rough, "rough_centre": centre}
+        self.targets.rough_scale = rough_sums(
+            self.targets.sums, n, <int> self.n_outputs, self.targets.weights,
+            self.targets.sum_unit, &centre[0], &rough[0, 0], &length[0])
+        self.targets.rough, self.targets.rough_length = &rough[0, 0], &length[0]
+        self.targets.rough_centre = &centre[0]
+        self.arrays |= {"rough": rough, "rough_length": length, "rough_centre": centre}
         return 0
 
 

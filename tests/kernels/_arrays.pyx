@@ -58,9 +58,9 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         const double* y, size_t n, int n_outputs, const double* w, const int64_t* weights,
         double weight_unit, cbool centred, cbool allow_lattice, int64_t* sums, double* centres,
         double* units)
-    void c_rough_sums "fasttree::rough_sums"(
+    double c_rough_sums "fasttree::rough_sums"(
         const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
-        cbool has_negative_weights, const double* units, int64_t* centres, float* rough)
+        const double* units, int64_t* centres, float* rough, float* lengths)
     size_t c_padded "fasttree::padded"(int n_outputs)
 
     uint32_t c_BOUNDARY "fasttree::BOUNDARY"
@@ -367,16 +367,17 @@ def target_sums(const double[:, ::1] y, const double[::1] w=None,
 
 
 def rough_sums(const int64_t[:, ::1] sums, const double[::1] units,
-               const int64_t[::1] weights=None, cbool has_negative_weights=False):
+               const int64_t[::1] weights=None):
     cdef int n_outputs = <int> sums.shape[1]
     cdef int64_t[::1] centres = np.full(n_outputs, 99, np.int64)
     cdef float[:, ::1] rough = np.full((len(sums), c_padded(n_outputs)), 99, np.float32)
+    cdef float[::1] lengths = np.empty(len(sums), np.float32)
     cdef const int64_t* weights_data = NULL
     if weights is not None:
         weights_data = &weights[0]
-    c_rough_sums(&sums[0, 0], len(sums), n_outputs, weights_data, has_negative_weights, &units[0],
-                 &centres[0], &rough[0, 0])
-    return np.asarray(rough), np.asarray(centres)
+    scale = c_rough_sums(&sums[0, 0], len(sums), n_outputs, weights_data, &units[0], &centres[0],
+                         &rough[0, 0], &lengths[0])
+    return np.asarray(rough), np.asarray(centres), np.asarray(lengths), scale
 
 
 # ---- partition

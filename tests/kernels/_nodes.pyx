@@ -28,6 +28,7 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
         const int64_t* sums
         const double* sum_unit
         const float* rough
+        const float* rough_length
         const int64_t* rough_centre
         double rough_scale
         const double* centre
@@ -128,7 +129,10 @@ cdef class Node:
         about_centre = (targets - np.asarray(centre)) * weight
         wide[:, :targets.shape[1]] = about_centre * self.t.rough_scale
         rough = self.keep(wide)
-        self.t.rough, self.t.rough_centre = &rough[0, 0], &centre[0]
+        cdef const float[::1] length = self.keep(
+            np.linalg.norm(wide.astype(np.float64), axis=1).astype(np.float32))
+        self.t.rough, self.t.rough_length = &rough[0, 0], &length[0]
+        self.t.rough_centre = &centre[0]
 
     cdef void set_numbers(self, targets):
         n_rows, n_outputs = targets.shape

@@ -100,7 +100,7 @@ public:
                std::vector<uint32_t>& positions) override {
         if constexpr (has_screen<Acc>::value) {
             acc_.reset();
-            acc_.move(entries, first);
+            acc_.move_rows(entries, first);
             acc_.screen.find(entries, first, last, acc_.left_.data(), acc_.w, acc_.w_left, best,
                              [&](uint32_t position) { positions.push_back(position); });
         }

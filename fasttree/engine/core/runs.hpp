@@ -106,7 +106,7 @@ struct Limits {
     double lower, upper;      // bounds on the children's values
     bool replay;              // scikit-learn's score and candidate order, see ties.hpp
     bool is_drawn;            // not searched for: values next to it may be close
-    bool category_sets;          // the best set of categories instead of the best single category
+    bool category_sets;       // sets of categories instead of single ones
     bool skips_near() const { return replay && !is_drawn; }
     bool checked() const { return min_weight_leaf > 0.0 || replay || monotonic != 0; }
 };

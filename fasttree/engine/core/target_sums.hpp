@@ -39,29 +39,41 @@ inline void target_sums(const double* y, size_t n, int n_outputs, const double* 
     }
 }
 
-// Writes (sums - weight * centre) * unit, rows of whole vectors, and the centres: the means, so
-// that single precision loses nothing to a large one, or 0 if weights are negative, where a mean
-// may be as large as it likes and nothing is screened.
-inline void rough_sums(const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
-                       bool has_negative_weights, const double* units, int64_t* centres,
-                       float* rough) noexcept {
+// Writes (sums - weight * centre) * unit * scale, rows of whole vectors of zeros before, and the
+// lengths of the rows; returns the scale, a power of two that makes the largest number about 1. The
+// centres are the means, so that single precision loses nothing to a large one.
+inline double rough_sums(const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
+                         const double* units, int64_t* centres, float* rough,
+                         float* lengths) noexcept {
+    constexpr int MAX_EXPONENT = 1000;  // of a scale that is finite, whatever the targets
     const size_t stride = static_cast<size_t>(n_outputs), width = padded(n_outputs);
+    const auto weight_of = [&](size_t i) { return weights ? weights[i] : int64_t{1}; };
+    const auto centred = [&](size_t i, size_t k) {
+        return static_cast<double>(sums[i * stride + k] - centres[k] * weight_of(i)) * units[k];
+    };
     std::fill_n(centres, stride, 0);
-    if (!has_negative_weights) {
-        int64_t weight = 0;
-        for (size_t i = 0; i < n; ++i) {
-            weight += weights ? weights[i] : 1;
-            for (size_t k = 0; k < stride; ++k) centres[k] += sums[i * stride + k];
-        }
-        for (size_t k = 0; k < stride; ++k) centres[k] = weight > 0 ? centres[k] / weight : 0;
-    }
+    int64_t weight = 0;
     for (size_t i = 0; i < n; ++i) {
-        const int64_t weight = weights ? weights[i] : 1;
-        for (size_t k = 0; k < stride; ++k) {
-            const int64_t centred = sums[i * stride + k] - centres[k] * weight;
-            rough[i * width + k] = static_cast<float>(static_cast<double>(centred) * units[k]);
-        }
+        weight += weight_of(i);
+        for (size_t k = 0; k < stride; ++k) centres[k] += sums[i * stride + k];
     }
+    for (size_t k = 0; k < stride; ++k) centres[k] = weight > 0 ? centres[k] / weight : 0;
+    double largest = 0.0;
+    for (size_t i = 0; i < n; ++i) {
+        for (size_t k = 0; k < stride; ++k) largest = std::max(largest, std::fabs(centred(i, k)));
+    }
+    const int exponent = largest > 0.0 ? -std::ilogb(largest) : 0;
+    const double scale = std::ldexp(1.0, std::min(exponent, MAX_EXPONENT));
+    for (size_t i = 0; i < n; ++i) {
+        double squares = 0.0;
+        for (size_t k = 0; k < stride; ++k) {
+            const double number = centred(i, k) * scale;
+            rough[i * width + k] = static_cast<float>(number);
+            squares += number * number;
+        }
+        lengths[i] = static_cast<float>(std::sqrt(squares));
+    }
+    return scale;
 }
 
 }  // namespace fasttree

@@ -39,7 +39,8 @@ struct Targets {
     const double* sum_unit;      // [n_outputs]
     const float* rough;          // [n_rows * padded(n_outputs)] (sums - weight * rough_centre)
                                  // times sum_unit times rough_scale, a power of two; squared
-                                 // error of many outputs
+                                 // error of many outputs unless weights are negative
+    const float* rough_length;    // [n_rows] of the rows of `rough`
     const int64_t* rough_centre;  // [n_outputs]
     double rough_scale;
     const double* centre;        // [n_outputs]

@@ -81,6 +81,7 @@ private:
     template <class Shape, class Consider>
     bool scan_sets(Acc& acc, const Shape& shape, uint32_t leaf, int order, Consider consider) {
         for (Group& group : groups_) {
+            if (!acc.go_on(acc.work(group.n_rows))) return false;
             acc.reset();
             add(acc, shape, group);
             group.mean = acc.mean_left(order);

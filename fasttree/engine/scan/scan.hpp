@@ -231,7 +231,7 @@ private:
             if (!acc_.t.has_negative_weights) {
                 acc_.screen.find(runs.entries, p, last, acc_.left_.data(), acc_.w, acc_.w_left,
                                  best.score, [&](uint32_t position) {
-                    acc_.move(runs.entries + p, position - p);
+                    acc_.move_rows(runs.entries + p, position - p);
                     p = position;
                     found |= consider<checked>(p, p, base + p, missing_left, limits, best);
                 });

@@ -96,6 +96,10 @@ struct AccumulatorBase : Watched {
 
     double weight_left() const { return to_double(w_left) * t.weight_unit; }
     double weight_right() const { return to_double(w_total - w_left) * t.weight_unit; }
+
+    // Orders of categories: one, unless an accumulator says otherwise.
+    static constexpr int n_orders() { return 1; }
+    static constexpr bool has_order(int) { return true; }
 };
 
 // Accumulators whose pass does not begin with an empty left child (and the missing rows, if they go
@@ -114,11 +118,11 @@ template <class Acc>
 struct has_estimate<Acc, std::void_t<decltype(&Acc::estimate)>> : std::true_type {};
 
 // Accumulators that look along a feature for positions worth a score: `screen.find`, unless
-// weights are negative. Then move(entries, n) moves n rows to the left.
+// weights are negative. Then move_rows(entries, n) moves n rows to the left.
 template <class Acc, class = void>
 struct has_screen : std::false_type {};
 template <class Acc>
-struct has_screen<Acc, std::void_t<decltype(std::declval<Acc&>().move(nullptr, 0u))>>
+struct has_screen<Acc, std::void_t<decltype(std::declval<Acc&>().move_rows(nullptr, 0u))>>
     : std::true_type {};
 
 // Accumulators that can begin with a cell of a node's rows instead: begin_cell(cell).
@@ -134,7 +138,8 @@ struct has_row_cells : std::false_type {};
 template <class Acc>
 struct has_row_cells<Acc, std::void_t<decltype(&Acc::with_row_cells)>> : std::true_type {};
 
-// The best score of all ways to separate at most `most` rows, or infinity for more of them.
+// The best score of all ways to separate at most `most` rows, at least one, or infinity for more of
+// them. Leaves the accumulator at some position.
 template <class Acc>
 inline double best_of_few(Acc& acc, const uint32_t* rows, uint32_t n, uint32_t most) {
     if (n > most) return INFINITE;

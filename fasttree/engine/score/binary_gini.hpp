@@ -101,8 +101,6 @@ struct BinaryGini : AccumulatorBase<Weights> {
     }
     // Of two classes: the share of class 1 orders sets of categories.
     static constexpr bool has_means = true;
-    static constexpr int n_orders() { return 1; }
-    static constexpr bool has_order(int) { return true; }
     Mean mean_left(int) const { return {left, w_left}; }
 
     double value_left() const { return to_double(w_left - left) / to_double(w_left); }

@@ -312,7 +312,8 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     }
 #endif
 
-    // Both children pure: possible with two classes only; small squares are exact.
+    // Both children pure: possible with two classes only; small squares are exact. Of many outputs
+    // all ways to separate few rows are tried.
     double perfect_score(const uint32_t* rows, uint32_t n) {
         if (this->t.has_negative_weights) return INFINITE;
         if constexpr (!single_output) return best_of_few(*this, rows, n, 4);
@@ -416,7 +417,8 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
     }
     double estimate_error() const { return slack; }
     bool may_beat(double best) const { return estimate() + slack > best; }
-    // Both children pure: the terms cancel exactly, and no others round to more.
+    // Both children pure: the terms cancel exactly, and no others round to more. Of many outputs
+    // all ways to separate few rows are tried.
     double perfect_score(const uint32_t* rows, uint32_t n) {
         if constexpr (!single_output) return best_of_few(*this, rows, n, 3);
         constexpr int64_t LARGEST = int64_t{1} << 31;

@@ -6,7 +6,8 @@
 // target. `Targets::rough` holds the targets u_k x_k in single precision, centred and scaled:
 // moving along a feature takes as long as reading them does. Each row is off by at most 2**-24
 // times its length, hence the sums of some rows of a node by 2**-24 times `length_`, the lengths
-// of its rows added up. Sums are in doubles.
+// of its rows added up; as much again is for adding up to 2**28 rows in doubles. Sums of integers
+// are known to double precision. With negative weights nothing is screened.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -31,6 +32,8 @@ struct NoOutputScreen {
 class OutputScreen {
     // Relative rounding of all sums and products, of up to a million outputs, generously.
     static constexpr double ROUNDING = 1e-9;
+    // Errors of sums as parts of `length_`.
+    static constexpr double ROUGH_SLACK = 0x1p-23, INTEGER_SLACK = 1e-14;
     static constexpr int LANES = OUTPUT_LANES;
 
     struct Found {
@@ -40,38 +43,35 @@ class OutputScreen {
 
     const Targets& t_;
     const size_t n_;                    // outputs and zeros to whole vectors
-    std::vector<float> lengths_;        // of the rows of `rough`
     std::vector<double> unit_, mean_;   // u_k and u_k T_k / W, centred and scaled
     std::vector<int64_t> centre_;
     std::vector<double> left_;          // sums, centred and scaled
     std::vector<Found> found_;
-    double w_total_ = 0.0, length_ = INFINITE;
+    int64_t w_total_ = 0;
+    double length_ = INFINITE;
 
 public:
     explicit OutputScreen(const Targets& t)
-        : t_(t), n_(padded(t.n_outputs)), lengths_(t.n_rows), unit_(n_), mean_(n_),
-          centre_(n_), left_(n_) {
+        : t_(t), n_(padded(t.n_outputs)), unit_(n_), mean_(n_), centre_(n_), left_(n_) {
+        if (t.rough == nullptr) return;
         std::copy_n(t.rough_centre, t.n_outputs, centre_.begin());
         for (int k = 0; k < t.n_outputs; ++k) unit_[k] = t.sum_unit[k] * t.rough_scale;
-        for (uint32_t row = 0; row < t.n_rows; ++row) {
-            // Sums about zero of nothing on the left: the squares of the row itself.
-            std::fill(left_.begin(), left_.end(), 0.0);
-            lengths_[row] = static_cast<float>(std::sqrt(moved_squares(row, 0.0)));
-        }
     }
 
     void begin_node(const int64_t* total, int64_t w_total, const uint32_t* rows, uint32_t n) {
+        if (t_.rough == nullptr) return;
         begin_cell(total, w_total);
-        constexpr double SMALLEST = 0x1p-140;  // below it, floats are off by more
+        constexpr double SMALLEST = 0x1p-126;  // below it, floats are off by up to 2**-150
         length_ = 0.0;
-        for (uint32_t i = 0; i < n; ++i) length_ += lengths_[rows[i]];
+        for (uint32_t i = 0; i < n; ++i) length_ += t_.rough_length[rows[i]];
         length_ += SMALLEST * n * t_.n_outputs;
     }
     // Of unknown rows nothing is screened.
     void begin_cell(const int64_t* total, int64_t w_total) {
-        w_total_ = to_double(w_total);
+        if (t_.rough == nullptr) return;
+        w_total_ = w_total;
         length_ = INFINITE;
-        const double share = 1.0 / w_total_;
+        const double share = 1.0 / to_double(w_total);
         call(t_.simd, [&]() FASTTREE_INLINE {
             for (size_t k = 0; k < n_; ++k) {
                 mean_[k] = centred(total, k, w_total) * unit_[k] * share;
@@ -81,11 +81,9 @@ public:
 
     // False only if the score of these sums is not more than `best`.
     bool may_beat(const int64_t* left, int64_t w_left, double best) const {
-        constexpr double SLACK = 1e-14;
         const double root = scaled_root(best);
         if (root < 0.0) return true;
-        const double wl = to_double(w_left);
-        const double least = root * std::sqrt(wl * (w_total_ - wl)) - SLACK * length_;
+        const double least = root * std::sqrt(product(w_left)) - INTEGER_SLACK * length_;
         return !(least > 0.0 && squares(left, w_left) <= least * least);
     }
 
@@ -95,8 +93,7 @@ public:
     template <class Weights, class Take>
     void find(const uint32_t* entries, uint32_t p, uint32_t last, const int64_t* left,
               const Weights& w, int64_t w_left, double best, const Take& take) {
-        constexpr double SLACK = 0x1p-23;
-        const double slack = SLACK * length_;
+        const double slack = ROUGH_SLACK * length_;
         double floor = scaled_root(best);
         for (size_t k = 0; k < n_; ++k) left_[k] = centred(left, k, w_left) * unit_[k];
         found_.clear();
@@ -104,14 +101,14 @@ public:
             const uint32_t row = entries[p++] & ROW;
             prefetch(rough(entries[std::min(p + ROWS_AHEAD, last)] & ROW), n_ * sizeof(float));
             w_left += w[row];
-            const double wl = to_double(w_left), squares = moved_squares(row, wl);
+            const double squares = moved_squares(row, to_double(w_left));
             if (!(entries[p] & BOUNDARY)) continue;
-            const double product = std::sqrt(wl * (w_total_ - wl)), least = floor * product - slack;
+            const double weight = std::sqrt(product(w_left)), least = floor * weight - slack;
             if (least > 0.0 && squares <= least * least) continue;
-            if (!(product > 0.0)) continue;  // no score
+            if (!(weight > 0.0)) continue;  // no score
             const double length = std::sqrt(squares);
-            found_.push_back({p, (length * (1.0 + ROUNDING) + slack) / product});
-            floor = std::max(floor, (length * (1.0 - ROUNDING) - slack) / product);
+            found_.push_back({p, (length * (1.0 + ROUNDING) + slack) / weight});
+            floor = std::max(floor, (length * (1.0 - ROUNDING) - slack) / weight);
         }
         for (const Found& found : found_) {
             if (found.most >= floor) take(found.position);
@@ -121,8 +118,12 @@ public:
 private:
     // The root of a score times scale / W, rounded down; below 0: any.
     double scaled_root(double score) const {
-        return score > 0.0 ? std::sqrt(score) * (t_.rough_scale / w_total_) * (1.0 - ROUNDING)
-                           : -1.0;
+        if (!(score > 0.0)) return -1.0;
+        return std::sqrt(score) * (t_.rough_scale / to_double(w_total_)) * (1.0 - ROUNDING);
+    }
+    // w_L w_R. Doubles beyond 2**53 would lose a light side.
+    double product(int64_t w_left) const {
+        return to_double(w_left) * to_double(w_total_ - w_left);
     }
 
     const float* rough(uint32_t row) const { return t_.rough + row * n_; }

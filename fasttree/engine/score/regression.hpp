@@ -136,8 +136,6 @@ struct TargetSums : AccumulatorBase<Weights> {
     }
 
     static constexpr bool has_means = true;
-    static constexpr int n_orders() { return 1; }
-    static constexpr bool has_order(int) { return true; }
     Mean mean_left(int) const { return {left(0), w_left}; }
 
     double perfect_score(const uint32_t*, uint32_t) const { return INFINITE; }
@@ -236,7 +234,7 @@ struct SquaredError : TargetSums<Weights, single_output> {
     }
 
     template <bool many = !single_output, class = std::enable_if_t<many>>
-    void move(const uint32_t* entries, uint32_t n) {
+    void move_rows(const uint32_t* entries, uint32_t n) {
         call(t.simd, [&]() FASTTREE_INLINE {
             for (uint32_t i = 0; i < n; ++i) this->add(entries[i] & ROW);
         });

@@ -128,8 +128,8 @@ def _checked_nodes(state):
     if missing:
         raise ValueError(f"The state of the tree lacks {', '.join(sorted(missing))}.")
     nodes = _check_node_ndarray(state["nodes"], NODE_DTYPE)
-    # With another tree (copy.copy), or a file. As bytes, for NumPy copies records with gaps field by
-    # field.
+    # With another tree (copy.copy), or a file. As bytes, for NumPy copies records with gaps field
+    # by field.
     nodes = np.frombuffer(nodes.tobytes(), dtype=NODE_DTYPE)
     if state["node_count"] != nodes.shape[0]:
         raise ValueError(
