@@ -1,16 +1,19 @@
-"""Trees as scikit-learn's estimators: with an encoder where they were fitted on a table."""
+"""Trees and forests as scikit-learn's: with an encoder where they were fitted on a table."""
 
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.ensemble
 import sklearn.tree
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 
+import fasttree.ensemble
 from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from reference.handed_on import Problem
 
@@ -96,3 +99,74 @@ def test_tree_explainer_on_the_tree():
     explainer = shap.TreeExplainer(twin, feature_perturbation="tree_path_dependent")
     values = explainer.shap_values(encoder.transform(rows))
     assert np.allclose(values.sum(axis=1) + explainer.expected_value, tree.predict(rows))
+
+
+# ---- forests
+
+
+FORESTS = [
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "RandomForestClassifier",
+    "RandomForestQuantileRegressor",
+    "RandomForestRegressor",
+]
+
+
+def forest_of(name, **parameters):
+    return getattr(fasttree.ensemble, name)(n_estimators=4, random_state=0, **parameters)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("name", FORESTS)
+def test_forests_of_numbers(name, n_outputs):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 3)).astype(np.float32), columns=["a", "b", "c"])
+    y = rng.integers(0, 3, (80, n_outputs)).squeeze()
+    forest = forest_of(name, bootstrap=True, max_samples=0.8, monotonic_cst=None).fit(X, y)
+    twin = forest.to_sklearn()
+    assert type(twin) is getattr(sklearn.ensemble, name.replace("Quantile", ""))
+    assert_array_equal(twin.predict(X), forest.predict(X))
+    assert_array_equal(twin.apply(X), forest.apply(X))
+    assert_allclose(twin.feature_importances_, forest.feature_importances_, rtol=1e-12)
+    if hasattr(forest, "predict_proba"):
+        assert_allclose(twin.predict_proba(X), forest.predict_proba(X), rtol=1e-14)
+    assert_array_equal(twin.estimators_samples_, forest.estimators_samples_)
+    assert twin.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert all(type(tree).__module__ == "sklearn.tree._classes" for tree in twin.estimators_)
+    assert_array_equal(pickle.loads(pickle.dumps(twin)).predict(X), forest.predict(X))
+    twin.fit(X, y)  # what it was made of can be fitted
+
+
+def test_embeddings():
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    embedding = fasttree.ensemble.RandomTreesEmbedding(5, random_state=0).fit(X)
+    twin = embedding.to_sklearn()
+    assert type(twin) is sklearn.ensemble.RandomTreesEmbedding
+    assert (twin.transform(X) != embedding.transform(X)).nnz == 0
+
+
+@pytest.mark.parametrize("categorical_split", ["equality", "subset"])
+@pytest.mark.parametrize("name", FORESTS)
+def test_forests_of_tables(name, categorical_split):
+    rng = np.random.default_rng(0)
+    colour = rng.choice(np.array(["red", "blue", "green", None]), 90)
+    X = pd.DataFrame({"colour": colour, "n": rng.normal(size=90)})
+    y = (colour == "red") + rng.integers(0, 2, 90)
+    forest = forest_of(name, categorical_split=categorical_split).fit(X, y)
+    pipeline = forest.to_sklearn()
+    encoder, twin = pipeline
+    assert_array_equal(pipeline.predict(X), forest.predict(X))
+    cells = encoder.transform(X)
+    assert cells.shape[1] == twin.n_features_in_ == len(encoder.get_feature_names_out())
+    assert_array_equal(twin.apply(cells), forest.apply(X))
+    again = pickle.loads(pickle.dumps(pipeline))
+    assert_array_equal(again.predict(X), forest.predict(X))
+
+
+def test_forests_that_were_loaded():
+    X, y = np.arange(40.0).reshape(-1, 2), np.arange(20) % 3
+    forest = pickle.loads(pickle.dumps(forest_of("RandomForestClassifier").fit(X, y)))
+    assert_array_equal(forest.to_sklearn().predict(X), forest.predict(X))
+    with pytest.raises(NotFittedError):
+        forest_of("RandomForestClassifier").to_sklearn()

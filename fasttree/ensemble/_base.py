@@ -24,6 +24,7 @@ from fasttree._sklearn_compat import expanded_class_weights, fit_context, n_samp
 from fasttree.ensemble._bootstrap import Bootstrap, rows_of_bits
 from fasttree.ensemble._compact import CompactForest
 from fasttree.ensemble._growth import Plan, bare_copy, grow_trees
+from fasttree.ensemble._interop import ToSklearn
 from fasttree.ensemble._memory import FitMemory
 from fasttree.ensemble._oob import oob_means, permutation_importances
 from fasttree.table._encoder import table_encoder
@@ -64,7 +65,7 @@ CONSTRAINTS = {
 MAX_SEED = np.iinfo(np.int32).max
 
 
-class Forest(CallbackSupportMixin):
+class Forest(ToSklearn, CallbackSupportMixin):
     """What the forests share, put before scikit-learn's class of the same name."""
 
     def _complete_init(self, tree, **parameters):

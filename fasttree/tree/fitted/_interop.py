@@ -15,20 +15,27 @@ from fasttree.table._encoder import MAX_CATEGORIES, MISSING_BITS, table_encoder
 from fasttree.tree._monotonic import constraint_per_column
 from fasttree.tree._validation import check_predict_data
 
-__all__ = ["CategoricalSplitEncoder", "with_encoder", "to_sklearn", "to_sklearn_tree"]
+__all__ = [
+    "CategoricalSplitEncoder",
+    "fitted_twin",
+    "reads_matrix",
+    "to_sklearn",
+    "to_sklearn_tree",
+    "with_encoder",
+]
 
 
 class CategoricalSplitEncoder(TransformerMixin, BaseEstimator):
     """Turns the tables that a fitted tree predicts into matrices of numbers.
 
     First come the columns of the table, NaN where a cell is a category or missing, then a column
-    for every question about categories that the tree asks: 0 where the answer is left. A clone is
+    for every question about categories that a tree asks: 0 where the answer is left. A clone is
     the encoder itself.
 
     Parameters
     ----------
     estimator : estimator
-        A fitted tree of fasttree's.
+        A fitted tree or forest of fasttree's.
     """
 
     def __init__(self, estimator):
@@ -54,19 +61,12 @@ class CategoricalSplitEncoder(TransformerMixin, BaseEstimator):
 
     def questions(self):
         """Return the questions as (feature, codes, whether these go left, whether missing values
-        do), and the position of that of each split on categories."""
-        tree, splits = self.estimator.tree_, self.estimator.tree_.label_splits
+        do), and for each tree the positions of those of its splits on categories."""
         position, places = {}, []
-        for i, node in enumerate([] if splits is None else splits.nodes):
-            codes = splits.codes[splits.offsets[i] : splits.offsets[i + 1]]
-            asked = (
-                int(tree.feature[node]),
-                tuple(codes.tolist()),
-                bool(splits.listed_left[i]),
-                bool(tree.missing_go_to_left[node]),
-            )
-            places.append(position.setdefault(asked, len(position)))
-        return list(position), np.array(places, dtype=np.intp)
+        for tree in _trees(self.estimator):
+            asked = _questions(tree)
+            places.append([position.setdefault(question, len(position)) for question in asked])
+        return list(position), [np.array(of_tree, dtype=np.intp) for of_tree in places]
 
     def transform(self, X):
         """Return the matrix of a table.
@@ -120,6 +120,27 @@ class CategoricalSplitEncoder(TransformerMixin, BaseEstimator):
         return np.array([*names, *questions], dtype=object)
 
 
+def _trees(estimator):
+    if hasattr(estimator, "tree_"):
+        return [estimator.tree_]
+    return [member.tree_ for member in estimator.estimators_]
+
+
+def _questions(tree):
+    """The question of each split on categories."""
+    splits = tree.label_splits
+    if splits is None:
+        return []
+    codes = np.split(splits.codes, splits.offsets[1:-1])
+    columns = (
+        tree.feature[splits.nodes].tolist(),
+        (tuple(listed.tolist()) for listed in codes),
+        splits.listed_left.astype(bool).tolist(),
+        tree.missing_go_to_left[splits.nodes].astype(bool).tolist(),
+    )
+    return list(zip(*columns))
+
+
 def with_encoder(estimator, twin):
     """Return scikit-learn's twin of an estimator, behind an encoder if it was fitted on a table.
 
@@ -134,12 +155,17 @@ def with_encoder(estimator, twin):
         twin.tree_ = to_sklearn_tree(estimator.tree_)
         return twin
     encoder = CategoricalSplitEncoder(estimator)
-    questions, places = encoder.questions()
+    questions, (places,) = encoder.questions()
     twin.tree_ = to_sklearn_tree(estimator.tree_, len(questions), places)
-    twin.n_features_in_ = estimator.n_features_in_ + len(questions)
-    if hasattr(twin, "feature_names_in_"):  # the encoder returns an array
-        del twin.feature_names_in_
+    reads_matrix(twin, len(questions))
     return Pipeline([("encoder", encoder), ("tree", twin)])
+
+
+def reads_matrix(twin, n_questions):
+    """Make a twin read what the encoder returns: an array with a column for each question."""
+    twin.n_features_in_ += n_questions
+    if hasattr(twin, "feature_names_in_"):
+        del twin.feature_names_in_
 
 
 def to_sklearn_tree(tree, n_questions=0, places=()):
@@ -172,19 +198,22 @@ def to_sklearn_tree(tree, n_questions=0, places=()):
 def to_sklearn(estimator):
     """Return the scikit-learn estimator that a fitted one of fasttree's stands in for, behind an
     encoder if it was fitted on a table."""
-    cls = next(
-        getattr(sklearn.tree, c.__name__)
-        for c in type(estimator).__mro__
-        if c is getattr(sklearn.tree, c.__name__, None)
-    )
-    parameters = estimator.get_params(deep=False)
-    for name in ("n_jobs", "categorical_features", "categorical_split", "missing_values"):
-        del parameters[name]
-    if isinstance(parameters["monotonic_cst"], dict):
+    return with_encoder(estimator, fitted_twin(estimator, sklearn.tree))
+
+
+def fitted_twin(estimator, module):
+    """Return an estimator of the class of `module` that a fitted one derives from, with its
+    parameters and fitted attributes."""
+    cls = next(c for c in type(estimator).__mro__ if c is getattr(module, c.__name__, None))
+    known = cls._get_param_names()
+    parameters = {
+        name: value for name, value in estimator.get_params(deep=False).items() if name in known
+    }
+    if isinstance(parameters.get("monotonic_cst"), dict):
         parameters["monotonic_cst"] = constraint_per_column(estimator)
     # The impurities of these criteria are those of scikit-learn's, which knows no other names.
     replaced = {"chi2": "gini", "label_split": "squared_error"}
-    if isinstance(parameters["criterion"], str):
+    if isinstance(parameters.get("criterion"), str):
         parameters["criterion"] = replaced.get(parameters["criterion"], parameters["criterion"])
     result = cls(**parameters)
     fitted = {
@@ -194,4 +223,4 @@ def to_sklearn(estimator):
     }
     for name, value in fitted.items():
         setattr(result, name, value)
-    return with_encoder(estimator, result)
+    return result
