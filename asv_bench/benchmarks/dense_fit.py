@@ -79,6 +79,23 @@ class FeatureSampling:
         self.estimator.fit(self.X, self.y)
 
 
+class Outputs:
+    """Many targets at once, of a fifth of the rows."""
+
+    params = [LIBRARIES, ["classification", "regression"], sizes([20], [100])]
+    param_names = ["library", "task", "n_outputs"]
+
+    def setup(self, library, task, n_outputs):
+        self.X, _ = data.classification(N_ROWS // 5, 10)
+        self.y = data.many_targets(self.X, n_outputs)
+        if task == "classification":
+            self.y = np.digitize(self.y, np.quantile(self.y, [1 / 3, 2 / 3]))
+        self.estimator = make_estimator(library, task)
+
+    def time_fit(self, library, task, n_outputs):
+        self.estimator.fit(self.X, self.y)
+
+
 class Rows:
     """Growth with the number of rows, 10 columns."""
 
