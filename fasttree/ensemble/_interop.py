@@ -29,6 +29,9 @@ _SAMPLES = ("_n_samples", "_n_samples_bootstrap", "_sample_weight")
 class ToSklearn:
     """The method of the forests that returns one of scikit-learn's."""
 
+    if TYPE_CHECKING:
+        estimators_: list
+
     def to_sklearn(self) -> BaseEstimator | Pipeline:
         """Return a fitted forest of scikit-learn's with the same trees.
 
