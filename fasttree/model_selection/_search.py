@@ -26,7 +26,13 @@ from fasttree._sklearn_compat import (
     report_fit_failures,
 )
 from fasttree.model_selection._folds import Fold, Task
-from fasttree.model_selection._pipeline import is_cuttable, replaces_tree, tree_within
+from fasttree.model_selection._forest_scores import numbers_of_trees
+from fasttree.model_selection._pipeline import (
+    is_cuttable,
+    is_cuttable_forest,
+    replaces_tree,
+    tree_within,
+)
 from fasttree.tree import EncodedData
 from fasttree.tree.pruning._cut_scores import check_scorer, warn_of_predictions
 from fasttree.tree.pruning._settings import LIMITS, SettingTable, params_key
@@ -116,12 +122,15 @@ class TrainOnceMixin:
             return None
 
     def _make_task(self, X, encoded, y, candidates, names, scorer, routed):
-        cut, table = (), None
+        cut, table, n_trees = (), None, None
         prefix, tree = tree_within(self.estimator)
         if tree is not None and not replaces_tree(prefix, names):
             cut = ("ccp_alpha",) if get_config()["sklearn_random_stream"] else LIMITS
             limits = {name: getattr(tree, name) for name in LIMITS}
             table = self._setting_table(candidates, limits, prefix)
+            if is_cuttable_forest(tree):
+                name = f"{prefix}n_estimators"
+                n_trees = numbers_of_trees(candidates, name, tree.n_estimators)
         return Task(
             estimator=clone(self.estimator),
             X=X,
@@ -129,6 +138,7 @@ class TrainOnceMixin:
             y=y,
             candidates=list(candidates),
             table=table,
+            n_trees=n_trees,
             prefix=prefix,
             cut=cut,
             scorer=scorer,
@@ -155,10 +165,11 @@ class TrainOnceMixin:
         """Score all settings on all folds; returns what becomes `cv_results_`."""
         together, alone = _shared_fits(task)
         groups = [group for job in together for group in job]
-        n_cut = sum(len(members) for _, members in groups)
-        warn_of_predictions(
-            task.scorer, n_cut * len(folds) * (1 + self.return_train_score), stacklevel=4
-        )
+        if task.n_trees is None:
+            n_cut = sum(len(members) for _, members in groups)
+            warn_of_predictions(
+                task.scorer, n_cut * len(folds) * (1 + self.return_train_score), stacklevel=4
+            )
         self.n_fits_ = len(folds) * (len(groups) + len(alone))
         if self.verbose > 0:
             print(  # noqa: T201 (verbose asks for it)
@@ -393,7 +404,9 @@ def _shared_fits(task):
     if not task.cut:
         return [], list(range(len(task.candidates)))
     is_valid, jobs = task.table.is_valid, {}
-    for params, members in task.table.groups(task.cut):
+    if task.n_trees is not None:
+        is_valid = is_valid & (task.n_trees > 0)
+    for params, members in task.table.groups(task.free):
         before = {name: params[name] for name in params if not name.startswith(task.prefix)}
         key = params_key(before if task.prefix else params)
         members = members[is_valid[members]]
