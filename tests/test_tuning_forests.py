@@ -36,6 +36,7 @@ from fasttree.ensemble import (
 )
 from fasttree.ensemble._base import Forest
 from fasttree.model_selection import TrainOnceRandomizedSearchCV, TrainOnceSearchCV
+from fasttree.tree import EncodedData
 from reference.problems import CLASSIFICATION, random_problem
 from reference.tuning import random_limits
 
@@ -289,7 +290,7 @@ def test_a_scorer_that_fails():
 
 
 def test_rows_that_cannot_be_predicted():
-    """Missing values that no training row of a fold has, where trees do not take them."""
+    """Missing values in the held-out rows of one fold, where trees do not take them."""
     rows = X.copy()
     rows[:3, 0] = np.nan
     grid = {"n_estimators": [1, 2], "max_depth": [1, 2]}
@@ -298,8 +299,10 @@ def test_rows_that_cannot_be_predicted():
     for search in (GridSearchCV, TrainOnceSearchCV):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found.append(search(forest, grid, cv=3).fit(rows, Y[:, 0]))
+            found.append(search(forest, grid, cv=KFold(30), refit=False).fit(rows, Y[:, 0]))
     assert_equal_results(found[1].cv_results_, found[0].cv_results_)
+    assert np.isnan(found[1].cv_results_["split0_test_score"]).all()
+    assert found[1].n_fits_ == 30
 
 
 def test_pipelines():
@@ -321,6 +324,12 @@ def test_tables_and_sparse_rows():
     for kind in (RandomForestClassifier, ExtraTreesClassifier):
         forest = kind(random_state=0)
         assert compare(forest, grid, frame, pd.Series(y), cv=2).n_fits_ == 2
+        assert (
+            compare(
+                forest, grid, EncodedData(X), target(kind), cv=ShuffleSplit(2, random_state=0)
+            ).n_fits_
+            == 2
+        )
         rows = sp.csr_array(np.where(X > 0, X, 0.0))
         assert compare(forest, grid, rows, target(kind), cv=2).n_fits_ == 2
 

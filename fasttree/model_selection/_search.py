@@ -1,9 +1,11 @@
-"""Grid search with one fit per fold for all settings of the limits that only cut a tree.
+"""Grid search with one fit per fold for all settings of the limits that only cut trees, and of the
+number of trees in a forest.
 
 Which settings share a fit is decided here, what is done on a fold in _folds.py. Scorers, routing
 of metadata, the form of the results and the choice of the best setting are GridSearchCV's own.
 
-Complexity: folds x combinations of the other parameters in fits; see _tuning.pyx for the settings.
+Complexity: folds x combinations of the other parameters in fits; for the settings see _tuning.pyx
+and, of forests, ensemble/_cut.py.
 """
 
 from __future__ import annotations
@@ -254,21 +256,24 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
     A drop-in replacement for :class:`sklearn.model_selection.GridSearchCV` with the same results.
     Settings that differ only in `max_depth`, `min_samples_split`, `min_impurity_decrease`,
     `max_leaf_nodes` and `ccp_alpha` are cut from one tree, which is fitted once per fold with the
-    loosest of these limits. Each combination of other parameters has a fit of its own. If a
-    pipeline ends in a tree, its other steps are fitted once per fold and combination of their
-    parameters. Settings with an invalid value, and all settings of other estimators, are fitted
-    as in GridSearchCV.
+    loosest of these limits. Each combination of other parameters has a fit of its own. For a
+    forest the same is true, and `n_estimators` needs no fits either. If a pipeline ends in a tree
+    or a forest, its other steps are fitted once per fold and combination of their parameters.
+    Settings with an invalid value, and all settings of other estimators, are fitted as in
+    GridSearchCV.
 
     Parameters
     ----------
     estimator : estimator
-        A tree of :mod:`fasttree.tree`, or a pipeline that ends in one.
+        A tree of :mod:`fasttree.tree`, a random forest or extra-trees of
+        :mod:`fasttree.ensemble`, or a pipeline that ends in one of them.
     param_grid : dict of str to sequence, or list of such dicts
         The values to combine; a list is a union of grids.
     scoring : str, callable, list, tuple, dict or None, default=None
-        One scorer or several; None takes the estimator's own. Nearly all of scikit-learn's are
-        computed for all settings in one pass, see :ref:`scores-from-one-pass`; any other scorer is
-        called once per tree that differs, and many calls are warned of.
+        One scorer or several; None takes the estimator's own. For a tree nearly all of
+        scikit-learn's are computed for all settings in one pass, see :ref:`scores-from-one-pass`;
+        any other scorer is called once per tree that differs, and many calls are warned of. For a
+        forest scorers are called once per setting.
     n_jobs : int or None, default=None
         Number of folds and fits done in parallel. None means 1 unless in a joblib context, -1
         all processors.
@@ -322,10 +327,12 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
 
     Notes
     -----
-    The scores are those of GridSearchCV for an int `random_state`, or where it has no effect.
-    With ``random_state=None`` and random draws, GridSearchCV grows another tree for every
-    setting; here the settings of a fold share one. Under ``sklearn_random_stream=True`` only
-    `ccp_alpha` is cut, since scikit-learn's draws depend on the other limits.
+    The scores are those of GridSearchCV for an int `random_state`, or where it has no effect;
+    those of forests to the last bit.
+    With ``random_state=None`` and random draws, GridSearchCV grows another tree or forest for
+    every setting; here the settings of a fold share one. Under ``sklearn_random_stream=True`` only
+    `ccp_alpha` is cut, since scikit-learn's draws depend on the other limits, and a forest's
+    numbers of trees need no fits.
 
     References
     ----------
@@ -343,6 +350,14 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
     (200, 5)
     >>> search.best_params_
     {'max_depth': 4, 'min_samples_split': 2}
+
+    Forests of 1 to 20 trees, of two depths:
+
+    >>> from fasttree.ensemble import RandomForestClassifier
+    >>> grid = {"n_estimators": range(1, 21), "max_depth": [2, None]}
+    >>> search = TrainOnceSearchCV(RandomForestClassifier(random_state=0), grid).fit(X, y)
+    >>> len(search.cv_results_["params"]), search.n_fits_
+    (40, 5)
     """
 
     def __init__(
