@@ -42,15 +42,11 @@ class CutForests:
 
     def __init__(self, forest: Any) -> None:
         self.forest = forest
-        self._trees = [estimator.tree_ for estimator in forest.estimators_]
-
-    @cached_property
-    def _cuts(self):
-        return [Cuts(tree) for tree in self._trees]
+        self._cuts = [Cuts(estimator.tree_) for estimator in forest.estimators_]
 
     @cached_property
     def _parents(self):
-        return [_parents(tree) for tree in self._trees]
+        return [_parents(cuts.tree) for cuts in self._cuts]
 
     def means(
         self, leaves: IntArray, setting: Array, sizes: Collection[int]
@@ -73,14 +69,13 @@ class CutForests:
         means : ndarray of shape (n_samples, n_outputs, max_n_classes), dtype=float64
             As of `Forest._means`.
         """
-        sums = np.zeros((leaves.shape[1], *self._trees[0].value.shape[1:]))
+        sums = np.zeros((leaves.shape[1], *self._cuts[0].tree.value.shape[1:]))
         for number in range(max(sizes)):
-            is_leaf = self._cuts[number].mask(setting)
+            cuts = self._cuts[number]
             # Ids are in depth-first order: what is cut off follows the leaf it has become part of.
-            is_gone = is_leaf[self._parents[number]]
-            is_gone[0] = False
+            is_gone = cuts.mask(setting)[self._parents[number]]
             kept = np.maximum.accumulate(np.where(is_gone, 0, np.arange(len(is_gone))))
-            sums += self._trees[number].value[kept[leaves[number]]]
+            sums += cuts.tree.value[kept[leaves[number]]]
             if number + 1 in sizes:
                 yield number + 1, sums / (number + 1)
 
@@ -100,12 +95,9 @@ class CutForests:
         """
         limits = {name: parameters[name] for name in parameters if name != "n_estimators"}
         estimators = [
-            bare_copy(estimator, tree_=prune_tree(tree, cuts.mask(setting)), **limits)
-            for estimator, tree, cuts, _ in zip(
-                self.forest.estimators_,
-                self._trees,
-                self._cuts,
-                range(parameters["n_estimators"]),
+            bare_copy(estimator, tree_=prune_tree(cuts.tree, cuts.mask(setting)), **limits)
+            for estimator, cuts in zip(
+                self.forest.estimators_[: parameters["n_estimators"]], self._cuts
             )
         ]
         data = self.forest._memory.data
