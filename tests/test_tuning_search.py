@@ -353,6 +353,18 @@ def test_a_scorer_may_look_at_parameters():
     assert len(set(actual.cv_results_["mean_test_score"])) == 3
 
 
+def test_limits_of_the_estimator_hold_where_a_setting_does_not_name_them():
+    """The fit that is shared has looser ones; a scorer sees those of the setting."""
+
+    def look(tree, X, y):
+        return tree.ccp_alpha + tree.min_samples_split + (tree.max_leaf_nodes or 0)
+
+    tree = DecisionTreeClassifier(ccp_alpha=0.01, max_leaf_nodes=4)
+    grid = [{"max_depth": [1, 2]}, {"min_samples_split": [30], "ccp_alpha": [0.0]}]
+    (expected, _), (actual, _) = both(tree, grid, *IRIS, scoring=look)
+    assert_same_results(actual.cv_results_, expected.cv_results_)
+
+
 def test_a_scorer_that_returns_several_scores():
     def scores(estimator, X, y):
         hits = estimator.predict(X) == y

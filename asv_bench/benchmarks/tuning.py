@@ -5,6 +5,7 @@ from math import ceil
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
+from fasttree.ensemble import RandomForestClassifier, RandomForestRegressor
 from fasttree.model_selection import TrainOnceSearchCV
 
 from . import data
@@ -61,6 +62,29 @@ class JointGrid:
         self.search = make_search("train once", make_grid(N_ROWS, 200, joint))
 
     def time_fit(self, joint):
+        self.search.fit(self.X, self.y)
+
+
+class Forests:
+    """50 settings of a random forest on three folds: numbers of trees, depths and rows."""
+
+    params = [[TrainOnceSearchCV, GridSearchCV], ["classification", "regression"]]
+    param_names = ["search", "task"]
+    timeout = 600
+
+    def setup(self, search, task):
+        if task == "classification":
+            (self.X, self.y), Forest = data.classification(N_ROWS, 10), RandomForestClassifier
+        else:
+            (self.X, self.y), Forest = data.regression(N_ROWS, 10), RandomForestRegressor
+        grid = {
+            "n_estimators": range(10, 51, 10),
+            "max_depth": [4, 8, 12, 16, None],
+            "min_samples_split": [2, 10],
+        }
+        self.search = search(Forest(random_state=0), grid, cv=3, refit=False)
+
+    def time_fit(self, search, task):
         self.search.fit(self.X, self.y)
 
 

@@ -312,6 +312,12 @@ class Forest(ToSklearn, CallbackSupportMixin):
             check_predict_values(self, X, accepted)
         return sums.reshape(-1, *shape)
 
+    def _means(self, X):
+        """Return the mean over the trees of the values of rows' leaves."""
+        sums = self._sums(*self._read_rows(X))
+        sums /= len(self)
+        return sums
+
     def __len__(self):
         compact = self._memory.compact
         return len(self.estimators_ if compact is None else compact.seeds)

@@ -31,11 +31,10 @@ class ClassifierForest(Forest):
         ndarray of shape (n_samples, n_classes) or list of n_outputs such arrays
             Probabilities in the order of `classes_`.
         """
-        sums = self._sums(*self._read_rows(X))
-        sums /= len(self)
+        means = self._means(X)
         if self.n_outputs_ == 1:
-            return sums[:, 0]
-        return [np.ascontiguousarray(sums[:, k, :n]) for k, n in enumerate(self.n_classes_)]
+            return means[:, 0]
+        return [np.ascontiguousarray(means[:, k, :n]) for k, n in enumerate(self.n_classes_)]
 
     def predict(self, X: MatrixLike) -> Array:
         """Return the class of the largest mean probability.
@@ -86,9 +85,8 @@ class RegressorForest(Forest):
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Predicted targets.
         """
-        sums = self._sums(*self._read_rows(X))[:, :, 0]
-        sums /= len(self)
-        return sums[:, 0] if self.n_outputs_ == 1 else sums
+        means = self._means(X)[:, :, 0]
+        return means[:, 0] if self.n_outputs_ == 1 else means
 
     def _target_numbers(self, y):
         return y.reshape(len(y), -1).astype(np.float64)

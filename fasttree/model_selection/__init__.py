@@ -1,4 +1,4 @@
-"""Tuning of decision trees: a whole grid from one fit per fold."""
+"""Tuning of decision trees and forests: a whole grid from one fit per fold."""
 
 from fasttree.model_selection._curve import TuningCurveDisplay, tuning_curve
 from fasttree.model_selection._random_search import TrainOnceRandomizedSearchCV

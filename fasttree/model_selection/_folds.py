@@ -21,6 +21,7 @@ from fasttree._sklearn_compat import (
     safe_indexing,
     safe_split,
 )
+from fasttree.model_selection._forest_scores import ForestRows, score_cut_forests
 from fasttree.model_selection._pipeline import SharedSteps, put_tree, tree_within
 from fasttree.tree.pruning._cut_scores import score_cuts
 from fasttree.tree.pruning._settings import LIMITS, UNLIMITED, SettingTable
@@ -52,6 +53,7 @@ class Task:
     y: object
     candidates: list  # parameters of each setting
     table: object  # SettingTable of the settings
+    n_trees: object  # of each setting of a forest; None for a tree
     prefix: str  # before the names of the tree's parameters
     cut: tuple  # names of the limits that are cut
     scorer: object
@@ -62,7 +64,7 @@ class Task:
     verbose: int
 
     def evaluate(self, groups, fold):
-        """Fit a tree per group of settings on a fold and score the settings cut from it.
+        """Fit a tree or forest per group of settings on a fold; score the settings cut from it.
 
         Parameters
         ----------
@@ -91,7 +93,7 @@ class Task:
         settings = self._settings(members, len(fold.train))
         fit_params = check_method_params(self.X, params=self.fit_params, indices=fold.train)
         estimator = clone(self.estimator).set_params(
-            **clone(params, safe=False), **self._loosest(settings)
+            **clone(params, safe=False), **self._loosest(settings, members)
         )
         error = None
         try:
@@ -154,7 +156,7 @@ class Task:
             settings[name] = _UNLIMITED[name]
         return settings
 
-    def _loosest(self, settings):
+    def _loosest(self, settings, members):
         """Parameters of the fit that all settings can be cut from."""
         growth = ("max_depth", "min_samples_split", "min_impurity_decrease")
         budget = settings["max_leaf_nodes"].max()
@@ -168,7 +170,10 @@ class Task:
             "max_leaf_nodes": None if budget == NO_BUDGET else int(budget),
             "ccp_alpha": 0.0,
         }
-        return {self.prefix + name: loosest[name] for name in self.cut}
+        loosest = {name: loosest[name] for name in self.cut}
+        if self.n_trees is not None:
+            loosest["n_estimators"] = int(self.n_trees[members].max())
+        return {self.prefix + name: limit for name, limit in loosest.items()}
 
     def _scores(self, estimator, settings, members, rows, shared, part):
         """A number, or a dict of them, for each setting."""
@@ -178,25 +183,30 @@ class Task:
             X_of_tree = shared.transform(estimator, X, part)
         except Exception:  # scorers that are called meet it again
             X_of_tree = None
-        scores, _ = score_cuts(
-            ValidationRows(
-                tree_within(estimator)[1], X_of_tree, y, original, partial(put_tree, estimator)
-            ),
-            settings,
-            lambda i: self._of_tree(self.candidates[members[i]]),
+        where = (tree_within(estimator)[1], X_of_tree, y, original, partial(put_tree, estimator))
+        how = (
+            lambda i: self._cut_parameters(members[i]),
             self.scorer,
             check_method_params(self.X, params=self.score_params, indices=indices),
             self.error_score,
         )
+        if self.n_trees is not None:
+            return score_cut_forests(ForestRows(*where), settings, self.n_trees[members], *how)
+        scores, _ = score_cuts(ValidationRows(*where), settings, *how)
         if not isinstance(scores, dict):
             return scores.tolist()
         columns = [column.tolist() for column in scores.values()]
         return [dict(zip(scores, row)) for row in zip(*columns)]
 
-    def _of_tree(self, params):
-        """The tree's parameters among those of a setting."""
-        start = len(self.prefix)
-        return {name[start:]: params[name] for name in params if name.startswith(self.prefix)}
+    def _cut_parameters(self, member):
+        """What a setting says of the parameters that are cut, by their names in the tree."""
+        tree, params = tree_within(self.estimator)[1], self.candidates[member]
+        return {name: params.get(self.prefix + name, getattr(tree, name)) for name in self.free}
+
+    @property
+    def free(self):
+        """Names of the parameters, in the tree or forest, that take no fits of their own."""
+        return self.cut if self.n_trees is None else (*self.cut, "n_estimators")
 
     def _failed(self):
         if isinstance(self.scorer, MultimetricScorer):

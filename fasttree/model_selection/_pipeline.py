@@ -1,4 +1,5 @@
-"""Trees at the end of pipelines: the steps before them are fitted once for all settings of a fold.
+"""Trees and forests at the end of pipelines: the steps before them are fitted once for all settings
+of a fold.
 
 A pipeline's last step may be a pipeline again. Only scikit-learn's own class is looked into: what
 another does when it fits or predicts is not known.
@@ -9,9 +10,18 @@ from itertools import count
 
 from sklearn.pipeline import Pipeline
 
+from fasttree.ensemble._base import Forest
+from fasttree.ensemble._tasks import ClassifierForest, RegressorForest
 from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 
-__all__ = ["SharedSteps", "is_cuttable", "put_tree", "replaces_tree", "tree_within"]
+__all__ = [
+    "SharedSteps",
+    "is_cuttable",
+    "is_cuttable_forest",
+    "put_tree",
+    "replaces_tree",
+    "tree_within",
+]
 
 _OWN_FITS = (DecisionTree.fit, DecisionTreeClassifier.fit, DecisionTreeRegressor.fit)
 
@@ -21,8 +31,17 @@ def is_cuttable(estimator):
     return getattr(type(estimator), "fit", None) in _OWN_FITS
 
 
+def is_cuttable_forest(estimator):
+    """Whether the estimator is a forest of fasttree's, with its fit, that predicts by its trees."""
+    return (
+        isinstance(estimator, (ClassifierForest, RegressorForest))
+        and type(estimator).fit is Forest.fit
+        and type(estimator)._fit is Forest._fit
+    )
+
+
 def tree_within(estimator):
-    """Return the tree that an estimator is or ends in.
+    """Return the tree, or the forest, that an estimator is or ends in.
 
     Parameters
     ----------
@@ -31,15 +50,16 @@ def tree_within(estimator):
     Returns
     -------
     prefix : str
-        What stands before the tree's parameters among the estimator's.
+        What stands before its parameters among the estimator's.
     tree : estimator or None
-        None if there is no tree of fasttree's.
+        None if there is neither a tree nor a forest of fasttree's.
     """
     prefix = ""
     while _is_pipeline(estimator):
         name, estimator = estimator.steps[-1]
         prefix += f"{name}__"
-    return prefix, estimator if is_cuttable(estimator) else None
+    is_known = is_cuttable(estimator) or is_cuttable_forest(estimator)
+    return prefix, estimator if is_known else None
 
 
 def replaces_tree(prefix, names):

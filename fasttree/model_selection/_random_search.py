@@ -26,12 +26,14 @@ class TrainOnceRandomizedSearchCV(TrainOnceMixin, RandomizedSearchCV):
 
     A drop-in replacement for :class:`sklearn.model_selection.RandomizedSearchCV` with the same
     draws and results. Thousands of settings of the limits that cut a tree take little longer than
-    one, see :class:`TrainOnceSearchCV`. Each combination of other parameters is fitted.
+    one, and all numbers of trees of a forest and its limits are scored from one fit per fold, see
+    :class:`TrainOnceSearchCV`. Each combination of other parameters is fitted.
 
     Parameters
     ----------
     estimator : estimator
-        A tree of :mod:`fasttree.tree`, or a pipeline that ends in one.
+        A tree of :mod:`fasttree.tree`, a random forest or extra-trees of
+        :mod:`fasttree.ensemble`, or a pipeline that ends in one of them.
     param_distributions : dict of str to sequence or distribution, or list of such dicts
         What to draw from: lists uniformly, distributions by their `rvs`.
     n_iter : int, default=10

@@ -1,9 +1,11 @@
-"""Grid search with one fit per fold for all settings of the limits that only cut a tree.
+"""Grid search with one fit per fold for all settings of the limits that only cut trees, and of the
+number of trees in a forest.
 
 Which settings share a fit is decided here, what is done on a fold in _folds.py. Scorers, routing
 of metadata, the form of the results and the choice of the best setting are GridSearchCV's own.
 
-Complexity: folds x combinations of the other parameters in fits; see _tuning.pyx for the settings.
+Complexity: folds x combinations of the other parameters in fits; for the settings see _tuning.pyx
+and, of forests, ensemble/_cut.py.
 """
 
 from __future__ import annotations
@@ -26,7 +28,13 @@ from fasttree._sklearn_compat import (
     report_fit_failures,
 )
 from fasttree.model_selection._folds import Fold, Task
-from fasttree.model_selection._pipeline import is_cuttable, replaces_tree, tree_within
+from fasttree.model_selection._forest_scores import numbers_of_trees
+from fasttree.model_selection._pipeline import (
+    is_cuttable,
+    is_cuttable_forest,
+    replaces_tree,
+    tree_within,
+)
 from fasttree.tree import EncodedData
 from fasttree.tree.pruning._cut_scores import check_scorer, warn_of_predictions
 from fasttree.tree.pruning._settings import LIMITS, SettingTable, params_key
@@ -116,12 +124,15 @@ class TrainOnceMixin:
             return None
 
     def _make_task(self, X, encoded, y, candidates, names, scorer, routed):
-        cut, table = (), None
+        cut, table, n_trees = (), None, None
         prefix, tree = tree_within(self.estimator)
         if tree is not None and not replaces_tree(prefix, names):
             cut = ("ccp_alpha",) if get_config()["sklearn_random_stream"] else LIMITS
             limits = {name: getattr(tree, name) for name in LIMITS}
             table = self._setting_table(candidates, limits, prefix)
+            if is_cuttable_forest(tree):
+                name = f"{prefix}n_estimators"
+                n_trees = numbers_of_trees(candidates, name, tree.n_estimators)
         return Task(
             estimator=clone(self.estimator),
             X=X,
@@ -129,6 +140,7 @@ class TrainOnceMixin:
             y=y,
             candidates=list(candidates),
             table=table,
+            n_trees=n_trees,
             prefix=prefix,
             cut=cut,
             scorer=scorer,
@@ -155,10 +167,11 @@ class TrainOnceMixin:
         """Score all settings on all folds; returns what becomes `cv_results_`."""
         together, alone = _shared_fits(task)
         groups = [group for job in together for group in job]
-        n_cut = sum(len(members) for _, members in groups)
-        warn_of_predictions(
-            task.scorer, n_cut * len(folds) * (1 + self.return_train_score), stacklevel=4
-        )
+        if task.n_trees is None:
+            n_cut = sum(len(members) for _, members in groups)
+            warn_of_predictions(
+                task.scorer, n_cut * len(folds) * (1 + self.return_train_score), stacklevel=4
+            )
         self.n_fits_ = len(folds) * (len(groups) + len(alone))
         if self.verbose > 0:
             print(  # noqa: T201 (verbose asks for it)
@@ -243,21 +256,24 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
     A drop-in replacement for :class:`sklearn.model_selection.GridSearchCV` with the same results.
     Settings that differ only in `max_depth`, `min_samples_split`, `min_impurity_decrease`,
     `max_leaf_nodes` and `ccp_alpha` are cut from one tree, which is fitted once per fold with the
-    loosest of these limits. Each combination of other parameters has a fit of its own. If a
-    pipeline ends in a tree, its other steps are fitted once per fold and combination of their
-    parameters. Settings with an invalid value, and all settings of other estimators, are fitted
-    as in GridSearchCV.
+    loosest of these limits. Each combination of other parameters has a fit of its own. For a
+    forest the same is true, and `n_estimators` needs no fits either. If a pipeline ends in a tree
+    or a forest, its other steps are fitted once per fold and combination of their parameters.
+    Settings with an invalid value, and all settings of other estimators, are fitted as in
+    GridSearchCV.
 
     Parameters
     ----------
     estimator : estimator
-        A tree of :mod:`fasttree.tree`, or a pipeline that ends in one.
+        A tree of :mod:`fasttree.tree`, a random forest or extra-trees of
+        :mod:`fasttree.ensemble`, or a pipeline that ends in one of them.
     param_grid : dict of str to sequence, or list of such dicts
         The values to combine; a list is a union of grids.
     scoring : str, callable, list, tuple, dict or None, default=None
-        One scorer or several; None takes the estimator's own. Nearly all of scikit-learn's are
-        computed for all settings in one pass, see :ref:`scores-from-one-pass`; any other scorer is
-        called once per tree that differs, and many calls are warned of.
+        One scorer or several; None takes the estimator's own. For a tree nearly all of
+        scikit-learn's are computed for all settings in one pass, see :ref:`scores-from-one-pass`;
+        any other scorer is called once per tree that differs, and many calls are warned of. For a
+        forest scorers are called once per setting.
     n_jobs : int or None, default=None
         Number of folds and fits done in parallel. None means 1 unless in a joblib context, -1
         all processors.
@@ -311,10 +327,12 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
 
     Notes
     -----
-    The scores are those of GridSearchCV for an int `random_state`, or where it has no effect.
-    With ``random_state=None`` and random draws, GridSearchCV grows another tree for every
-    setting; here the settings of a fold share one. Under ``sklearn_random_stream=True`` only
-    `ccp_alpha` is cut, since scikit-learn's draws depend on the other limits.
+    The scores are those of GridSearchCV for an int `random_state`, or where it has no effect;
+    those of forests to the last bit.
+    With ``random_state=None`` and random draws, GridSearchCV grows another tree or forest for
+    every setting; here the settings of a fold share one. Under ``sklearn_random_stream=True`` only
+    `ccp_alpha` is cut, since scikit-learn's draws depend on the other limits, and a forest's
+    numbers of trees need no fits.
 
     References
     ----------
@@ -332,6 +350,14 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
     (200, 5)
     >>> search.best_params_
     {'max_depth': 4, 'min_samples_split': 2}
+
+    Forests of 1 to 20 trees, of two depths:
+
+    >>> from fasttree.ensemble import RandomForestClassifier
+    >>> grid = {"n_estimators": range(1, 21), "max_depth": [2, None]}
+    >>> search = TrainOnceSearchCV(RandomForestClassifier(random_state=0), grid).fit(X, y)
+    >>> len(search.cv_results_["params"]), search.n_fits_
+    (40, 5)
     """
 
     def __init__(
@@ -393,7 +419,9 @@ def _shared_fits(task):
     if not task.cut:
         return [], list(range(len(task.candidates)))
     is_valid, jobs = task.table.is_valid, {}
-    for params, members in task.table.groups(task.cut):
+    if task.n_trees is not None:
+        is_valid = is_valid & (task.n_trees > 0)
+    for params, members in task.table.groups(task.free):
         before = {name: params[name] for name in params if not name.startswith(task.prefix)}
         key = params_key(before if task.prefix else params)
         members = members[is_valid[members]]

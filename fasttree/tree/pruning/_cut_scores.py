@@ -26,7 +26,7 @@ from fasttree.tree.pruning._class_scores import CLASS_SCORES
 from fasttree.tree.pruning._measures import FromSums
 from fasttree.tree.pruning._number_scores import NUMBER_SCORES
 
-__all__ = ["check_scorer", "score_cuts", "warn_of_predictions"]
+__all__ = ["check_scorer", "is_routing", "named_scorers", "score_cuts", "warn_of_predictions"]
 
 # Below this number of predictions nobody waits.
 _FEW_PREDICTIONS = 100
@@ -47,7 +47,7 @@ def check_scorer(estimator, scorer):
     """
     if not is_regressor(estimator):
         return
-    for one in _named(scorer).values():
+    for one in named_scorers(scorer).values():
         if isinstance(one, BaseScorer):
             try:
                 check_response_method(estimator, one._response_method)
@@ -72,7 +72,7 @@ def warn_of_predictions(scorer, n_trees, *, stacklevel):
     tables = {**CLASS_SCORES, **NUMBER_SCORES}
     called = [
         name
-        for name, one in _named(scorer).items()
+        for name, one in named_scorers(scorer).items()
         if not isinstance(one, PassthroughScorer) and _entry(one, tables) is None
     ]
     if called and n_trees > _FEW_PREDICTIONS:
@@ -110,7 +110,7 @@ def score_cuts(rows, settings, with_setting, scorer, score_params, error_score):
     n_leaves : ndarray of shape (n_settings,), dtype=int64
         Number of leaves of each tree.
     """
-    scorers = _named(scorer)
+    scorers = named_scorers(scorer)
     scores, n_leaves = _scores_in_passes(
         rows, settings, scorers, _routed(scorer, scorers, score_params)
     )
@@ -132,21 +132,22 @@ def score_cuts(rows, settings, with_setting, scorer, score_params, error_score):
     return {name: scores[name] for name in scorers}, n_leaves
 
 
-def _named(scorer):
-    """The scorers by name; the name of a single one is empty."""
+def named_scorers(scorer):
+    """Return the scorers by name; the name of a single one is empty."""
     return scorer._scorers if isinstance(scorer, MultimetricScorer) else {"": scorer}
 
 
 def _only(scorer, names):
     """Those of several scorers that are named. With metadata routing all, for a part of them
     refuses what it did not ask for."""
-    if not isinstance(scorer, MultimetricScorer) or _is_routing():
+    if not isinstance(scorer, MultimetricScorer) or is_routing():
         return scorer
     chosen = {name: one for name, one in scorer._scorers.items() if name in names}
     return MultimetricScorer(scorers=chosen, raise_exc=scorer._raise_exc)
 
 
-def _is_routing():
+def is_routing():
+    """Whether scikit-learn routes metadata to those who ask for it."""
     return sklearn.get_config()["enable_metadata_routing"]
 
 
@@ -154,7 +155,7 @@ def _routed(scorer, scorers, params):
     """The keyword arguments of each scorer."""
     if "" in scorers:
         return {"": params}
-    if _is_routing():
+    if is_routing():
         routed = process_routing(scorer, "score", **params)
         return {name: routed[name].score for name in scorers}
     unweighted = {name: value for name, value in params.items() if name != "sample_weight"}
