@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from fasttree._sklearn_compat import expanded_class_weights, fit_context, n_samples_of_bootstrap
 from fasttree.ensemble._bootstrap import Bootstrap, rows_of_bits
 from fasttree.ensemble._compact import CompactForest
-from fasttree.ensemble._growth import Plan, bare_copy, grow_trees
+from fasttree.ensemble._growth import Plan, bare_copy, check_same_categories, grow_trees
 from fasttree.ensemble._interop import ToSklearn
 from fasttree.ensemble._memory import FitMemory
 from fasttree.ensemble._oob import oob_means, permutation_importances
@@ -125,7 +125,7 @@ class Forest(ToSklearn, CallbackSupportMixin):
             )
         else:
             if trees:
-                _check_same_categories(earlier_encoder, data.table_encoder)
+                check_same_categories(earlier_encoder, data.table_encoder)
                 source.randint(MAX_SEED, size=len(trees))  # as if they were drawn now
             seeds = source.randint(MAX_SEED, size=n_more).tolist()
             trees += self._grow(data, bootstrap, seeds, context)
@@ -492,10 +492,3 @@ def _finished(template):
     if isinstance(template, ClassifierMixin) and template.n_outputs_ == 1:
         return bare_copy(template, classes_=template.classes_[0], n_classes_=template.n_classes_[0])
     return template
-
-
-def _check_same_categories(earlier, later):
-    """Raise unless two tables give their categories the same codes."""
-    categories = [[] if encoder is None else encoder.categories for encoder in (earlier, later)]
-    if categories[0] != categories[1] and any(map(any, categories)):
-        raise ValueError("warm_start=True needs a table with the categories of the earlier fit.")

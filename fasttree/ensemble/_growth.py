@@ -19,7 +19,7 @@ from fasttree.tree._data import TrainingData
 from fasttree.utils._parallel import Parallel
 from fasttree.utils._threads import effective_n_threads
 
-__all__ = ["Plan", "bare_copy", "grow_trees"]
+__all__ = ["Plan", "bare_copy", "check_same_categories", "grow_trees"]
 
 
 def bare_copy(estimator, **attributes):
@@ -111,3 +111,10 @@ def grow_share(plan, seeds):
     """Return one worker's share of the trees. The plan is an argument, not the owner of a method,
     for back-ends that send an argument once to all jobs which have it."""
     return [plan.grow(seed) for seed in seeds]
+
+
+def check_same_categories(earlier, later):
+    """Raise unless two tables give their categories the same codes."""
+    categories = [[] if encoder is None else encoder.categories for encoder in (earlier, later)]
+    if categories[0] != categories[1] and any(map(any, categories)):
+        raise ValueError("warm_start=True needs a table with the categories of the earlier fit.")
