@@ -341,6 +341,13 @@ def test_an_output_that_is_tiny_beside_another(unit):
         assert tree.threshold[2] == 149.5
 
 
+def test_no_deviance_is_negative():
+    """The grid rounds weights that are 19 powers of ten below others, and with them the mean."""
+    X, y, weights = [[0.0], [1.0], [1.0]], [3.0, 3.0, 2.0], [1e296, 1e277, 1e285]
+    tree = DecisionTreeRegressor(criterion="poisson").fit(X, y, weights).tree_
+    assert tree.impurity.min() == 0.0
+
+
 def test_a_column_of_extreme_weights():
     x, y = np.arange(20.0), np.arange(20) >= 7
     for unit in (SMALLEST, 1e300):

@@ -328,6 +328,8 @@ struct Poisson : TargetSums<Weights, single_output> {
             }
         }
         out.impurity /= out.weight * this->outputs();
+        // Below zero where the mean is that of weights which the grid has rounded.
+        if (!t.replay) out.impurity = std::max(out.impurity, 0.0);
     }
     bool is_zero(int64_t sum, int k) const {
         return t.replay ? to_double(sum) * t.sum_unit[k] <= EPSILON : sum <= 0;
