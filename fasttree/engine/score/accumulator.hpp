@@ -149,7 +149,8 @@ inline double best_of_few(Acc& acc, const uint32_t* rows, uint32_t n, uint32_t m
         for (uint32_t i = 0; i + 1 < n; ++i) {
             if (left >> i & 1) acc.add(rows[i]);
         }
-        if (acc.may_beat(best)) best = std::max(best, acc.score());
+        // A score of one output costs no more than its screen.
+        if (acc.t.n_outputs == 1 || acc.may_beat(best)) best = std::max(best, acc.score());
     }
     return best;
 }
