@@ -230,7 +230,7 @@ def test_orders_and_caches(order, cache_key, seed):
 @pytest.mark.parametrize(
     ("n_samples", "scale"), [(50, 1), (200, 1), (400, 1), (400, 7), (400, 100_000)]
 )
-@pytest.mark.parametrize("n_features", [63, 65])
+@pytest.mark.parametrize("n_features", [63, 64, 65, 130])
 def test_counters_of_every_width(instruction_set, n_samples, scale, n_features):
     """Sets of many sizes and weights, and rows of several words."""
     rng = np.random.default_rng([n_samples, scale, n_features])

@@ -24,7 +24,7 @@ TASKS = {"classification": data.classification, "regression": data.regression}
 
 
 def peer(name):
-    """The module of a library, or asv's signal to skip a benchmark."""
+    """The module of a library; without it NotImplementedError, by which asv skips a benchmark."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -100,40 +100,36 @@ def error(forest, task, X, y):
     return mean_squared_error(y, forest.predict(X))
 
 
-class RandomForests:
-    params = [list(FORESTS), list(TASKS)]
+class _Fits:
+    """What both kinds of forest measure; `setup` makes `forest` and the rows."""
+
     param_names = ["library", "task"]
+
+    def time_fit(self, library, task):
+        self.forest.fit(self.X, self.y)
+
+    def track_error(self, library, task):
+        return error(self.forest.fit(self.X, self.y), task, self.X_test, self.y_test)
+
+    track_error.unit = "log loss or mean squared error"
+
+
+class RandomForests(_Fits):
+    params = [list(FORESTS), list(TASKS)]
     timeout = 600
 
     def setup(self, library, task):
         self.X, self.X_test, self.y, self.y_test = held_out(task)
         self.forest = FORESTS[library](task)
 
-    def time_fit(self, library, task):
-        self.forest.fit(self.X, self.y)
 
-    def track_error(self, library, task):
-        return error(self.forest.fit(self.X, self.y), task, self.X_test, self.y_test)
-
-    track_error.unit = "log loss or mean squared error"
-
-
-class ExtraTrees:
+class ExtraTrees(_Fits):
     params = [LIBRARIES, list(TASKS)]
-    param_names = ["library", "task"]
 
     def setup(self, library, task):
         self.X, self.X_test, self.y, self.y_test = held_out(task)
         ensemble = {"fasttree": fasttree.ensemble, "scikit-learn": sklearn.ensemble}[library]
         self.forest = forest_of(ensemble, task, "ExtraTrees")
-
-    def time_fit(self, library, task):
-        self.forest.fit(self.X, self.y)
-
-    def track_error(self, library, task):
-        return error(self.forest.fit(self.X, self.y), task, self.X_test, self.y_test)
-
-    track_error.unit = "log loss or mean squared error"
 
 
 class Predictions:

@@ -70,12 +70,8 @@ def score_cut_forests(rows, settings, n_trees, parameters_of, scorer, score_para
         The numbers of trees.
     parameters_of : callable
         ``parameters_of(i)`` returns `n_estimators` and the limits of setting i as parameters.
-    scorer : callable
-        A scorer, or several in scikit-learn's multimetric one.
-    score_params : dict
-        Keyword arguments of the scorer.
-    error_score : "raise" or float
-        Score where a scorer fails.
+    scorer, score_params, error_score
+        As in :func:`~fasttree.tree.pruning._cut_scores.score_cuts`.
 
     Returns
     -------

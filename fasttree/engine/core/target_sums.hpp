@@ -39,9 +39,10 @@ inline void target_sums(const double* y, size_t n, int n_outputs, const double* 
     }
 }
 
-// Writes (sums - weight * centre) * unit * scale, rows of whole vectors of zeros before, and the
-// lengths of the rows; returns the scale, a power of two that makes the largest number about 1. The
-// centres are the means, so that single precision loses nothing to a large one.
+// Writes (sums - weight * centre) * unit * scale to `rough` and the lengths of its rows to
+// `lengths`; returns the scale, a power of two that makes the largest number about 1. The centres
+// are the means, so that single precision loses nothing to a large one. A row of `rough` has
+// padded(n_outputs) numbers; the caller has set them to zero, and those past n_outputs stay so.
 inline double rough_sums(const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
                          const double* units, int64_t* centres, float* rough,
                          float* lengths) noexcept {

@@ -112,13 +112,12 @@ struct TargetSums : AccumulatorBase<Weights> {
     // Means of the node's targets; true if all its rows have the same targets.
     bool begin_stats(const uint32_t* rows, uint32_t n) {
         const double weight = to_double(w_total) * t.weight_unit;
-        if constexpr (single_output) {
-            mean[0] = raw_sum(total1, w_total, 0) / weight;
-        } else {
+        const auto mean_of = [&](int k) FASTTREE_INLINE {
+            return raw_sum(total(k), w_total, k) / weight;
+        };
+        if constexpr (!single_output) {
             call(t.simd, [&]() FASTTREE_INLINE {
-                for (int k = 0; k < n_outputs; ++k) {
-                    mean[k] = raw_sum(total_[k], w_total, k) / weight;
-                }
+                for (int k = 0; k < n_outputs; ++k) mean[k] = mean_of(k);
             });
         }
         bool all_equal = true;
@@ -127,6 +126,7 @@ struct TargetSums : AccumulatorBase<Weights> {
             bool equal = true;
             for (uint32_t i = 1; i < n && equal; ++i) equal = raw_target(rows[i], k) == first;
             if (equal) mean[k] = first;
+            else if (single_output) mean[k] = mean_of(k);
             all_equal &= equal;
         }
         return all_equal;
