@@ -31,7 +31,7 @@ from sklearn.inspection import partial_dependence
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state, compute_sample_weight, get_tags
+from sklearn.utils import check_array, check_random_state, compute_sample_weight, get_tags
 
 import fasttree
 from fasttree.tree import (
@@ -467,6 +467,45 @@ def test_feature_names():
     assert not hasattr(tree, "feature_names_in_")
     with pytest.warns(UserWarning, match="fitted without feature names"):
         tree.predict(frame)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda frame: frame,
+        lambda frame: frame.astype(np.float32),
+        lambda frame: frame.astype({"x1": np.int64, "x2": np.float16}),
+        lambda frame: frame.astype({"x1": np.int64}).add([0, 2**60 + 2**36 + 1, 0, 0]),
+        lambda frame: frame.astype({"x0": bool, "x3": np.uint8}),
+        lambda frame: frame.astype({"x1": "Int64", "x2": "Float32"}),
+        lambda frame: frame.astype({"x1": object}),
+        lambda frame: frame.iloc[::-2],
+        lambda frame: frame.iloc[:1],
+        lambda frame: type("Frame", (pd.DataFrame,), {})(frame),
+    ],
+)
+def test_frames_of_numbers_are_their_matrices(change):
+    """Whichever way a frame is read, it goes where scikit-learn's matrix of it goes."""
+    frame = pd.DataFrame(np.trunc(4 * iris.data), columns=[f"x{j}" for j in range(4)])
+    frame["x1"] += 2.0**36 * np.arange(150)
+    tree = DecisionTreeClassifier().fit(frame, iris.target)
+    changed = change(frame)
+    leaves = tree.tree_.apply(check_array(changed, dtype=np.float32))
+    assert_array_equal(tree.apply(changed), leaves)
+    assert_array_equal(tree.predict_proba(changed), tree.tree_.value[leaves, 0])
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
+@pytest.mark.parametrize("value", [np.inf, 1e300])
+def test_frames_of_infinite_numbers(value):
+    frame = pd.DataFrame(iris.data, columns=list("abcd"))
+    tree = DecisionTreeClassifier().fit(frame, iris.target)
+    frame.loc[3, "b"] = np.nan
+    assert tree.predict(frame).shape == (150,)
+    frame.loc[4, "b"] = value
+    for method in (tree.predict, tree.predict_proba, tree.apply, tree.decision_path):
+        with pytest.raises(ValueError, match="infinity"):
+            method(frame)
 
 
 CONTAINERS = {

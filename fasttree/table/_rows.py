@@ -6,6 +6,7 @@ array of numbers) is recognised here first and spared them; anything else goes t
 """
 
 import functools
+import sys
 from decimal import InvalidOperation
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "check_indices",
     "is_plain_matrix",
     "is_plain_sparse",
+    "matrix_of_frame",
     "open_rows",
     "read_matrix",
     "read_table",
@@ -55,6 +57,21 @@ def is_plain_matrix(X):
         and X.dtype.isnative
         and X.size > 0
     )
+
+
+def matrix_of_frame(X, names):
+    """Return the matrix of a pandas frame of numbers whose columns have these names, or None.
+
+    None says nothing about X: scikit-learn's checks, which look at every column several times,
+    decide what else there is.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is None or type(X) is not pandas.DataFrame or X.columns.tolist() != names.tolist():
+        return None
+    if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in X.dtypes):
+        return None
+    matrix = X.to_numpy()
+    return matrix if is_plain_matrix(matrix) else None
 
 
 def is_plain_sparse(X):

@@ -15,3 +15,5 @@ cdef class Tree:
     cdef object _values          # float64[node_count, n_outputs, max_n_classes], C-contiguous
     cdef object _label_splits    # CategoricalSplits, or None
     cdef Walker _walker          # with a checked copy of _nodes
+
+    cdef int _fill(self, nodes, values, max_depth, label_splits) except -1

@@ -39,6 +39,7 @@ from fasttree.utils._finite import SOME_INFINITE
 __all__ = ["NODE_DTYPE", "TREE_LEAF", "TREE_UNDEFINED", "Tree"]
 
 TREE_LEAF, TREE_UNDEFINED = -1, -2
+FLOAT64, INTP = np.dtype(np.float64), np.dtype(np.intp)
 
 cdef class Tree:
     """A fitted binary decision tree as arrays, one entry per node.
@@ -110,11 +111,10 @@ cdef class Tree:
         cdef intp_t k
         _check_size(n_features, "n_features")
         _check_size(n_outputs, "n_outputs")
-        n_classes = np.array(_check_n_classes(n_classes, np.dtype(np.intp)))
+        n_classes = np.array(_check_n_classes(n_classes, INTP))
         if n_outputs < 1 or n_classes.shape[0] != n_outputs:
             raise ValueError(
-                f"n_classes must have one entry per output: {n_classes.shape[0]} entries for "
-                f"{n_outputs} outputs."
+                f"n_classes must have one entry per output, got {len(n_classes)} for {n_outputs}."
             )
         sizes = n_classes
         self.max_n_classes = 1
@@ -151,29 +151,29 @@ cdef class Tree:
         ValueError
             If the arrays do not describe a tree, or the tree was filled before.
         """
+        nodes = _check_node_ndarray(nodes, NODE_DTYPE)
+        shape = (nodes.shape[0], self.n_outputs, self.max_n_classes)
+        values = _check_value_ndarray(values, FLOAT64, shape)
+        if nodes.shape[0] == 0:
+            raise ValueError("A tree has at least one node.")
+        self._fill(nodes, values, max_depth, label_splits)
+
+    cdef int _fill(self, nodes, values, max_depth, label_splits) except -1:
+        """`set_nodes` with arrays that have been checked."""
         if self.node_count:
             raise ValueError("The tree has been filled already.")
-        nodes = _check_node_ndarray(nodes, NODE_DTYPE)
-        cdef intp_t n_nodes = nodes.shape[0]
-        values = _check_value_ndarray(
-            values, np.dtype(np.float64), (n_nodes, self.n_outputs, self.max_n_classes)
-        )
-        if n_nodes == 0:
-            raise ValueError("A tree has at least one node.")
-
         cdef Walker walker = Walker(self.n_features)
         walker.fill(nodes, label_splits)
         if walker.max_depth != max_depth:
-            raise ValueError(
-                f"max_depth is {max_depth}, but the nodes have depth {walker.max_depth}."
-            )
+            raise ValueError(f"max_depth is {max_depth}, but the nodes have {walker.max_depth}.")
         nodes.flags.writeable = False
         self._nodes = nodes
         self._values = values
         self._label_splits = label_splits
         self._walker = walker
         self.max_depth = walker.max_depth
-        self.node_count = n_nodes
+        self.node_count = nodes.shape[0]
+        return 0
 
     # ---- arrays
 
@@ -279,13 +279,13 @@ cdef class Tree:
     def __setstate__(self, state):
         nodes = _checked_nodes(state)
         shape = (nodes.shape[0], self.n_outputs, self.max_n_classes)
-        values = np.array(_check_value_ndarray(state["values"], np.dtype(np.float64), shape))
+        values = np.array(_check_value_ndarray(state["values"], FLOAT64, shape))
         _check_unused_places(values, self._n_classes)
         label_splits = None
         if "label_splits" in state:
             label_splits = CategoricalSplits.from_state(state["label_splits"], self.n_features)
         if nodes.shape[0]:
-            self.set_nodes(nodes, values, state["max_depth"], label_splits)
+            self._fill(nodes, values, state["max_depth"], label_splits)
 
     # ---- prediction
 

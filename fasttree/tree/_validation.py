@@ -24,6 +24,7 @@ from fasttree.table._rows import (
     canonical_sparse,
     is_plain_matrix,
     is_plain_sparse,
+    matrix_of_frame,
     open_rows,
     read_table,
     within_doubles,
@@ -192,15 +193,21 @@ def check_predict_data(estimator, X, check_input=True):
     encoder = table_encoder(estimator)
     if encoder is not None:
         return _check_predict_table(estimator, X, encoder), SOME_INFINITE
-    if (
-        is_plain_matrix(X)
-        and X.shape[1] == estimator.n_features_in_
-        and not hasattr(estimator, "feature_names_in_")
-    ):
-        X = X.astype(np.float32, copy=False)
-        takes_missing = estimator._support_missing_values(X)
-        return X, SOME_MISSING if takes_missing else ALL_FINITE
-    return _validated_rows(estimator, X), SOME_INFINITE
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        is_plain = is_plain_matrix(X) and X.shape[1] == estimator.n_features_in_
+        matrix = X if is_plain else None
+    else:
+        matrix = matrix_of_frame(X, names)
+    if matrix is None:
+        return _validated_rows(estimator, X), SOME_INFINITE
+    matrix = matrix.astype(np.float32, copy=False)
+    accepted = SOME_MISSING if estimator._support_missing_values(matrix) else ALL_FINITE
+    if names is None:
+        return matrix, accepted
+    if value_kind(matrix) > accepted:
+        matrix = _validated_rows(estimator, X)  # raises an error that speaks of the frame
+    return matrix, SOME_INFINITE
 
 
 def check_predict_values(estimator, X, accepted):

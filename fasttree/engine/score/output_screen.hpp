@@ -165,21 +165,24 @@ private:
 #if FASTTREE_X86
     FASTTREE_AVX512 double moved_squares_avx512(const float* moved, double w_left) {
         const __m512d wl = _mm512_set1_pd(w_left);
-        const auto add_squares = [&](size_t k, __m512d sum) FASTTREE_AVX512 {
-            const __m512d l = _mm512_add_pd(_mm512_loadu_pd(&left_[k]),
+        double* const left = left_.data();
+        const double* const mean = mean_.data();
+        const size_t n = n_;
+        const auto add_squares = [=](size_t k, __m512d sum) FASTTREE_AVX512 {
+            const __m512d l = _mm512_add_pd(_mm512_loadu_pd(left + k),
                                             _mm512_cvtps_pd(_mm256_loadu_ps(moved + k)));
-            _mm512_storeu_pd(&left_[k], l);
-            const __m512d e = _mm512_fnmadd_pd(_mm512_loadu_pd(&mean_[k]), wl, l);
+            _mm512_storeu_pd(left + k, l);
+            const __m512d e = _mm512_fnmadd_pd(_mm512_loadu_pd(mean + k), wl, l);
             return _mm512_fmadd_pd(e, e, sum);
         };
         // Two sums, which do not wait for each other.
         __m512d first = _mm512_setzero_pd(), second = first;
         size_t k = 0;
-        for (; k + LANES < n_; k += 2 * LANES) {
+        for (; k + LANES < n; k += 2 * LANES) {
             first = add_squares(k, first);
             second = add_squares(k + LANES, second);
         }
-        if (k < n_) first = add_squares(k, first);
+        if (k < n) first = add_squares(k, first);
         return _mm512_reduce_add_pd(_mm512_add_pd(first, second));
     }
 #endif

@@ -64,9 +64,9 @@ constexpr uint32_t ROWS_AHEAD = 4;
 FASTTREE_INLINE inline void prefetch(const void* items, size_t n_bytes) {
 #if FASTTREE_X86
     constexpr size_t CACHE_LINE = 64;
-    for (size_t i = 0; i < n_bytes; i += CACHE_LINE) {
-        __builtin_prefetch(static_cast<const char*>(items) + i);
-    }
+    const char* const first = static_cast<const char*>(items);
+    const size_t skew = reinterpret_cast<uintptr_t>(items) % CACHE_LINE;
+    for (size_t i = 0; i < skew + n_bytes; i += CACHE_LINE) __builtin_prefetch(first - skew + i);
 #endif
 }
 
