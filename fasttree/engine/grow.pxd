@@ -40,6 +40,7 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         void set_subtree(uint32_t record, int subtree) noexcept
 
     size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees) noexcept
+    size_t count_values(const NodeStore& main, const vector[NodeStore]& subtrees) noexcept
 
     cdef cppclass CategoryLists:
         vector[int64_t] nodes

@@ -16,7 +16,8 @@ from fasttree.engine.core cimport (
     NO_FEATURE, NO_TABLE, NodeRecord, handing_over_pays, is_better, mix, subtree_size
 )
 from fasttree.engine.grow cimport (
-    CategoryLists, Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, largest_first
+    CategoryLists, Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values,
+    largest_first
 )
 from fasttree.engine.order cimport CountTables, TableHeirs
 from fasttree.engine.search cimport Division
@@ -30,6 +31,7 @@ from fasttree.utils._typedefs cimport int8_t
 
 from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 from fasttree.tree._tree import NODE_DTYPE
+from fasttree.utils._zeros import zeros
 
 # Columns of as many rows are worth a look for Ctrl-C each.
 cdef uint32_t LARGE = 1 << 14
@@ -113,7 +115,7 @@ cdef class TreeBuilder:
         n_nodes = count_nodes(self.store, self.subtrees)
         nodes = np.empty(n_nodes, dtype=NODE_DTYPE)
         shape = (n_nodes, tree.n_outputs, tree.max_n_classes)
-        values_array = np.zeros(shape, dtype=np.float64)
+        values_array = zeros(shape, count_values(self.store, self.subtrees))
         buffer = nodes.view(np.int8)
         values = values_array.reshape(-1)
         writer.reset(new NodeWriter(self.store, self.subtrees, <NodeRecord*> &buffer[0],

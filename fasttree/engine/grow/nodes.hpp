@@ -39,7 +39,8 @@ public:
 // The values of nodes. A node holds few of very many classes: of wide values only what is not
 // zero is kept.
 class NodeValues {
-    static constexpr size_t WIDE = 256;
+    static constexpr size_t WIDE = 256, BLOCK = 64;
+    static constexpr double ZEROS[BLOCK] = {};
     struct Entry {
         uint32_t place;
         double value;
@@ -58,10 +59,18 @@ public:
             std::copy_n(value, width_, all_.append());
             return;
         }
-        for (size_t i = 0; i < width_; ++i) {
-            if (value[i] != 0.0) entries_.push_back({static_cast<uint32_t>(i), value[i]});
+        for (size_t start = 0; start < width_; start += BLOCK) {
+            const size_t n = std::min(BLOCK, width_ - start);
+            if (std::memcmp(value + start, ZEROS, n * sizeof(double)) == 0) continue;
+            for (size_t i = start; i < start + n; ++i) {
+                if (value[i] != 0.0) entries_.push_back({static_cast<uint32_t>(i), value[i]});
+            }
         }
         ends_.push_back(entries_.size());
+    }
+    // How many numbers `write` writes for all nodes.
+    size_t n_written() const noexcept {
+        return width_ <= WIDE ? all_.size() * width_ : entries_.size();
     }
     // Writes the values of a node to `out`, which holds zeros.
     void write(size_t node, double* out) const {
@@ -175,6 +184,12 @@ static_assert(is_value<NodeStore>);
 inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& subtrees) noexcept {
     size_t n = main.records.size();
     for (const NodeStore& store : subtrees) n += store.records.size() - (store.records.size() > 0);
+    return n;
+}
+// How many numbers are written as the nodes' values, at most.
+inline size_t count_values(const NodeStore& main, const std::vector<NodeStore>& subtrees) noexcept {
+    size_t n = main.values.n_written();
+    for (const NodeStore& store : subtrees) n += store.values.n_written();
     return n;
 }
 
