@@ -7,6 +7,7 @@ every tenth of them in a plain one, so that one failing case is run again by its
 how it allocates: sanitizers (``.ci/sanitize``) do the last and need much more of it.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -43,6 +44,17 @@ def pytest_configure(config):
     hypothesis.settings.register_profile("plain", deadline=None, derandomize=True, max_examples=40)
     hypothesis.settings.register_profile("full", deadline=None, derandomize=True, max_examples=400)
     hypothesis.settings.load_profile("full" if config.getoption("--full") else "plain")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """The items and modules, millions of objects, stay: garbage is not looked for among them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_generate_tests(metafunc):
