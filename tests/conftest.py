@@ -19,6 +19,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
+# The processes of a run share the CPUs: threads that wait by spinning take the time of others. The
+# libraries read this when they are loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import hypothesis  # noqa: E402
 import matplotlib  # noqa: E402
 import pytest  # noqa: E402
