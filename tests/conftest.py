@@ -51,6 +51,12 @@ def pytest_configure(config):
     hypothesis.settings.load_profile("full" if config.getoption("--full") else "plain")
 
 
+def pytest_xdist_auto_num_workers(config):
+    """One file or test is run in this process, which starts sooner; None is a process per CPU."""
+    is_one = len(config.args) == 1 and not Path(config.args[0].partition("::")[0]).is_dir()
+    return 0 if is_one else None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """The items and modules, millions of objects, stay: garbage is not looked for among them."""
