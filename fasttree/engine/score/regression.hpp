@@ -118,7 +118,8 @@ struct TargetSums : AccumulatorBase<Weights> {
         if constexpr (!single_output) {
             // The first rows tell for nearly every output whether all are equal.
             for (uint32_t i = 0; i < std::min(n, ROWS_AHEAD); ++i) {
-                prefetch(t.y + static_cast<size_t>(rows[i]) * n_outputs, n_outputs * sizeof(double));
+                const double* targets = t.y + static_cast<size_t>(rows[i]) * n_outputs;
+                prefetch(targets, n_outputs * sizeof(double));
             }
             call(t.simd, [&]() FASTTREE_INLINE {
                 for (int k = 0; k < n_outputs; ++k) mean[k] = mean_of(k);
