@@ -171,7 +171,7 @@ struct SquaredError : TargetSums<Weights, single_output> {
     }
 
     double perfect_score(const uint32_t* rows, uint32_t n) {
-        return best_of_few(*this, rows, n, single_output ? 5 : 4);
+        return best_of_few<!single_output>(*this, rows, n, single_output ? 5 : 4);
     }
 
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) {
