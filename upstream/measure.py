@@ -197,6 +197,56 @@ def newsgroups_tree():
     return lambda: DecisionTreeClassifier(random_state=0).fit(X, y)
 
 
+def few_values(n_samples, n_features, n_values, n_classes):
+    """Columns of integers below n_values that tell noisily which class a sample is of."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(n_classes, size=n_samples)
+    center = rng.normal(size=(n_classes, n_features))
+    X = center[y] + 0.7 * rng.normal(size=(n_samples, n_features))
+    X = np.clip(np.floor((X + 3) / 6 * n_values), 0, n_values - 1)
+    return X.astype(np.float32), y, center[y, 0] + rng.normal(size=n_samples)
+
+
+LETTERS = (20_000, 16, 16, 26)
+
+
+@case(8, "20,000 x 16 of 16 values, 26 classes, gini", LETTERS, "gini")
+@case(8, "20,000 x 16 of 16 values, 26 classes, entropy", LETTERS, "entropy")
+@case(8, "20,000 x 16 of 16 values, squared error", LETTERS, "squared_error")
+@case(8, "20,000 x 16 of 16 values, 26 classes, depth 6, gini", LETTERS, "gini", 6)
+@case(8, "20,000 x 16 of 16 values, Poisson", LETTERS, "poisson")
+@case(8, "the same with missing values, 26 classes, gini", LETTERS, "gini", None, "missing")
+@case(8, "the same, half of the columns continuous, gini", LETTERS, "gini", None, "continuous")
+@case(8, "100,000 x 20 of 0 and 1, 2 classes, gini", (100_000, 20, 2, 2), "gini")
+@case(8, "100,000 x 20 of 0 and 1, squared error", (100_000, 20, 2, 2), "squared_error")
+@case(8, "100,000 x 20 of 256 values, 10 classes, gini", (100_000, 20, 256, 10), "gini")
+@case(8, "100,000 x 20 of 256 values, squared error", (100_000, 20, 256, 10), "squared_error")
+@case(8, "500 x 16 of 16 values, 26 classes, gini, 40 trees", (500, 16, 16, 26), "gini", None, 40)
+def few_values_tree(shape, criterion, max_depth=None, change=None):
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    X, y, target = few_values(*shape)
+    rng = np.random.default_rng(1)
+    if change == "missing":
+        X[rng.random(X.shape) < 0.1] = np.nan
+    elif change == "continuous":
+        X[:, ::2] += rng.random((len(X), shape[1] // 2), dtype=np.float32)
+    Tree = DecisionTreeClassifier
+    if criterion in ("squared_error", "poisson"):
+        Tree, y = DecisionTreeRegressor, np.abs(target)
+    tree = Tree(criterion=criterion, max_depth=max_depth, random_state=0)
+    return lambda: [tree.fit(X, y) for _ in range(change if isinstance(change, int) else 1)]
+
+
+@case(8, "20,000 x 16 of 16 values, 26 classes, forest of 10 trees")
+def few_values_forest():
+    from sklearn.ensemble import RandomForestClassifier
+
+    X, y, _ = few_values(*LETTERS)
+    forest = RandomForestClassifier(10, random_state=0)
+    return lambda: forest.fit(X, y)
+
+
 def cases_of(piece):
     chosen = {}
     for key, cases in CASES.items():
