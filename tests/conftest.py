@@ -7,6 +7,7 @@ every tenth of them in a plain one, so that one failing case is run again by its
 how it allocates: sanitizers (``.ci/sanitize``) do the last and need much more of it.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -17,6 +18,11 @@ from pathlib import Path
 # shadow the installed package.
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
+
+# The processes of a run share the CPUs: threads that wait by spinning take the time of others. The
+# libraries read this when they are loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import hypothesis  # noqa: E402
 import matplotlib  # noqa: E402
@@ -43,6 +49,23 @@ def pytest_configure(config):
     hypothesis.settings.register_profile("plain", deadline=None, derandomize=True, max_examples=40)
     hypothesis.settings.register_profile("full", deadline=None, derandomize=True, max_examples=400)
     hypothesis.settings.load_profile("full" if config.getoption("--full") else "plain")
+
+
+def pytest_xdist_auto_num_workers(config):
+    """One file or test is run in this process, which starts sooner; None is a process per CPU."""
+    is_one = len(config.args) == 1 and not Path(config.args[0].partition("::")[0]).is_dir()
+    return 0 if is_one else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """The items and modules, millions of objects, stay: garbage is not looked for among them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_generate_tests(metafunc):

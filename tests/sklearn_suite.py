@@ -12,6 +12,7 @@ The modules of ``SUITES`` name sources, modes and exceptions; an exception that 
 """
 
 import ast
+import os
 import re
 from importlib import import_module
 from pathlib import Path
@@ -50,7 +51,11 @@ class Retargeted(pytest.Module):
         text, strangers = retarget(source.read_text())
         folder.mkdir(exist_ok=True)
         path = folder / source.name
-        path.write_text(text)
+        if not path.exists() or path.read_text() != text:
+            # In one step, for another process of the run may be reading it.
+            draft = path.with_suffix(f".{os.getpid()}")
+            draft.write_text(text)
+            draft.replace(path)
         name = f"{mode}/{source.stem}"
         module = cls.from_parent(suite, path=path, name=name, nodeid=f"{suite.nodeid}::{name}")
         module.suite, module.mode, module.strangers = suite.obj, mode, strangers

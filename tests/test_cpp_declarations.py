@@ -8,13 +8,13 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from each_file import each_file
 
 PACKAGE = Path(__file__).resolve().parent.parent / "fasttree"
 CYTHON = sorted([*PACKAGE.rglob("*.pyx"), *PACKAGE.rglob("*.pxd")])
 HEADERS = "\n".join(path.read_text() for path in sorted(PACKAGE.rglob("*.hpp")))
 
-each_file = pytest.mark.parametrize("path", CYTHON, ids=lambda p: str(p.relative_to(PACKAGE)))
+each_cython = each_file(CYTHON, PACKAGE)
 
 
 class Declaration(NamedTuple):
@@ -123,7 +123,7 @@ def test_declarations_are_found():
     } <= found
 
 
-@each_file
+@each_cython
 def test_every_declaration_says_whether_it_throws(path):
     silent = [
         d for d in declarations(path.read_text()) if not re.match("except|noexcept|const e", d.tail)
@@ -131,7 +131,7 @@ def test_every_declaration_says_whether_it_throws(path):
     assert silent == []
 
 
-@each_file
+@each_cython
 def test_constructors_that_are_given_something_may_throw(path):
     """Whatever they do, ``new`` asks for memory first."""
     assert [
@@ -153,7 +153,7 @@ def test_what_new_makes_has_a_constructor_that_may_throw():
     ] == []
 
 
-@each_file
+@each_cython
 def test_what_is_said_not_to_throw_is_noexcept_in_cpp(path):
     for d in declarations(path.read_text()):
         if d.header is None or not d.header.endswith(".hpp") or not d.tail.startswith("noexcept"):
@@ -178,13 +178,13 @@ def kept_by_value(text):
         yield from re.findall(r'^ *(\w+)(?:\[\w+\])? \w+(?: "[\w:]+")?\(', body, re.M)
 
 
-@each_file
+@each_cython
 def test_values_that_cython_keeps_do_not_throw(path):
     kept = set(kept_by_value(path.read_text())) & set(classes())
     assert kept - classes_that_are_values() == set()
 
 
-@each_file
+@each_cython
 def test_the_library_of_cpp_comes_through_one_door(path):
     """The declarations that come with Cython leave out what allocates."""
     names = re.findall(r"^from libcpp\S* cimport .*|^cimport libcpp.*", path.read_text(), re.M)
@@ -192,7 +192,7 @@ def test_the_library_of_cpp_comes_through_one_door(path):
     assert set(names) - harmless == set()
 
 
-@each_file
+@each_cython
 def test_vectors_are_not_copied_by_assignment(path):
     """Cython does not expect that a copy may throw."""
     text = path.read_text()
@@ -204,7 +204,7 @@ def test_vectors_are_not_copied_by_assignment(path):
     assert not names or re.findall(copy, text, re.M) == []
 
 
-@each_file
+@each_cython
 def test_functions_that_cannot_raise_call_nothing_that_throws(path):
     """The exception would be printed and forgotten."""
     known = [d for p in CYTHON for d in declarations(p.read_text())]

@@ -226,13 +226,12 @@ def test_orders_and_caches(order, cache_key, seed):
     check(random_problem(rng), rng, {"order": order, "cache_key": cache_key})
 
 
-@pytest.mark.parametrize("instruction_set", INSTRUCTION_SETS)
 @pytest.mark.parametrize(
     ("n_samples", "scale"), [(50, 1), (200, 1), (400, 1), (400, 7), (400, 100_000)]
 )
 @pytest.mark.parametrize("n_features", [63, 64, 65, 130])
-def test_counters_of_every_width(instruction_set, n_samples, scale, n_features):
-    """Sets of many sizes and weights, and rows of several words."""
+def test_counters_of_every_width(n_samples, scale, n_features):
+    """Sets of many sizes and weights, and rows of several words, under every instruction set."""
     rng = np.random.default_rng([n_samples, scale, n_features])
     X = rng.random((n_samples, n_features)) < 0.3
     weights = scale * rng.integers(1, 3, n_samples)
@@ -248,34 +247,32 @@ def test_counters_of_every_width(instruction_set, n_samples, scale, n_features):
             "min_leaf_weight": min_leaf_weight,
         }
         truth = _best_of_depth_two(problem)
-        result = solve(problem, (3, 3), instruction_set=instruction_set)
-        assert result["front_lower"] == result["front_upper"] == truth
-        assert judge(result["tree"], problem, 3) == truth
+        for instruction_set in INSTRUCTION_SETS:
+            result = solve(problem, (3, 3), instruction_set=instruction_set)
+            assert result["front_lower"] == result["front_upper"] == truth
+            assert judge(result["tree"], problem, 3) == truth
 
 
 def _best_of_depth_two(problem):
-    """By stumps of both sides of every root, in NumPy: quicker than the twin on many columns."""
-    X, weights = problem["X"], problem["weights"].astype(np.int64)
-    by_class = np.eye(problem["n_classes"], dtype=np.int64)[problem["y"]] * weights[:, None]
-    measures = np.column_stack([np.ones_like(weights), weights])
-    least = np.array([problem["min_leaf"], problem["min_leaf_weight"]])
+    """From the rows on each side of each pair of columns: quicker than the twin on many columns."""
+    X, weights = problem["X"], problem["weights"].astype(float)
+    by_class = np.eye(problem["n_classes"])[problem["y"]] * weights[:, None]
+    counts = np.column_stack([by_class, np.ones_like(weights), weights])
 
-    def stump(rows):
-        totals = by_class[rows].sum(axis=0)
-        ones = X[rows].T.astype(np.int64) @ by_class[rows]
-        present = X[rows].T.astype(np.int64) @ measures[rows]
-        absent = measures[rows].sum(axis=0) - present
-        is_allowed = ((present >= least) & (absent >= least)).all(axis=1)
-        hits = np.where(is_allowed, ones.max(axis=1) + (totals - ones).max(axis=1), 0)
-        return totals.sum() - max(totals.max(), hits.max())
+    def errors(counts):
+        """Of leaves; infinite for those that are too small."""
+        is_allowed = counts[..., -2:] >= [problem["min_leaf"], problem["min_leaf_weight"]]
+        by_class = counts[..., :-2]
+        return np.where(
+            is_allowed.all(axis=-1), by_class.sum(axis=-1) - by_class.max(axis=-1), np.inf
+        )
 
-    rows = np.arange(len(X))
-    best = stump(rows)
-    for column in X.T:
-        sides = rows[column], rows[~column]
-        if all((measures[side].sum(axis=0) >= least).all() for side in sides):
-            best = min(best, sum(stump(side) for side in sides))
-    return best
+    sides, n = np.hstack([X, ~X]).astype(float), X.shape[1]
+    of_pairs = errors(np.stack([(sides.T * c) @ sides for c in counts.T], axis=-1))
+    of_stumps = (of_pairs[:, :n] + of_pairs[:, n:]).min(axis=1)
+    of_sides = np.minimum(errors(sides.T @ counts), of_stumps)
+    of_root = by_class.sum() - by_class.sum(axis=0).max()
+    return min(of_root, (of_sides[:n] + of_sides[n:]).min())
 
 
 def test_bad_instruction_set():

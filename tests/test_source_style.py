@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from each_file import each_file
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "fasttree"
 SOURCES = sorted(
@@ -19,22 +21,11 @@ CYTHON = [path for path in SOURCES if path.suffix in (".pyx", ".pxd")]
 PYTHON = [path for path in SOURCES if path.suffix == ".py"]
 MAX_FILE, MAX_FUNCTION, MAX_LINE = 500, 80, 100
 
-each_source = pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
-each_cpp = pytest.mark.parametrize("path", CPP, ids=lambda p: str(p.relative_to(ROOT)))
-each_cython = pytest.mark.parametrize("path", CYTHON, ids=lambda p: str(p.relative_to(ROOT)))
-each_python = pytest.mark.parametrize("path", PYTHON, ids=lambda p: str(p.relative_to(ROOT)))
+each_source, each_cpp = each_file(SOURCES, ROOT), each_file(CPP, ROOT)
+each_cython, each_python = each_file(CYTHON, ROOT), each_file(PYTHON, ROOT)
 
 
-def test_there_is_source():
-    assert PYTHON
-    assert CYTHON
-
-
-@pytest.mark.parametrize(
-    "path",
-    [*SOURCES, *(PACKAGE / "export/page").iterdir()],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
+@each_file([*SOURCES, *(PACKAGE / "export/page").iterdir()], ROOT)
 def test_files_are_small(path):
     assert len(path.read_text().splitlines()) <= MAX_FILE
 

@@ -1,5 +1,6 @@
 """Values of very many classes: arrays that take memory where they are written to."""
 
+import mmap
 import pickle
 import sys
 
@@ -36,6 +37,12 @@ def test_what_is_not_written_takes_no_memory():
     assert psutil.Process().memory_info().rss - before < 2**25
     with pytest.raises(MemoryError):
         zeros((n_rows, 2**17), n_rows * 2**8)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="NumPy makes the array elsewhere")
+def test_a_kernel_without_large_pages(monkeypatch):
+    monkeypatch.setattr(mmap, "MADV_NOHUGEPAGE", 9999)  # which no kernel knows
+    assert not zeros((300, 1, 5000), 3).any()
 
 
 @pytest.mark.parametrize("n_classes", [256, 257, 320, 2000])

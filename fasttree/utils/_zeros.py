@@ -7,6 +7,7 @@ first number written to one clears it: most of such a fit went there, and the me
 import mmap
 import platform
 import sys
+from contextlib import suppress
 from math import prod
 
 import numpy as np
@@ -47,5 +48,6 @@ def zeros(shape, n_written):
         pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
     except OSError as error:
         raise MemoryError(f"Unable to allocate {size} bytes for an array of {shape}.") from error
-    pages.madvise(mmap.MADV_NOHUGEPAGE)
+    with suppress(OSError):  # a kernel without large pages knows no advice on them
+        pages.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(pages).reshape(shape)

@@ -9,6 +9,7 @@ builds them in ``build/`` of the repository by the package's own meson files, wi
 first use and whenever a source has changed, and skips where that takes a tool that is not there.
 """
 
+import fcntl
 import importlib.util
 import os
 import shutil
@@ -46,10 +47,14 @@ def build():
     folder = ROOT / "build" / f"kernels-{sys.implementation.cache_tag}"
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     files = {name: f"tests/kernels/_{name}{suffix}" for name in MODULES}
-    if not (folder / "build.ninja").exists():
-        meson = [sys.executable, "-m", "mesonbuild.mesonmain"]
-        run([*meson, "setup", str(folder), str(ROOT), "-Dkernel_tests=true"], path)
-    run(["ninja", "-C", str(folder), *files.values()], path)
+    folder.parent.mkdir(exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as lock:
+        # One process of the run builds, the others wait for what it has built.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "build.ninja").exists():
+            meson = [sys.executable, "-m", "mesonbuild.mesonmain"]
+            run([*meson, "setup", str(folder), str(ROOT), "-Dkernel_tests=true"], path)
+        run(["ninja", "-C", str(folder), *files.values()], path)
     return SimpleNamespace(**{name: load(name, folder / file) for name, file in files.items()})
 
 

@@ -6,6 +6,7 @@
 // 2024). What is not a number takes the same side of every threshold, so to a search for thresholds
 // categories and missing values are one block: `n_missing` counts both.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -35,8 +36,9 @@ struct Runs {
         }
         return true;
     }
+    uint32_t row(uint32_t p) const noexcept { return entries[p] & ROW; }
     float value_of(uint32_t row) const { return column[static_cast<ptrdiff_t>(row) * stride]; }
-    float value(uint32_t p) const noexcept { return value_of(entries[p] & ROW); }
+    float value(uint32_t p) const noexcept { return value_of(row(p)); }
     // How many of the entries that are not numbers hold categories; these come first. O(log n)
     uint32_t n_categorical() const {
         const uint32_t n_numbers = n - n_missing;
@@ -82,6 +84,12 @@ struct Group {
     bool is_numbers() const { return cell == cell; }
 };
 using Groups = std::vector<Group>;
+
+// In ascending order of their means, equal ones as they were.
+inline void sort_by_mean(Groups& groups) {
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const Group& a, const Group& b) { return a.mean < b.mean; });
+}
 
 // What a candidate asks of a value: to be at most a threshold, to be one category, to be in a set.
 enum Question : uint8_t { THRESHOLD, CATEGORY, CATEGORY_SET };

@@ -145,15 +145,17 @@ inline void take_candidate(const Nonzeros& nonzeros, const Candidate& candidate,
         best.row_above = nonzeros.row(candidate.right);
     }
 }
-inline void take_candidate(const Runs& runs, const Candidate& candidate,
+// `Rows` are `Runs`, or others that name the row at each position.
+template <class Rows>
+inline void take_candidate(const Rows& runs, const Candidate& candidate,
                            const Groups& groups, uint32_t feature, Split& best) {
     take_any(candidate, feature, runs.n, runs.n_missing, best);
     best.n_values_left = candidate.left;
     if (candidate.question != THRESHOLD) {
         take_categories(candidate, groups, best);
     } else if (candidate.right < runs.n - runs.n_missing) {
-        best.row_below = runs.entries[candidate.left - 1] & ROW;
-        best.row_above = runs.entries[candidate.right] & ROW;
+        best.row_below = runs.row(candidate.left - 1);
+        best.row_above = runs.row(candidate.right);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/core/grid.hpp"
 #include "engine/core/targets.hpp"
+#include "engine/simd/simd.hpp"
 
 namespace fasttree {
 
@@ -24,17 +25,21 @@ inline void target_sums(const double* y, size_t n, int n_outputs, const double* 
     };
     if (n_outputs == 1) return put_on_grid(y, sums, 0);
     constexpr int BLOCK = 8;
+    constexpr size_t AHEAD = 16;  // rows
     const size_t stride = static_cast<size_t>(n_outputs);
     std::vector<double> targets(BLOCK * n);
     std::vector<int64_t> on_grid(BLOCK * n);
     for (int first = 0; first < n_outputs; first += BLOCK) {
         const int size = std::min(BLOCK, n_outputs - first);
+        const auto place = [&](size_t i) { return std::min(i, n - 1) * stride + first; };
         for (size_t i = 0; i < n; ++i) {
-            for (int k = 0; k < size; ++k) targets[k * n + i] = y[i * stride + first + k];
+            prefetch(y + place(i + AHEAD), size * sizeof(double));
+            for (int k = 0; k < size; ++k) targets[k * n + i] = y[place(i) + k];
         }
         for (int k = 0; k < size; ++k) put_on_grid(&targets[k * n], &on_grid[k * n], first + k);
         for (size_t i = 0; i < n; ++i) {
-            for (int k = 0; k < size; ++k) sums[i * stride + first + k] = on_grid[k * n + i];
+            prefetch(sums + place(i + AHEAD), size * sizeof(int64_t));
+            for (int k = 0; k < size; ++k) sums[place(i) + k] = on_grid[k * n + i];
         }
     }
 }

@@ -82,7 +82,7 @@ private:
             Candidate candidate;
             candidate.score = rules.ties.to_beat(best.score, best.feature, f);
             if (!scan(f, picked, limits, candidate)) continue;
-            take_candidate(block_->list(f), candidate, scanner_.groups(), f, best);
+            take_candidate(picked, candidate, scanner_.groups(), f, best);
             if (best.score >= perfect) break;
         }
         node.n_known = sampler.end();

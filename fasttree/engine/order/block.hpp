@@ -46,8 +46,10 @@ struct BlockRuns {
     uint8_t places[BLOCK_ROWS];  // in Block::rows; the last n_missing are missing
     uint64_t boundaries;         // bit p: the value of the p-th differs from the one before
     uint32_t n, n_missing;
+    const uint32_t* rows;        // Block::rows
 
     bool is_constant() const { return boundaries >> 1 == 0; }
+    uint32_t row(uint32_t p) const { return rows[places[p]]; }
 };
 
 // Picks the members out of the feature's order.
@@ -174,6 +176,7 @@ public:
     // A node in the order of a feature, valid until the next call.
     const BlockRuns& pick(uint32_t feature, uint64_t members) {
         fasttree::pick(simd_, order(feature), members, size(), picked_);
+        picked_.rows = rows;
         return picked_;
     }
     // The runs picked last, listed; valid until the next call.
@@ -184,7 +187,7 @@ public:
         out.n_missing = picked_.n_missing;
         for (uint32_t p = 0; p < out.n; ++p) {
             const uint32_t boundary = picked_.boundaries >> p & 1 ? BOUNDARY : 0;
-            entries_[p] = rows[picked_.places[p]] | boundary;
+            entries_[p] = picked_.row(p) | boundary;
         }
         return out;
     }

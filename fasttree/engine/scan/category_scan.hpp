@@ -86,8 +86,7 @@ private:
             add(acc, shape, group);
             group.mean = acc.mean_left(order);
         }
-        std::stable_sort(groups_.begin(), groups_.end(),
-                         [](const Group& a, const Group& b) { return a.mean < b.mean; });
+        sort_by_mean(groups_);
         bool found = false, numbers_in_prefix = false;
         uint32_t n_prefix = 0;
         acc.reset();

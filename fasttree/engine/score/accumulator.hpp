@@ -139,8 +139,8 @@ template <class Acc>
 struct has_row_cells<Acc, std::void_t<decltype(&Acc::with_row_cells)>> : std::true_type {};
 
 // The best score of all ways to separate at most `most` rows, at least one, or infinity for more of
-// them. Leaves the accumulator at some position.
-template <class Acc>
+// them. Leaves the accumulator at some position. `screened`: a score costs more than its screen.
+template <bool screened, class Acc>
 inline double best_of_few(Acc& acc, const uint32_t* rows, uint32_t n, uint32_t most) {
     if (n > most) return INFINITE;
     double best = MINUS_INFINITY;
@@ -149,8 +149,7 @@ inline double best_of_few(Acc& acc, const uint32_t* rows, uint32_t n, uint32_t m
         for (uint32_t i = 0; i + 1 < n; ++i) {
             if (left >> i & 1) acc.add(rows[i]);
         }
-        // A score of one output costs no more than its screen.
-        if (acc.t.n_outputs == 1 || acc.may_beat(best)) best = std::max(best, acc.score());
+        if (!screened || acc.may_beat(best)) best = std::max(best, acc.score());
     }
     return best;
 }

@@ -316,7 +316,7 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     // all ways to separate few rows are tried.
     double perfect_score(const uint32_t* rows, uint32_t n) {
         if (this->t.has_negative_weights) return INFINITE;
-        if constexpr (!single_output) return best_of_few(*this, rows, n, 4);
+        if constexpr (!single_output) return best_of_few<true>(*this, rows, n, 4);
         constexpr int64_t EXACT = int64_t{1} << 20;
         return w_total < EXACT ? to_double(w_total) : INFINITE;
     }
@@ -420,7 +420,7 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
     // Both children pure: the terms cancel exactly, and no others round to more. Of many outputs
     // all ways to separate few rows are tried.
     double perfect_score(const uint32_t* rows, uint32_t n) {
-        if constexpr (!single_output) return best_of_few(*this, rows, n, 3);
+        if constexpr (!single_output) return best_of_few<true>(*this, rows, n, 3);
         constexpr int64_t LARGEST = int64_t{1} << 31;
         return w_total < LARGEST ? 0.0 : INFINITE;
     }

@@ -95,7 +95,7 @@ public:
               const Weights& w, int64_t w_left, double best, const Take& take) {
         const double slack = ROUGH_SLACK * length_;
         double floor = scaled_root(best);
-        for (size_t k = 0; k < n_; ++k) left_[k] = centred(left, k, w_left) * unit_[k];
+        begin_left(left, w_left);
         found_.clear();
         while (p < last) {
             const uint32_t row = entries[p++] & ROW;
@@ -131,6 +131,15 @@ private:
         return to_double(sums[k] - centre_[k] * weight);
     }
 
+    void begin_left(const int64_t* left, int64_t w_left) {
+        if (w_left == 0) {  // of no rows, or of none that weighs anything
+            std::fill(left_.begin(), left_.end(), 0.0);
+            return;
+        }
+        call(t_.simd, [&]() FASTTREE_INLINE {
+            for (size_t k = 0; k < n_; ++k) left_[k] = centred(left, k, w_left) * unit_[k];
+        });
+    }
     // |e|^2 of integer sums.
     double squares(const int64_t* left, int64_t w_left) const {
         const double wl = to_double(w_left);

@@ -116,6 +116,11 @@ struct TargetSums : AccumulatorBase<Weights> {
             return raw_sum(total(k), w_total, k) / weight;
         };
         if constexpr (!single_output) {
+            // The first rows tell for nearly every output whether all are equal.
+            for (uint32_t i = 0; i < std::min(n, ROWS_AHEAD); ++i) {
+                const double* targets = t.y + static_cast<size_t>(rows[i]) * n_outputs;
+                prefetch(targets, n_outputs * sizeof(double));
+            }
             call(t.simd, [&]() FASTTREE_INLINE {
                 for (int k = 0; k < n_outputs; ++k) mean[k] = mean_of(k);
             });
@@ -166,7 +171,7 @@ struct SquaredError : TargetSums<Weights, single_output> {
     }
 
     double perfect_score(const uint32_t* rows, uint32_t n) {
-        return best_of_few(*this, rows, n, single_output ? 5 : 4);
+        return best_of_few<!single_output>(*this, rows, n, single_output ? 5 : 4);
     }
 
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) {
