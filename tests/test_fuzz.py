@@ -45,7 +45,7 @@ def test_cases_follow_from_their_number(capsys):
     [
         # No fault of memory, which a sanitizer would report as its own finding.
         ("os.kill(os.getpid(), 9)", "crashes with exit status -9", (60, 0.3)),
-        ("len(X) % 5 or time.sleep(30)", "hangs", (1, 0)),
+        ("time.sleep(30)", "hangs", (1, 0)),
         ("[][0]", "fit raises IndexError", (60, 0.3)),
         ("X.flat[:1] += 1", "has changed its input|nodes instead of", (60, 0.3)),
     ],
