@@ -2,8 +2,9 @@
 
     python measure.py SITE_BEFORE SITE_AFTER PIECE
 
-Both are folders with a package sklearn. PIECE is the number of a piece or "all". Each case runs
-in fresh processes, before and after in turn; what counts is the least processor time of each.
+Both are folders with a package sklearn. PIECE is the number of a piece, or "series" for what all of
+them bring. A process of each runs the cases, before and after in turn; what counts is the least
+processor time of either.
 """
 
 import argparse
@@ -15,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-ROUNDS = 5  # processes of each side
-MIN_RUNS, MIN_SECONDS = 2, 0.5  # of a process
+MIN_SECONDS, LONG = 2.0, 20.0  # of all runs of a case
+ROUNDS, ROUNDS_IF_LONG = 5, 2  # at least
 
 #: {piece: {case: (function, arguments)}}; a function returns what is timed.
 CASES = {}
@@ -66,7 +67,7 @@ def text(n_documents=10_000, n_words=50_000, n_classes=20):
 
 
 @case(1, "path of a tree of 30,000 nodes, squared error", "regression")
-@case(1, "path of a tree of 30,000 nodes, gini", "classification")
+@case((1, "series"), "path of a tree of 30,000 nodes, gini", "classification")
 def pruning_path(task):
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sklearn.tree._tree import ccp_pruning_path
@@ -91,7 +92,7 @@ def small_path(max_depth):
     return lambda: [ccp_pruning_path(tree) for _ in range(100)]
 
 
-@case(2, "iris, RandomForestClassifier, 1,000 trees", "RandomForestClassifier", 1_000)
+@case((2, "series"), "iris, RandomForestClassifier, 1,000 trees", "RandomForestClassifier", 1_000)
 @case(2, "iris, ExtraTreesClassifier, 1,000 trees", "ExtraTreesClassifier", 1_000)
 @case(2, "iris, RandomForestRegressor, 1,000 trees", "RandomForestRegressor", 1_000)
 @case(2, "iris, RandomForestClassifier, 10 trees", "RandomForestClassifier", 10)
@@ -113,8 +114,8 @@ def large_forest(n_estimators):
     return lambda: forest.fit(X, y)
 
 
-@case((3, 4, 7, 8), "full tree, 100,000 x 20, squared error", "squared_error")
-@case((3, 4, 7, 8), "full tree, 100,000 x 20, gini", "gini")
+@case((3, 4, 7, 8, "series"), "full tree, 100,000 x 20, squared error", "squared_error")
+@case((3, 4, 7, 8, "series"), "full tree, 100,000 x 20, gini", "gini")
 @case((3, 4), "the same with weights, squared error", "squared_error", None, True)
 @case((3, 4), "the same with weights, gini", "gini", None, True)
 @case((3, 4), "the same with max_features=4, gini", "gini", 4)
@@ -159,7 +160,7 @@ for kind in SORTED_KINDS:
         case((4, 8), f"{kind}, {n:,} rows, full tree", kind, n, None)(column_fit)
 
 
-@case(5, "1,000,000 rows, 40,000 nodes", 1_000_000, 20_000)
+@case((5, "series"), "1,000,000 rows, 40,000 nodes", 1_000_000, 20_000)
 @case(5, "1,000,000 rows, 63 nodes", 1_000_000, 32)
 @case(5, "1,000,000 rows, 3 nodes", 1_000_000, 2)
 @case(5, "1,000 calls of one row, 63 nodes", 1, 32)
@@ -173,7 +174,7 @@ def predict(n_rows, max_leaf_nodes):
     return lambda: [tree.predict(rows) for _ in range(n_calls)]
 
 
-@case(6, "text, 20 classes, full tree", None, None)
+@case((6, "series"), "text, 20 classes, full tree", None, None)
 @case(6, "text, 20 classes, stump", 1, None)
 @case(6, "text, 20 classes, max_features=sqrt", None, "sqrt")
 def text_tree(max_depth, max_features):
@@ -197,54 +198,124 @@ def newsgroups_tree():
     return lambda: DecisionTreeClassifier(random_state=0).fit(X, y)
 
 
+def few_values(n_samples, n_features, n_values, n_classes):
+    """Columns of integers below n_values that tell noisily which class a sample is of."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(n_classes, size=n_samples)
+    center = rng.normal(size=(n_classes, n_features))
+    X = center[y] + 0.7 * rng.normal(size=(n_samples, n_features))
+    X = np.clip(np.floor((X + 3) / 6 * n_values), 0, n_values - 1)
+    return X.astype(np.float32), y, center[y, 0] + rng.normal(size=n_samples)
+
+
+LETTERS = (20_000, 16, 16, 26)
+
+
+@case((8, "series"), "20,000 x 16 of 16 values, 26 classes, gini", LETTERS, "gini")
+@case(8, "20,000 x 16 of 16 values, 26 classes, entropy", LETTERS, "entropy")
+@case(8, "20,000 x 16 of 16 values, squared error", LETTERS, "squared_error")
+@case(8, "20,000 x 16 of 16 values, 26 classes, depth 6, gini", LETTERS, "gini", 6)
+@case(8, "20,000 x 16 of 16 values, Poisson", LETTERS, "poisson")
+@case(8, "the same with missing values, 26 classes, gini", LETTERS, "gini", None, "missing")
+@case(8, "the same, half of the columns continuous, gini", LETTERS, "gini", None, "continuous")
+@case(8, "100,000 x 20 of 0 and 1, 2 classes, gini", (100_000, 20, 2, 2), "gini")
+@case(8, "100,000 x 20 of 0 and 1, squared error", (100_000, 20, 2, 2), "squared_error")
+@case(8, "100,000 x 20 of 256 values, 10 classes, gini", (100_000, 20, 256, 10), "gini")
+@case(8, "100,000 x 20 of 256 values, squared error", (100_000, 20, 256, 10), "squared_error")
+@case(8, "500 x 16 of 16 values, 26 classes, gini, 40 trees", (500, 16, 16, 26), "gini", None, 40)
+def few_values_tree(shape, criterion, max_depth=None, change=None):
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    X, y, target = few_values(*shape)
+    rng = np.random.default_rng(1)
+    if change == "missing":
+        X[rng.random(X.shape) < 0.1] = np.nan
+    elif change == "continuous":
+        X[:, ::2] += rng.random((len(X), shape[1] // 2), dtype=np.float32)
+    Tree = DecisionTreeClassifier
+    if criterion in ("squared_error", "poisson"):
+        Tree, y = DecisionTreeRegressor, np.abs(target)
+    tree = Tree(criterion=criterion, max_depth=max_depth, random_state=0)
+    return lambda: [tree.fit(X, y) for _ in range(change if isinstance(change, int) else 1)]
+
+
+@case((8, "series"), "20,000 x 16 of 16 values, 26 classes, forest of 10 trees")
+def few_values_forest():
+    from sklearn.ensemble import RandomForestClassifier
+
+    X, y, _ = few_values(*LETTERS)
+    forest = RandomForestClassifier(10, random_state=0)
+    return lambda: forest.fit(X, y)
+
+
 def cases_of(piece):
     chosen = {}
     for key, cases in CASES.items():
-        keys = key if isinstance(key, tuple) else (key,)
-        if piece == "all" or int(piece) in keys:
+        if piece in map(str, key if isinstance(key, tuple) else (key,)):
             chosen.update(cases)
     return chosen
 
 
-def run_case(name):
-    """The least processor time of a run, in this process; NaN if the case cannot run."""
-    function, arguments = cases_of("all")[name]
-    timed = function(*arguments)
-    if timed is None:
-        return float("nan")
-    times = []
-    while len(times) < MIN_RUNS or sum(times) < MIN_SECONDS:
+def serve():
+    """For each line that names a case, run it and print its processor time.
+
+    NaN if the case cannot run.
+    """
+    cases = {name: case for cases in CASES.values() for name, case in cases.items()}
+    prepared = timed = None
+    for line in sys.stdin:
+        name = line.strip()
+        if name != prepared:
+            function, arguments = cases[name]
+            prepared, timed = name, function(*arguments)
         start = time.process_time()
-        timed()
-        times.append(time.process_time() - start)
-    return min(times)
+        if timed is not None:
+            timed()
+        print(float("nan") if timed is None else time.process_time() - start, flush=True)
 
 
-def run_in(site, name):
-    environment = os.environ | {"PYTHONPATH": str(Path(site).resolve()), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-W", "ignore", __file__, "--case", name]
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    return float(done.stdout)
+class Side:
+    """A process that runs cases on the scikit-learn of a folder."""
+
+    def __init__(self, site):
+        environment = os.environ | {"PYTHONPATH": str(Path(site).resolve()), "OMP_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", __file__, "--serve"],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, name):
+        print(name, file=self._process.stdin, flush=True)
+        return float(self._process.stdout.readline())
+
+
+def run_in_turn(sides, name):
+    times = []
+    while True:
+        times.append([side.run(name) for side in sides])
+        seconds = np.sum(times)
+        rounds = ROUNDS_IF_LONG if seconds > LONG else ROUNDS
+        if len(times) >= rounds and not seconds < MIN_SECONDS:  # NaN is not less
+            return times
 
 
 def main():
-    if sys.argv[1:2] == ["--case"]:
-        print(run_case(sys.argv[2]))
+    if sys.argv[1:] == ["--serve"]:
+        serve()
         return
     parser = argparse.ArgumentParser(description="Time scikit-learn before and after.")
     parser.add_argument("before")
     parser.add_argument("after")
     parser.add_argument("piece")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()
+    sides = [Side(options.before), Side(options.after)]
     print(f"{'case of piece ' + options.piece:60} {'before':>10} {'after':>10} {'ratio':>7}")
     for name in cases_of(options.piece):
-        before, after = [], []
-        for _ in range(options.rounds):
-            before.append(run_in(options.before, name))
-            after.append(run_in(options.after, name))
-        ratio = min(before) / min(after)
-        print(f"{name:60} {min(before):9.4f}s {min(after):9.4f}s {ratio:7.2f}", flush=True)
+        before, after = np.min(run_in_turn(sides, name), axis=0)
+        print(f"{name:60} {before:9.4f}s {after:9.4f}s {before / after:7.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ if [[ ${WITHOUT-} != *measurements* ]]; then
         [ "$piece" -gt 1 ] && [ -d "site-$before" ] || before=unpatched
         python "$here/measure.py" "site-$before" "site-piece-$piece" "$piece"
     done
-    python "$here/measure.py" site-unpatched "site-$last" all
+    python "$here/measure.py" site-unpatched "site-$last" series
 fi
 step "done: $folder"
 [ -z "$failed" ] || { echo "failures:$failed"; exit 1; }
