@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fasttree.tree._tree import NODE_DTYPE, TREE_LEAF, TREE_UNDEFINED, Tree
+from fasttree.tree.fitted._tree_state import PACKED_DTYPE
 
 ARRAYS = [
     "children_left",
@@ -256,6 +257,17 @@ def test_copies_are_independent(duplicate):
     assert tree.value[0, 0, 0] != -1.0
 
 
+def test_pickled_nodes_are_bytes_whose_order_is_little_endian():
+    tree = small_tree()
+    _, _, state = tree.__reduce__()
+    packed = np.frombuffer(state["nodes"].tobytes(), dtype=PACKED_DTYPE)
+    assert state["nodes"].dtype == np.uint8
+    for name in NODE_DTYPE.names:
+        assert PACKED_DTYPE[name] == PACKED_DTYPE[name].newbyteorder("<")
+        assert_array_equal(packed[name], tree.nodes[name])
+    assert_same_tree(load(state, tree), tree)
+
+
 def test_equal_trees_have_equal_pickles():
     assert pickle.dumps(small_tree()) == pickle.dumps(small_tree())
 
@@ -314,7 +326,9 @@ def test_state_lacks_something(key):
         state_of(small_tree(), max_depth=10**30),
         state_of(small_tree(), max_depth="deep"),
         state_of(small_tree(), nodes=None),
-        state_of(small_tree(), nodes=small_nodes().view(np.uint8)),
+        state_of(small_tree(), nodes=small_nodes().view(np.uint8)[:-1]),
+        state_of(small_tree(), nodes=small_nodes().view(np.uint8).reshape(5, -1)),
+        state_of(small_tree(), nodes=small_nodes().view(np.int8)),
         state_of(small_tree(), values=np.zeros((5, 1, 3))),
         state_of(small_tree(), values=np.zeros((5, 1, 2), dtype=object)),
     ],

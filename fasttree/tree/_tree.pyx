@@ -5,7 +5,6 @@ array of `NODE_DTYPE`; `value` can be written in place and is read at every call
 when it is filled; predictions are the work of a `Walker`, which has its own copy of the nodes.
 
 Invariant: nodes form a binary tree rooted at 0, and a child's id is larger than its parent's.
-
 Complexity: predictions and decision paths take O(depth) per row, all else O(node_count).
 """
 import numpy as np
@@ -30,9 +29,10 @@ from fasttree.tree.fitted._tree_state import (
     _check_n_classes,
     _check_node_ndarray,
     _check_size,
-    _check_unused_places,
     _check_value_ndarray,
     _checked_nodes,
+    _checked_values,
+    packed_nodes,
 )
 from fasttree.utils._finite import SOME_INFINITE
 
@@ -262,7 +262,8 @@ cdef class Tree:
     # ---- pickle and copy
 
     def __reduce__(self):
-        return (Tree, (self.n_features, self._n_classes, self.n_outputs), self.__getstate__())
+        state = self.__getstate__() | {"nodes": packed_nodes(self._nodes)}
+        return (Tree, (self.n_features, self._n_classes, self.n_outputs), state)
 
     def __getstate__(self):
         state = {
@@ -279,8 +280,7 @@ cdef class Tree:
     def __setstate__(self, state):
         nodes = _checked_nodes(state)
         shape = (nodes.shape[0], self.n_outputs, self.max_n_classes)
-        values = np.array(_check_value_ndarray(state["values"], FLOAT64, shape))
-        _check_unused_places(values, self._n_classes)
+        values = _checked_values(state, shape, self._n_classes)
         label_splits = None
         if "label_splits" in state:
             label_splits = CategoricalSplits.from_state(state["label_splits"], self.n_features)

@@ -72,7 +72,8 @@ def _check_classes(state, tree):
     classes, n_classes = state.get("classes_"), state.get("n_classes_")
     sizes = tree.n_classes
     if tree.n_outputs == 1:
-        is_right = _is_number(n_classes, sizes[0]) and _is_column(classes, sizes[0])
+        size = tree.max_n_classes
+        is_right = _is_number(n_classes, size) and _is_column(classes, size)
     else:
         is_right = (
             isinstance(n_classes, np.ndarray)

@@ -10,6 +10,7 @@ from operator import index
 import numpy as np
 
 FORMAT_VERSION = 1
+PARTS = frozenset(("max_depth", "node_count", "nodes", "values"))
 
 NODE_DTYPE = np.dtype(
     [
@@ -24,6 +25,34 @@ NODE_DTYPE = np.dtype(
     ],
     align=True,
 )
+
+
+#: The nodes of a pickle, on whatever machine. They are kept as bytes, for NumPy takes longer to
+#: describe the fields than to store a small tree.
+PACKED_DTYPE = np.dtype(
+    [
+        (name, "<i8" if NODE_DTYPE[name].kind == "i" else NODE_DTYPE[name].newbyteorder("<"))
+        for name in NODE_DTYPE.names
+    ],
+    align=True,
+)
+
+
+def packed_nodes(nodes):
+    """Return the nodes as bytes of `PACKED_DTYPE`."""
+    return nodes.astype(PACKED_DTYPE, copy=False).view(np.uint8)
+
+
+def _unpacked_nodes(array):
+    """Return the nodes whose bytes an array holds; any other array as it is."""
+    if not isinstance(array, np.ndarray) or array.dtype != np.uint8:
+        return array
+    if array.ndim != 1 or array.size % PACKED_DTYPE.itemsize:
+        raise ValueError(
+            f"The bytes of nodes must be a multiple of {PACKED_DTYPE.itemsize} in one dimension, "
+            f"got shape {array.shape}."
+        )
+    return np.frombuffer(array.tobytes(), dtype=PACKED_DTYPE)
 
 
 def _check_array(array, name):
@@ -62,12 +91,14 @@ def _check_value_ndarray(value_ndarray, expected_dtype, expected_shape):
         )
     if not value_ndarray.flags.c_contiguous:
         raise ValueError("The value array must be C-contiguous.")
+    if value_ndarray.dtype == expected_dtype:
+        return value_ndarray
     if value_ndarray.dtype.kind != "f" or value_ndarray.dtype.itemsize != 8:
         raise ValueError(
             f"The value array has an incompatible dtype: expected {expected_dtype}, "
             f"got {value_ndarray.dtype}."
         )
-    return value_ndarray.astype(expected_dtype, copy=False)
+    return value_ndarray.astype(expected_dtype)
 
 
 def _check_unused_places(values, n_classes):
@@ -124,15 +155,23 @@ def _checked_nodes(state):
             f"This state of a tree cannot be read: format version {FORMAT_VERSION} of "
             "fasttree is expected."
         )
-    missing = {"max_depth", "node_count", "nodes", "values"}.difference(state)
-    if missing:
-        raise ValueError(f"The state of the tree lacks {', '.join(sorted(missing))}.")
-    nodes = _check_node_ndarray(state["nodes"], NODE_DTYPE)
-    # With another tree (copy.copy), or a file. As bytes, for NumPy copies records with gaps field
-    # by field.
-    nodes = np.frombuffer(nodes.tobytes(), dtype=NODE_DTYPE)
+    if not state.keys() >= PARTS:
+        missing = ", ".join(sorted(PARTS.difference(state)))
+        raise ValueError(f"The state of the tree lacks {missing}.")
+    given = state["nodes"]
+    nodes = _check_node_ndarray(_unpacked_nodes(given), NODE_DTYPE)
+    if nodes is given:  # by another tree (copy.copy), or a file
+        # As bytes, for NumPy copies records with gaps field by field.
+        nodes = np.frombuffer(nodes.tobytes(), dtype=NODE_DTYPE)
     if state["node_count"] != nodes.shape[0]:
         raise ValueError(
             f"node_count is {state['node_count']}, but there are {nodes.shape[0]} nodes."
         )
     return nodes
+
+
+def _checked_values(state, shape, n_classes):
+    """Return a copy of the values of a state that has all its parts."""
+    values = np.array(_check_value_ndarray(state["values"], np.dtype(np.float64), shape))
+    _check_unused_places(values, n_classes)
+    return values
