@@ -1,4 +1,4 @@
-"""Logarithms within their bound, keyed random numbers, sums with twice the digits, grids, classes."""
+"""Logarithms within their bound, keyed random numbers, sums of twice the digits, grids, classes."""
 
 import math
 from fractions import Fraction

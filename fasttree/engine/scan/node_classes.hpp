@@ -57,6 +57,40 @@ inline ClassRows class_rows(Simd simd, const Label* labels, uint32_t begin, uint
     return class_rows_portable(labels, begin, n);
 }
 
+#if FASTTREE_X86
+// All classes of a few rows, whose labels fit a vector.
+constexpr uint32_t LABELS_OF_VECTOR = 32;
+FASTTREE_AVX512 inline void few_classes_avx512(const Label* labels, uint32_t n,
+                                               std::vector<ClassRows>& out) {
+    const __mmask32 lanes = static_cast<__mmask32>(low_bits(n));
+    const __m512i label = _mm512_maskz_loadu_epi16(lanes, labels);
+    const __m512i label_classes = _mm512_and_si512(label, _mm512_set1_epi16(0xff));
+    const __m256i weights = _mm512_cvtepi16_epi8(_mm512_srli_epi16(label, LABEL_BITS));
+    for (uint32_t begin = 0; begin < n;) {
+        const uint32_t c = label_class(labels[begin]);
+        const __mmask32 is_own = _mm512_mask_cmpeq_epi16_mask(
+            lanes, label_classes, _mm512_set1_epi16(static_cast<short>(c)));
+        const __m256i sums =
+            _mm256_sad_epu8(_mm256_maskz_mov_epi8(is_own, weights), _mm256_setzero_si256());
+        const __m128i two =
+            _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+        const uint32_t weight =
+            static_cast<uint32_t>(_mm_cvtsi128_si32(two) + _mm_extract_epi32(two, 2));
+        const uint32_t end = begin + static_cast<uint32_t>(__builtin_popcount(is_own));
+        out.push_back({c, begin, end, weight});
+        begin = end;
+    }
+}
+#endif
+
+// Appends the classes of a node.
+inline void list_classes(Simd simd, const Label* labels, uint32_t n, std::vector<ClassRows>& out) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512 && n <= LABELS_OF_VECTOR) return few_classes_avx512(labels, n, out);
+#endif
+    for (uint32_t i = 0; i < n; i = out.back().end) out.push_back(class_rows(simd, labels, i, n));
+}
+
 // What a node is worth by gini, of one output. Sums of weights, and of their squares, are whole
 // numbers that doubles hold.
 class NodeClasses {
@@ -71,9 +105,8 @@ public:
         classes_.clear();
         weight_ = 0;
         squares_ = 0.0;
-        for (uint32_t i = 0; i < n; i = classes_.back().end) {
-            const ClassRows rows = class_rows(simd, labels, i, n);
-            classes_.push_back(rows);
+        list_classes(simd, labels, n, classes_);
+        for (const ClassRows& rows : classes_) {
             weight_ += rows.weight;
             squares_ += static_cast<double>(rows.weight) * rows.weight;
         }
