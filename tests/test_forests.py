@@ -25,6 +25,7 @@ from fasttree.ensemble import (
     RandomForestRegressor,
     RandomTreesEmbedding,
 )
+from fasttree.ensemble._bootstrap import Bootstrap
 from fasttree.tree import DecisionTreeClassifier, EncodedData
 from reference.problems import random_problem
 from reference.trees import assert_same
@@ -128,6 +129,15 @@ def test_bootstrap_samples_are_scikit_learns_by_default(sample_weight):
     for forest in (ours, theirs):
         forest.fit(X, y, sample_weight=sample_weight)
     assert_array_equal(ours.estimators_samples_, theirs.estimators_samples_)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 100, 1024, 1025, 5000])
+def test_counts_are_those_of_the_draws(n_rows):
+    for seed in (0, 1, 42, 2**31 - 2, 2**32 - 1):
+        for n_drawn in (1, n_rows, 3 * n_rows):
+            bootstrap = Bootstrap(n_rows, n_drawn)
+            expected = np.bincount(bootstrap.indices(seed), minlength=n_rows)
+            assert_array_equal(bootstrap.counts(seed), expected)
 
 
 def test_a_tree_is_the_one_that_its_counts_grow():

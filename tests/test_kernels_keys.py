@@ -77,3 +77,29 @@ def test_partition_by_keys(kernels, simd, n, has_labels):
         assert_array_equal(found[0], rows[order])
         assert_array_equal(found[1], labels[order] if has_labels else labels)
         assert found[2] == is_left.sum()
+
+
+@each_size
+def test_equal_keys(kernels, simd, n):
+    keys = np.full(n + kernels.arrays.KEY_PADDING, 7, np.uint32)
+    keys[n:] = 8
+    assert kernels.arrays.are_equal(simd, keys, n)
+    for different in (0, n // 2, n - 1):
+        keys[different] = 1 << 31
+        assert not kernels.arrays.are_equal(simd, keys, n)
+        keys[different] = 7
+
+
+@each_size
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 256])
+def test_classes_of_a_node(kernels, simd, n, n_classes):
+    rng = np.random.default_rng([n, n_classes])
+    classes = np.sort(rng.integers(0, n_classes, n))
+    w = rng.integers(1, 256, n)
+    counts = np.bincount(classes, w, minlength=n_classes)
+    labels = (w << 8 | classes).astype(np.uint16)
+    found = kernels.arrays.node_classes(simd, labels, n_classes)
+    weight = w.sum()
+    gini = 1.0 - np.sum(counts**2) / float(weight**2)
+    assert found[:3] == (weight / 2, gini, classes[0] == classes[-1])
+    assert_array_equal(found[3], counts / weight)

@@ -1,4 +1,4 @@
-"""Logarithms within their bound, keyed random numbers, sums with twice the digits, grids."""
+"""Logarithms within their bound, keyed random numbers, sums of twice the digits, grids, classes."""
 
 import math
 from fractions import Fraction
@@ -252,3 +252,19 @@ def test_rough_sums(kernels, n_outputs, weighting, exponent):
     assert math.frexp(scale)[0] == 0.5
     if weighting != "zero":
         assert 0.5 <= np.abs(centred * scale).max() < 2 or scale == 2.0**1000
+
+
+# ---- classes
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 200])
+def test_bits_and_records_of_two_classes(kernels, n):
+    rng = np.random.default_rng(n)
+    classes = rng.integers(0, 2, n).astype(np.uint8)
+    weights = rng.integers(0, 1 << 12, n)
+    bits, records = kernels.arrays.targets_of_two_classes(classes, weights)
+    assert_array_equal(np.unpackbits(bits.view(np.uint8), bitorder="little")[:n], classes)
+    assert_array_equal(records, weights + (weights * classes << 16))
+    for unfit in (-1, 1 << 12, 1 << 40):
+        weights[n // 2] = unfit
+        assert kernels.arrays.targets_of_two_classes(classes, weights)[1] is None

@@ -9,8 +9,6 @@ from fasttree.utils._typedefs cimport float64_t, int64_t, intp_t, uint32_t, uint
 
 cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
     size_t padded(int n_outputs) noexcept
-    const int RECORD_BITS
-    const int64_t MAX_RECORD_WEIGHT
 
     cdef cppclass NodeStats:
         double weight
@@ -221,6 +219,14 @@ cdef extern from "engine/core/target_sums.hpp" namespace "fasttree" nogil:
     double rough_sums(const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
                       const double* units, int64_t* centres, float* rough,
                       float* lengths) noexcept
+
+
+cdef extern from "engine/core/class_targets.hpp" namespace "fasttree" nogil:
+    void class_codes(const double* labels, size_t n, uint8_t* out) noexcept
+    void class_codes(const double* labels, size_t n, uint32_t* out) noexcept
+    void class_bits(const uint8_t* classes, size_t n, uint32_t* out) noexcept
+    cbool class_records(const uint8_t* classes, const int64_t* weights, size_t n,
+                        uint32_t* out) noexcept
 
 
 cdef extern from "engine/core/node_record.hpp" namespace "fasttree" nogil:

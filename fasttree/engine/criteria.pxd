@@ -1,6 +1,6 @@
 """The search by each criterion."""
 from fasttree.engine.core cimport Targets
-from fasttree.engine.grow cimport BlockSplitter, DrawnSplitter
+from fasttree.engine.grow cimport BlockSplitter, DrawnSplitter, KeySplitter
 from fasttree.engine.scan cimport Scanner
 from fasttree.utils._std cimport unique_ptr
 
@@ -10,6 +10,7 @@ cdef extern from "engine/criteria/searchers.hpp" namespace "fasttree":
         unique_ptr[Scanner] scanner
         unique_ptr[BlockSplitter] block_splitter
         unique_ptr[DrawnSplitter] drawn_splitter
+        unique_ptr[KeySplitter] key_splitter
 
 
 cdef extern from "engine/criteria/registry.hpp" namespace "fasttree":

@@ -4,6 +4,7 @@ from libcpp cimport bool as cbool
 
 from fasttree.engine.core cimport FeatureSampler, Limits, Node, NodeRecord, Split, Ties
 from fasttree.engine.order cimport Block, DenseSample, TableCells
+from fasttree.engine.search cimport KeyedNodeColumns
 from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport int64_t, int8_t, uint32_t, uint8_t
 
@@ -80,16 +81,24 @@ cdef extern from "engine/grow/frontier.hpp" namespace "fasttree" nogil:
         Heap(NodeStore& store, Ties ties, int64_t n_splits) except +
 
 
-cdef extern from "engine/grow/block_splitter.hpp" namespace "fasttree" nogil:
-    cdef cppclass BlockSplitter:
-        void open(Block& block) except +
+cdef extern from "engine/grow/subtree_splitter.hpp" namespace "fasttree" nogil:
+    cdef cppclass SubtreeSplitter:
         cbool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) except +
+
+
+cdef extern from "engine/grow/block_splitter.hpp" namespace "fasttree" nogil:
+    cdef cppclass BlockSplitter(SubtreeSplitter):
+        void open(Block& block) except +
 
 
 cdef extern from "engine/grow/drawn_splitter.hpp" namespace "fasttree" nogil:
-    cdef cppclass DrawnSplitter:
+    cdef cppclass DrawnSplitter(SubtreeSplitter):
         void open(DenseSample& sample, const Node& root) except +
-        cbool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) except +
+
+
+cdef extern from "engine/grow/key_splitter.hpp" namespace "fasttree" nogil:
+    cdef cppclass KeySplitter(SubtreeSplitter):
+        void open(KeyedNodeColumns& columns) except +
 
 
 cdef extern from "engine/grow/deferred.hpp" namespace "fasttree" nogil:

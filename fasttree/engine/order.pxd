@@ -1,4 +1,5 @@
 """The rows of a node and the order of their values: lists, extraction, count tables."""
+from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
 
 from fasttree.engine.columns cimport DenseColumns, SortedNonzeros, SparseData
@@ -10,6 +11,9 @@ from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t
 
 
 cdef extern from "engine/order/sample.hpp" namespace "fasttree" nogil:
+    vector[uint32_t] weighted_rows(size_t n, const double* weights,
+                                   const uint32_t* rows) except +
+
     cdef cppclass DenseSample:
         const DenseColumns& data
         vector[uint32_t] rows

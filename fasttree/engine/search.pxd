@@ -68,6 +68,7 @@ cdef extern from "engine/search/dense_columns.hpp" namespace "fasttree" nogil:
 cdef extern from "engine/search/keyed_columns.hpp" namespace "fasttree" nogil:
     cdef cppclass KeyedNodeColumns(NodeColumns):
         KeyedNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd) except +
+        cbool has_labels() noexcept
 
 
 cdef extern from "engine/search/sparse_columns.hpp" namespace "fasttree" nogil:

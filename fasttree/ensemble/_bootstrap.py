@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fasttree.ensemble._draws import draw_counts
 from fasttree.tree._validation import random_source
 
 __all__ = ["Bootstrap", "rows_as_bits", "rows_of_bits"]
@@ -45,6 +46,8 @@ class Bootstrap:
 
     def counts(self, seed):
         """Return how often the tree drew each row."""
+        if self.sample_weight is None:
+            return draw_counts(seed, self.n_rows, self.n_drawn)
         return np.bincount(self.indices(seed), minlength=self.n_rows)
 
     def out_of_bag(self, seeds):

@@ -214,7 +214,7 @@ cdef class TreeBuilder:
         """Find the node's best split and divide its rows; 0 if it stays a leaf."""
         cdef bint found
         if open.node.members != 0 or splitter.columns.fits_block(open.node):
-            found = splitter.split_in_block(open)
+            found = splitter.split_in_subtree(open)
         elif self.n_threads > 1 and open.node.size() > subtree_size(
                 self.splitter.partitioner.n_rows, self.n_threads) and not splitter.draws:
             found = self.find_in_parallel(open.node, open.split) and splitter.divide(open)

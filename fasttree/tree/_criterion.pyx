@@ -11,8 +11,8 @@ from libc.stddef cimport size_t
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    MAX_RECORD_WEIGHT, RECORD_BITS,
-    TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, excess_exponent, largest_magnitude,
+    TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, class_bits, class_codes, class_records,
+    excess_exponent, largest_magnitude,
     padded, rough_sums, target_sums, weight_grid,
 )
 from fasttree.engine.criteria cimport make_searcher_by
@@ -216,58 +216,45 @@ cdef class ClassificationCriterion(Criterion):
         cdef int64_t max_n_classes = self.value_size // self.n_outputs
         cdef uint8_t[:, ::1] narrow
         cdef uint32_t[:, ::1] wide
-        cdef const double* labels = &y[0, 0]
-        cdef uint8_t* narrow_codes
-        cdef uint32_t* wide_codes
-        cdef size_t i, size = y.shape[0] * y.shape[1]
+        cdef size_t size = y.shape[0] * y.shape[1]
         shape = (y.shape[0], y.shape[1])
         self.targets.n_classes = &n_classes[0]
         self.targets.max_n_classes = <int> max_n_classes
         if max_n_classes <= 256:
             narrow = np.empty(shape, dtype=np.uint8)
-            narrow_codes = &narrow[0, 0]
-            for i in range(size):
-                narrow_codes[i] = <uint8_t> labels[i]
-            self.targets.classes = narrow_codes
+            class_codes(&y[0, 0], size, &narrow[0, 0])
+            self.targets.classes = &narrow[0, 0]
             self.arrays["classes"] = narrow
             if max_n_classes == 2 and self.n_outputs == 1:
                 self.init_bits()
         else:
             wide = np.empty(shape, dtype=np.uint32)
-            wide_codes = &wide[0, 0]
-            for i in range(size):
-                wide_codes[i] = <uint32_t> labels[i]
-            self.targets.classes = wide_codes
+            class_codes(&y[0, 0], size, &wide[0, 0])
+            self.targets.classes = &wide[0, 0]
             self.arrays["classes"] = wide
         return 0
 
     cdef int init_bits(self) except -1:
         """A bit per row that says whether it is of class 1."""
-        cdef const uint8_t[:, :] classes = self.arrays["classes"]
-        cdef size_t i, n = classes.shape[0]
+        cdef const uint8_t[:, ::1] classes = self.arrays["classes"]
+        cdef size_t n = classes.shape[0]
         cdef uint32_t[::1] bits = np.zeros(n // 32 + 1, dtype=np.uint32)
-        for i in range(n):
-            bits[i >> 5] |= <uint32_t> classes[i, 0] << (i & 31)
+        class_bits(&classes[0, 0], n, &bits[0])
         self.targets.class_bits = &bits[0]
         self.arrays["class_bits"] = bits
         return self.init_records()
 
     cdef int init_records(self) except -1:
         """The weight of a row and that of its class 1 in one word, if whole numbers fit."""
-        cdef const uint8_t[:, :] classes = self.arrays["classes"]
-        cdef const int64_t* weights = self.targets.weights
+        cdef const uint8_t[:, ::1] classes = self.arrays["classes"]
+        cdef size_t n = classes.shape[0]
         cdef uint32_t[::1] records
-        cdef size_t i, n = classes.shape[0]
-        if weights == NULL or self.targets.weight_unit != 1.0:
+        if self.targets.weights == NULL or self.targets.weight_unit != 1.0:
             return 0
-        for i in range(n):
-            if not 0 <= weights[i] < MAX_RECORD_WEIGHT:
-                return 0
         records = np.empty(n, dtype=np.uint32)
-        for i in range(n):
-            records[i] = <uint32_t> weights[i] * (1 + (<uint32_t> classes[i, 0] << RECORD_BITS))
-        self.targets.records = &records[0]
-        self.arrays["records"] = records
+        if class_records(&classes[0, 0], self.targets.weights, n, &records[0]):
+            self.targets.records = &records[0]
+            self.arrays["records"] = records
         return 0
 
     cdef int place(self, rows, uint32_t n_rows) except -1:

@@ -44,15 +44,18 @@ cdef class DensePartitioner(Partitioner):
     cdef int attach(self, Scanner& scanner) except -1:
         cdef bint count_forced = self.options.strategy == COUNT
         cdef bint with_blocks = self.options.strategy == AUTO and self.options.depth_first
+        cdef bint in_one_place = self.options.is_drawn
+        cdef KeyedNodeColumns* keyed
         if self.options.with_keys:
-            self.columns.reset(new KeyedNodeColumns(deref(self.sample), scanner,
-                                                    self.options.simd))
-            return 0
-        self.columns.reset(new DenseNodeColumns(deref(self.sample), scanner, self.options.simd,
-                                                count_forced, with_blocks))
-        if self.options.is_drawn and self.options.n_threads == 1:
+            keyed = new KeyedNodeColumns(deref(self.sample), scanner, self.options.simd)
+            self.columns.reset(keyed)
+            in_one_place = keyed.has_labels() and not self.options.replay
+        else:
+            self.columns.reset(new DenseNodeColumns(deref(self.sample), scanner,
+                                                    self.options.simd, count_forced, with_blocks))
+        if in_one_place and self.options.n_threads == 1:
             self.columns.get().block_rows = self.n_rows
-        elif self.options.is_drawn and self.options.depth_first:
+        elif in_one_place and self.options.depth_first:
             self.columns.get().block_rows = subtree_size(self.n_rows, self.options.n_threads)
         return 0
 

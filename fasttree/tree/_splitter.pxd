@@ -4,7 +4,7 @@ One splitter serves one thread: it has a criterion (a clone of the fit's), the c
 partitioner, a sampler, and a walk through the features that a node looks at.
 """
 from fasttree.engine.core cimport FeatureSampler, Node, Split
-from fasttree.engine.grow cimport BlockSplitter, DrawnSplitter, GrowthRules, Open
+from fasttree.engine.grow cimport GrowthRules, Open, SubtreeSplitter
 from fasttree.engine.order cimport TableHeirs
 from fasttree.engine.scan cimport Scanner
 from fasttree.engine.search cimport Division, FeatureWalk, NodeColumns
@@ -29,9 +29,8 @@ cdef class Splitter:
 
     cdef Partitioner partitioner
     cdef NodeColumns* columns                # the partitioner's
-    cdef Scanner* scanner                    # the criterion's, as are the next two
-    cdef BlockSplitter* block_splitter
-    cdef DrawnSplitter* drawn_splitter
+    cdef Scanner* scanner                    # the criterion's, as is the next one
+    cdef SubtreeSplitter* subtree_splitter   # of the subtree opened last
     cdef unique_ptr[FeatureSampler] sampler
     cdef unique_ptr[FeatureWalk] walk
     cdef bint draws                          # nodes look at some of the features only
@@ -61,8 +60,10 @@ cdef class Splitter:
     cdef void settle_threshold(self, Split& best) noexcept nogil
     # Divides the node's rows by the split that was found; returns 1.
     cdef int divide(self, Open& open) except -1 nogil
-    # Both at once, for a node of few rows.
-    cdef int split_in_block(self, Open& open) except -1 nogil
+    # Both at once, in a subtree that is grown in one place.
+    cdef int split_in_subtree(self, Open& open) except -1 nogil
+    # Takes the root of one; returns what splits its nodes.
+    cdef SubtreeSplitter* open_subtree(self, Node& root) except NULL nogil
 
     # Shares of work on what is kept of a node: of this splitter's columns, of the `owner`'s.
     cdef int divide_part(self, uint32_t part, uint32_t n_steps, const Division& division,
@@ -80,4 +81,4 @@ cdef class BestSplitter(Splitter):
 
 
 cdef class RandomSplitter(Splitter):
-    cdef int open_drawn(self, Node& node) except -1 nogil
+    pass

@@ -8,29 +8,19 @@ import numpy as np
 
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY, ldexp
-from libc.stddef cimport size_t
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
     NO_FEATURE, NO_ROW, NO_TABLE, codes_pay, keys_pay, lists_pay, midpoint, sparse_lists_pay
 )
-from fasttree.engine.search cimport look_at_drawn
+from fasttree.engine.grow cimport BlockSplitter, DrawnSplitter, KeySplitter
+from fasttree.engine.order cimport weighted_rows
+from fasttree.engine.search cimport KeyedNodeColumns, look_at_drawn
 from fasttree.tree._encoding cimport SparseEncoding
 from fasttree.tree._options cimport AUTO, CODES, COUNT, PRESORT, SORT
 from fasttree.tree._partitioner cimport DensePartitioner
 from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartitioner
 from fasttree.utils._interrupt cimport steps_of
-
-
-cdef int weighted_rows(size_t n, const float64_t[::1] weights, const uint32_t[::1] rows,
-                       vector[uint32_t]& out) except -1:
-    """The rows of a sample whose weight is not zero; `rows` are all n if they are not given."""
-    cdef size_t i
-    out.reserve(n)
-    for i in range(n):
-        if weights is None or weights[i] != 0.0:
-            out.push_back(<uint32_t> i if rows is None else rows[i])
-    return 0
 
 
 cdef class Splitter:
@@ -73,7 +63,8 @@ cdef class Splitter:
                   FitOptions options, Interrupt interrupt) except -1:
         cdef uint32_t n_features = encoding.n_features
         cdef uint32_t max_features = <uint32_t> min(self.max_features, n_features)
-        cdef vector[uint32_t] sampled
+        cdef const float64_t* weights = NULL
+        cdef const uint32_t* sampled = NULL
         if hasattr(self.random_state, "randint"):
             self.seed = self.random_state.randint(0, 2147483647)
         else:
@@ -102,8 +93,11 @@ cdef class Splitter:
                 options.strategy == AUTO and encoding.is_shared
                 and codes_pay(encoding.n_rows, encoding.n_features)) else SORT
         self.partitioner = make_partitioner(encoding, max_features, options)
-        weighted_rows(y.shape[0], sample_weight, rows, sampled)
-        self.partitioner.init(encoding, sampled, options)
+        if sample_weight is not None:
+            weights = &sample_weight[0]
+        if rows is not None:
+            sampled = &rows[0]
+        self.partitioner.init(encoding, weighted_rows(y.shape[0], weights, sampled), options)
         self.sampler.reset(new FeatureSampler(n_features, max_features, options.replay,
                                               <uint32_t> self.seed))
         return self.attach(interrupt)
@@ -115,8 +109,6 @@ cdef class Splitter:
         """What a thread owns, once criterion, partitioner and sampler are there."""
         self.steps = steps_of(interrupt)
         self.scanner = self.criterion.searcher.scanner.get()
-        self.block_splitter = self.criterion.searcher.block_splitter.get()
-        self.drawn_splitter = self.criterion.searcher.drawn_splitter.get()
         self.scanner.watch(&self.steps.poll)
         self.current_start = self.current_end = 0
         self.partitioner.attach(deref(self.scanner))
@@ -204,17 +196,21 @@ cdef class Splitter:
         self.node_stats(open.left, open.left_value)
         return 1
 
-    cdef int split_in_block(self, Open& open) except -1 nogil:
+    cdef int split_in_subtree(self, Open& open) except -1 nogil:
         if open.node.members == 0:
-            self.columns.open_block(open.node)
-            self.block_splitter.open(deref(self.columns.block))
-            self.current_start = self.current_end = 0  # the scanner is the block splitter's now
-            open.left_value.resize(self.criterion.value_size)
-            open.right_value.resize(self.criterion.value_size)
-        if self.block_splitter.split(self.rules, deref(self.sampler), open):
+            open.node.members = 1
+            self.subtree_splitter = self.open_subtree(open.node)
+            self.current_start = self.current_end = 0  # the scanner is the subtree's now
+        open.left_value.resize(self.criterion.value_size)
+        open.right_value.resize(self.criterion.value_size)
+        if self.subtree_splitter.split(self.rules, deref(self.sampler), open):
             return 1
         self.steps.count(0)
         return 0
+
+    cdef SubtreeSplitter* open_subtree(self, Node& root) except NULL nogil:
+        with gil:
+            raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef void forget(self, Node& node) noexcept nogil:
         self.columns.tables.release(node.table)
@@ -269,6 +265,16 @@ cdef class BestSplitter(Splitter):
         return self.columns.scan(node, feature, self.rules.limits_of(node, feature),
                                  self.rules.ties.to_beat(best.score, best.feature, feature), best)
 
+    cdef SubtreeSplitter* open_subtree(self, Node& root) except NULL nogil:
+        cdef BlockSplitter* block_splitter = self.criterion.searcher.block_splitter.get()
+        cdef KeySplitter* key_splitter = self.criterion.searcher.key_splitter.get()
+        if self.columns.block.get() == NULL:
+            key_splitter.open(deref(<KeyedNodeColumns*> self.columns))
+            return key_splitter
+        self.columns.open_block(root)
+        block_splitter.open(deref(self.columns.block))
+        return block_splitter
+
 
 cdef class RandomSplitter(Splitter):
     """Tries one random threshold, between the node's extremes, of every feature looked at."""
@@ -280,19 +286,7 @@ cdef class RandomSplitter(Splitter):
         return look_at_drawn(deref(self.columns), deref(self.sampler), self.rules.ties, node,
                              feature, self.rules.limits_of(node, feature), best)
 
-    cdef int split_in_block(self, Open& open) except -1 nogil:
-        if open.node.members == 0:
-            self.open_drawn(open.node)
-        open.left_value.resize(self.criterion.value_size)
-        open.right_value.resize(self.criterion.value_size)
-        if self.drawn_splitter.split(self.rules, deref(self.sampler), open):
-            return 1
-        self.steps.count(0)
-        return 0
-
-    cdef int open_drawn(self, Node& node) except -1 nogil:
-        """Leave a node, and what is below it, to the drawn splitter."""
-        self.drawn_splitter.open(deref((<DensePartitioner> self.partitioner).sample), node)
-        node.members = 1
-        self.current_start = self.current_end = 0  # the scanner is the drawn splitter's now
-        return 0
+    cdef SubtreeSplitter* open_subtree(self, Node& root) except NULL nogil:
+        cdef DrawnSplitter* drawn_splitter = self.criterion.searcher.drawn_splitter.get()
+        drawn_splitter.open(deref((<DensePartitioner> self.partitioner).sample), root)
+        return drawn_splitter

@@ -47,6 +47,8 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         Wide times(double x)
     cdef cppclass WeightGrid:
         double unit
+    void class_bits(const uint8_t* classes, size_t n, uint32_t* out)
+    cbool class_records(const uint8_t* classes, const int64_t* weights, size_t n, uint32_t* out)
     WeightGrid c_weight_grid "fasttree::weight_grid"(const double* w, size_t n, int n_outputs,
                                                      int64_t* out)
     cdef cppclass Grid:
@@ -102,6 +104,14 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         Simd simd, const int64_t* items, uint32_t n, const uint64_t* left)
     uint32_t c_KEY_PADDING "fasttree::KEY_PADDING"
     uint32_t c_KEY_SHIFT "fasttree::KEY_SHIFT"
+    cdef cppclass NodeStats:
+        double weight, impurity
+        cbool pure
+    cdef cppclass NodeClasses:
+        void take(Simd simd, const uint16_t* labels, uint32_t n)
+        NodeStats stats(double weight_unit)
+        void shares(double* out, size_t n)
+    cbool c_are_equal "fasttree::are_equal"(Simd simd, const uint32_t* keys, uint32_t n)
     uint32_t c_partition_keys "fasttree::tests::partition_keys"(
         Simd simd, const uint32_t* keys, uint32_t limit, uint32_t n, uint32_t* rows,
         uint16_t* labels)
@@ -333,6 +343,15 @@ def wide_times(double high, double low, double x):
     return wide.high, wide.low
 
 
+def targets_of_two_classes(const uint8_t[::1] classes, const int64_t[::1] weights):
+    """(words of bits, records or None)."""
+    cdef size_t n = len(classes)
+    cdef uint32_t[::1] bits = np.full(n // 32 + 1, 0, np.uint32), records = np.empty(n, np.uint32)
+    class_bits(&classes[0], n, &bits[0])
+    fits = class_records(&classes[0], &weights[0], n, &records[0])
+    return np.asarray(bits), np.asarray(records) if fits else None
+
+
 def weight_grid(const double[::1] w, int n_outputs=1):
     cdef int64_t[::1] out = np.empty(len(w), np.int64)
     cdef WeightGrid grid = c_weight_grid(&w[0], len(w), n_outputs, &out[0])
@@ -501,6 +520,21 @@ def side_sum(Simd simd, items, sides):
     if sides is None:
         given = NULL
     return c_sum_side(simd, &padded[0], len(items), given)
+
+
+def node_classes(Simd simd, const uint16_t[::1] labels, uint32_t n_classes):
+    """(weight, impurity, whether there is one class, share of each class) of labels by class."""
+    cdef NodeClasses classes
+    cdef double[::1] shares = np.full(n_classes, np.nan)
+    classes.take(simd, &labels[0], len(labels))
+    classes.shares(&shares[0], n_classes)
+    stats = classes.stats(0.5)
+    return stats.weight, stats.impurity, stats.pure, np.asarray(shares)
+
+
+def are_equal(Simd simd, const uint32_t[::1] keys, uint32_t n):
+    """Whether the first n keys, padded, are the same."""
+    return c_are_equal(simd, &keys[0], n)
 
 
 def partition_keys(Simd simd, const uint32_t[::1] keys, uint32_t limit, rows, labels):

@@ -152,7 +152,9 @@ public:
             std::vector<Label> labels(n());
             KeyScan<Acc> key_scan(acc_);
             if (!make_class_labels(acc_, rows_.data(), n(), labels.data())) return false;
-            key_scan.begin_node(acc_, labels.data(), n());
+            NodeClasses classes;
+            classes.take(targets_.simd, labels.data(), n());
+            key_scan.begin_node(acc_, classes, labels.data(), n());
             return key_scan.scan(keys, best);
         }
         return false;

@@ -45,15 +45,18 @@ FASTTREE_INLINE inline double separation(int64_t left, int64_t w_left, int64_t t
     return d * d / (to_double(w_left) * to_double(w_total - w_left));
 }
 
+// 1 - sum_c p_c^2, of the sum of the squares of the class weights.
+inline double gini(double squares, double weight) { return 1.0 - squares / (weight * weight); }
+
 // Impurities of one output, added to the sum over the outputs before it in the order in which
-// scikit-learn adds them. Gini: 1 - sum_c p_c^2.
+// scikit-learn adds them.
 inline double add_gini(double sum, const int64_t* counts, int64_t n_classes, double weight) {
     double squares = 0.0;
     for (int64_t c = 0; c < n_classes; ++c) {
         const double count = to_double(counts[c]);
         squares += count * count;
     }
-    return sum + (1.0 - squares / (weight * weight));
+    return sum + gini(squares, weight);
 }
 
 // Entropy: -sum_c p_c log2 p_c; log2 as ln(p) / ln(2), like scikit-learn.

@@ -6,6 +6,7 @@
 #include "engine/core/targets.hpp"
 #include "engine/grow/block_splitter.hpp"
 #include "engine/grow/drawn_splitter.hpp"
+#include "engine/grow/key_splitter.hpp"
 #include "engine/scan/scanner.hpp"
 
 namespace fasttree {
@@ -15,6 +16,7 @@ struct Searcher {
     // The scanner's accumulator is also theirs.
     std::unique_ptr<BlockSplitter> block_splitter;
     std::unique_ptr<DrawnSplitter> drawn_splitter;
+    std::unique_ptr<KeySplitter> key_splitter;  // none if rows have no labels
 };
 static_assert(is_value<Searcher>);
 

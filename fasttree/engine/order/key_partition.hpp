@@ -73,6 +73,30 @@ FASTTREE_AVX512 inline uint32_t partition_keys_avx512(const uint32_t* keys, uint
 }
 #endif
 
+// Whether all keys, at least one, are the same.
+inline bool are_equal_portable(const uint32_t* keys, uint32_t n) {
+    uint32_t differ = 0;
+    for (uint32_t i = 0; i < n; ++i) differ |= keys[i] ^ keys[0];
+    return differ == 0;
+}
+#if FASTTREE_X86
+FASTTREE_AVX512 inline bool are_equal_avx512(const uint32_t* keys, uint32_t n) {
+    const __m512i first = _mm512_set1_epi32(static_cast<int>(keys[0]));
+    for (uint32_t i = 0; i < n; i += 16) {
+        const uint32_t lanes = n - i < 16 ? (1u << (n - i)) - 1 : 0xffffu;
+        const __m512i key = _mm512_loadu_si512(keys + i);
+        if (_mm512_mask_cmpneq_epu32_mask(static_cast<__mmask16>(lanes), key, first)) return false;
+    }
+    return true;
+}
+#endif
+inline bool are_equal(Simd simd, const uint32_t* keys, uint32_t n) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return are_equal_avx512(keys, n);
+#endif
+    return are_equal_portable(keys, n);
+}
+
 // Returns how many go left. `labels` may be null.
 inline uint32_t partition_keys(Simd simd, const uint32_t* keys, uint32_t limit, uint32_t n,
                                uint32_t* rows, Label* labels, const KeyPartitionScratch& right) {

@@ -8,6 +8,7 @@
 // categories, missing values.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -23,6 +24,19 @@
 #include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
+
+// The rows of a sample of n whose weight is not zero; without weights all of them, without rows
+// the first n.
+inline std::vector<uint32_t> weighted_rows(size_t n, const double* weights, const uint32_t* rows) {
+    std::vector<uint32_t> out(n);
+    size_t n_kept = 0;
+    for (size_t i = 0; i < n; ++i) {  // no branch: bootstrap samples toss a coin
+        out[n_kept] = rows == nullptr ? static_cast<uint32_t>(i) : rows[i];
+        n_kept += weights == nullptr || weights[i] != 0.0;
+    }
+    out.resize(n_kept);
+    return out;
+}
 
 class DenseSample {
 public:

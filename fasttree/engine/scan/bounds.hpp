@@ -316,9 +316,12 @@ class SeparationBound {
 public:
     explicit SeparationBound(const Targets& targets) {
         if (targets.weights == nullptr) return;
-        const auto range = std::minmax_element(targets.weights, targets.weights + targets.n_rows);
-        holds_ &= *range.first >= 0;
-        w_max_ = to_double(*range.second);
+        holds_ &= !targets.has_negative_weights;
+        int64_t largest = 0;
+        for (size_t row = 0; row < targets.n_rows; ++row) {
+            largest = std::max(largest, targets.weights[row]);
+        }
+        w_max_ = to_double(largest);
     }
     void begin_node() { begun_ = false; }
     // Whether the weights are such that there are bounds.

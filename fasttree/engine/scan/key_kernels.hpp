@@ -8,54 +8,11 @@
 #include <cstdint>
 
 #include "engine/core/keys.hpp"
+#include "engine/scan/node_classes.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {
-
-// The rows of a node of one class: their positions, and the sum of their weights.
-struct ClassRows {
-    uint32_t label_class, begin, end, weight;
-};
-
-// The rows of the class that begins at a position.
-inline ClassRows class_rows_portable(const Label* labels, uint32_t begin, uint32_t n) {
-    const uint32_t c = label_class(labels[begin]);
-    uint32_t end = begin, weight = 0;
-    do weight += label_weight(labels[end++]);
-    while (end < n && label_class(labels[end]) == c);
-    return {c, begin, end, weight};
-}
-#if FASTTREE_X86
-FASTTREE_AVX512 inline ClassRows class_rows_avx512(const Label* labels, uint32_t begin,
-                                                   uint32_t n) {
-    const uint32_t c = label_class(labels[begin]);
-    const __m512i low = _mm512_set1_epi16(0xff), own = _mm512_set1_epi16(static_cast<short>(c));
-    __m512i weights = _mm512_setzero_si512();
-    uint32_t end = begin;
-    for (bool is_last = false; !is_last && end < n;) {
-        const __mmask32 lanes = static_cast<__mmask32>(low_bits(std::min(n - end, 32u)));
-        const __m512i label = _mm512_maskz_loadu_epi16(lanes, labels + end);
-        const __mmask32 other =
-            _mm512_mask_cmpneq_epi16_mask(lanes, _mm512_and_si512(label, low), own);
-        is_last = other != 0;
-        const uint32_t n_own = static_cast<uint32_t>(
-            is_last ? __builtin_ctz(other) : __builtin_popcount(lanes));
-        const __mmask32 is_own = static_cast<__mmask32>(low_bits(n_own));
-        weights = _mm512_add_epi32(
-            weights, _mm512_madd_epi16(_mm512_maskz_srli_epi16(is_own, label, LABEL_BITS),
-                                       _mm512_set1_epi16(1)));
-        end += n_own;
-    }
-    return {c, begin, end, static_cast<uint32_t>(_mm512_reduce_add_epi32(weights))};
-}
-#endif
-inline ClassRows class_rows(Simd simd, const Label* labels, uint32_t begin, uint32_t n) {
-#if FASTTREE_X86
-    if (simd == SIMD_AVX512) return class_rows_avx512(labels, begin, n);
-#endif
-    return class_rows_portable(labels, begin, n);
-}
 
 // What is on the left of each of several thresholds: weight and, of two classes, the weight of
 // class 1, or the sums of squared class weights on either side. Whole numbers below 2**53.

@@ -35,11 +35,11 @@ class ClassKeyScan {
     static constexpr uint32_t CLASSES = 256;
 
     const Simd simd_;
+    const NodeClasses* node_ = nullptr;
     const Label* labels_ = nullptr;
     uint32_t n_ = 0;
     Score score_{};
-    double squares_ = 0.0;               // of the node's class weights
-    uint8_t place_[CLASSES];             // of a class in `classes`
+    uint8_t place_[CLASSES];             // of a class among the node's
     uint32_t weights_[FEW_ROWS + KEY_PADDING];
     uint32_t left_[FEW_ROWS + KEY_PADDING];
     uint32_t last_keys_[2][MAX_BUCKETS];  // of buckets; of values
@@ -50,60 +50,63 @@ class ClassKeyScan {
     SortBuffers buffers_;
 
 public:
-    std::vector<ClassRows> classes;      // of the node, ascending
-
     explicit ClassKeyScan(Simd simd) : simd_(simd), inside_(CLASSES) {
         std::iota(last_keys_[0], last_keys_[0] + MAX_BUCKETS, 0);
         for (uint32_t b = 0; b < MAX_BUCKETS; ++b) last_keys_[1][b] = last_key(b, KEY_SHIFT);
-        classes.reserve(CLASSES);
     }
 
-    // Takes a node whose rows are in the order of their classes.
-    void begin(const Label* labels, uint32_t n) {
+    // Takes a node, whose rows are in the order of their classes.
+    void begin(const NodeClasses& node, const Label* labels, uint32_t n) {
+        node_ = &node;
         labels_ = labels;
         n_ = n;
-        classes.clear();
         score_ = {};
-        squares_ = 0.0;
-        for (uint32_t i = 0; i < n;) {
-            const ClassRows rows = class_rows(simd_, labels, i, n);
-            place_[rows.label_class] = static_cast<uint8_t>(classes.size());
-            classes.push_back(rows);
-            score_.w += rows.weight;
-            if constexpr (Score::two_classes) {
-                if (rows.label_class == 1) score_.t = rows.weight;
+        score_.w = node.weight();
+        if constexpr (Score::two_classes) {
+            const ClassRows& last = classes().back();
+            score_.t = last.label_class == 1 ? last.weight : 0.0;
+        } else {
+            for (size_t c = 0; c < classes().size(); ++c) {
+                place_[classes()[c].label_class] = static_cast<uint8_t>(c);
             }
-            squares_ += static_cast<double>(rows.weight) * rows.weight;
-            i = rows.end;
         }
         if (n > FEW_ROWS) return;
         for (uint32_t i = 0; i < n; ++i) weights_[i] = label_weight(labels[i]);
     }
 
-    bool scan(const Keys& k, Candidate& out) {
-        BestKey best(out.score);
-        const uint32_t n_classes = static_cast<uint32_t>(classes.size());
+    // The best threshold of a feature, if it is better.
+    void find(const Keys& k, BestKey& best) {
+        const uint32_t n_classes = static_cast<uint32_t>(classes().size());
         if (n_ <= FEW_ROWS && comparing_pays(n_, k.n_buckets, n_classes)) {
             compare_rows(k, best);
         } else {
             count_buckets(k, best);
             if (k.shift > 0) look_inside(k, best);
         }
-        if (!best.found) return false;
+    }
+    // One that was found, by the rows next to it.
+    Candidate candidate(const Keys& k, const BestKey& best) const {
         const Neighbours at = neighbours(simd_, k.keys, n_, best.limit);
-        out = {best.score, at.below, at.above, at.n_left, false, 0.0, THRESHOLD};
-        return true;
+        return {best.score, at.below, at.above, at.n_left, false, 0.0, THRESHOLD};
+    }
+    bool scan(const Keys& k, Candidate& out) {
+        BestKey best(out.score);
+        find(k, best);
+        if (best.found) out = candidate(k, best);
+        return best.found;
     }
 
 private:
+    const std::vector<ClassRows>& classes() const { return node_->rows(); }
+
     void compare_rows(const Keys& k, BestKey& best) {
 #if FASTTREE_X86
         if (simd_ == SIMD_AVX512 && n_ <= ROWS_OF_VECTOR) {
-            return best_of_rows_avx512(score_, k.keys, n_, weights_, classes, best);
+            return best_of_rows_avx512(score_, k.keys, n_, weights_, classes(), best);
         }
 #endif
-        sums_.begin(n_, squares_);
-        for (const ClassRows& rows : classes) {
+        sums_.begin(n_, node_->squares());
+        for (const ClassRows& rows : classes()) {
             compare(simd_, k.keys, n_, weights_, rows, left_);
             add_class<Score::two_classes>(simd_, rows, left_, n_, sums_);
         }
@@ -111,10 +114,10 @@ private:
     }
     void count_buckets(const Keys& k, BestKey& best) {
         stride_ = COUNTS_BEFORE + (k.n_buckets + 15) / 16 * 16;
-        uint32_t* counts = counts_.reserve(stride_ * classes.size() + COUNTS_BEFORE);
-        std::fill_n(counts, stride_ * classes.size(), 0);
-        sums_.begin(k.n_buckets, squares_);
-        for (const ClassRows& rows : classes) {
+        uint32_t* counts = counts_.reserve(stride_ * classes().size() + COUNTS_BEFORE);
+        std::fill_n(counts, stride_ * classes().size(), 0);
+        sums_.begin(k.n_buckets, node_->squares());
+        for (const ClassRows& rows : classes()) {
             uint32_t* own = counts + COUNTS_BEFORE;
             count_keys(k, labels_, rows, own);
             add_up(simd_, own, k.n_buckets);
@@ -146,15 +149,16 @@ private:
             if constexpr (Score::two_classes) {
                 return open_avx512(score_, sums_, n_buckets, bar, is_open);
             } else {
-                return open_avx512(score_, sums_, classes, counts_.get(), stride_, n_buckets, bar,
-                                   is_open);
+                return open_avx512(score_, sums_, classes(), counts_.get(), stride_, n_buckets,
+                                   bar, is_open);
             }
         }
 #endif
         if constexpr (Score::two_classes) {
             open_portable(score_, sums_, n_buckets, bar, is_open);
         } else {
-            open_portable(score_, sums_, classes, counts_.get(), stride_, n_buckets, bar, is_open);
+            open_portable(score_, sums_, classes(), counts_.get(), stride_, n_buckets, bar,
+                          is_open);
         }
     }
     void scan_bucket(uint32_t bucket, const uint64_t* items, uint32_t n, BestKey& best) {
@@ -162,7 +166,7 @@ private:
         double wl = sums_.weight()[before];
         double first = sums_.first()[before], second = sums_.second()[before];
         if constexpr (!Score::two_classes) {
-            for (size_t c = 0; c < classes.size(); ++c) {
+            for (size_t c = 0; c < classes().size(); ++c) {
                 inside_[c] = counts_[c * stride_ + COUNTS_BEFORE + before];
             }
         }
@@ -176,7 +180,7 @@ private:
                 first += label_class(label) == 1 ? weight : 0.0;
             } else {
                 const uint32_t c = place_[label_class(label)];
-                const double l = inside_[c], r = classes[c].weight - l;
+                const double l = inside_[c], r = classes()[c].weight - l;
                 first += weight * (2.0 * l + weight);
                 second -= weight * (2.0 * r - weight);
                 inside_[c] = l + weight;
@@ -209,13 +213,11 @@ struct KeyScan<BinaryGini<Weights>> : ClassKeyScan<TwoClassScore> {
     static constexpr bool exists = true;
 
     explicit KeyScan(const Acc& acc) : ClassKeyScan(acc.t.simd) {}
-    void begin_node(Acc& acc, const Label* labels, uint32_t n) {
-        begin(labels, n);
-        acc.total = acc.w_total = 0;
-        for (const ClassRows& rows : classes) {
-            acc.w_total += rows.weight;
-            acc.total += rows.label_class == 1 ? rows.weight : 0;
-        }
+    void begin_node(Acc& acc, const NodeClasses& node, const Label* labels, uint32_t n) {
+        begin(node, labels, n);
+        const ClassRows& last = node.rows().back();
+        acc.w_total = node.weight();
+        acc.total = last.label_class == 1 ? last.weight : 0;
     }
 };
 
@@ -225,15 +227,14 @@ struct KeyScan<Gini<Weights, uint8_t, true>> : ClassKeyScan<ClassScore> {
     static constexpr bool exists = true;
 
     explicit KeyScan(const Acc& acc) : ClassKeyScan(acc.t.simd) {}
-    void begin_node(Acc& acc, const Label* labels, uint32_t n) {
-        begin(labels, n);
+    void begin_node(Acc& acc, const NodeClasses& node, const Label* labels, uint32_t n) {
+        begin(node, labels, n);
         std::fill(acc.total.begin(), acc.total.end(), 0);
-        acc.w_total = 0;
+        acc.w_total = node.weight();
         acc.squares_total = 0;
-        for (const ClassRows& rows : classes) {
+        for (const ClassRows& rows : node.rows()) {
             const int64_t weight = rows.weight;
             acc.total[rows.label_class] = weight;
-            acc.w_total += weight;
             acc.squares_total += weight * weight;
         }
     }

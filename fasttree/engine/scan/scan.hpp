@@ -34,6 +34,7 @@ class ScannerOf final : public Scanner {
     Acc acc_;
     std::conditional_t<Acc::has_cells, CellsOf<Acc>, NoCells> cells_;
     KeyScan<Acc> key_scan_;
+    NodeClasses classes_;                // of a node with labels
     CategoryScan<Acc> categories_;
     SeparationBound<Acc> separation_bound_;
     SubsetBound<Acc> subset_bound_;
@@ -60,7 +61,10 @@ public:
         return false;
     }
     void begin_labels(const Label* labels, uint32_t n) override {
-        if constexpr (KeyScan<Acc>::exists) key_scan_.begin_node(acc_, labels, n);
+        if constexpr (KeyScan<Acc>::exists) {
+            classes_.take(acc_.t.simd, labels, n);
+            key_scan_.begin_node(acc_, classes_, labels, n);
+        }
     }
     FeatureBound feature_bound(double score) override {
         return separation_bound_.feature_bound(acc_, rows_, n_rows_, score);
@@ -148,6 +152,7 @@ public:
     }
 
     Acc& accumulator() { return acc_; }
+    KeyScan<Acc>& key_scan() { return key_scan_; }
 
 private:
     // Both sides for the missing rows. With missing left a lower threshold may win a tie.

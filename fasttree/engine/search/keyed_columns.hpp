@@ -19,7 +19,7 @@ class KeyedNodeColumns final : public DenseNodeColumns {
     DenseSample& sample_;
     const DenseColumns& data_;
     const Simd simd_;
-    AlignedBuffer<uint32_t> keys_;     // of the feature gathered last
+    AlignedBuffer<uint32_t> keys_;       // of the feature gathered last
     AlignedBuffer<uint32_t> best_keys_;  // of the feature that was found best last, in
     uint32_t best_feature_ = NO_FEATURE, best_start_ = 0, best_end_ = 0;  // this node
     AlignedBuffer<uint32_t> entries_;  // the same in ascending order
@@ -45,19 +45,82 @@ public:
 
     bool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
               Split& best) override {
-        const Column& col = data_.columns[feature];
-        const bool is_constant = gather(node, col);
-        if (is_constant) return true;
+        if (gather(node, feature)) return true;
         Candidate candidate;
         candidate.score = to_beat;
-        const bool takes_keys = sample_.labels.get() != nullptr && col.is_plain() &&
-                                limits.min_samples_leaf <= 1 && !limits.checked();
-        if (!takes_keys) return scan_sorted(node, feature, limits, candidate, best);
-        const bool is_keyed = col.storage == KEYED;
-        const Keys keys{keys_.get(), node.size(),
-                        is_keyed ? col.n_buckets : static_cast<uint32_t>(col.values.size()),
-                        is_keyed ? KEY_SHIFT : 0};
-        if (scanner_.scan(keys, candidate)) take(node, feature, candidate, best);
+        if (!takes_keys(feature, limits)) {
+            return scan_sorted(node, feature, limits, candidate, best);
+        }
+        if (scanner_.scan(keys(node, feature), candidate)) {
+            keep(node, feature);
+            take(node, candidate, best);
+        }
+        return false;
+    }
+
+    // The steps of this search, for the splitter of nodes with labels.
+    const Label* labels() const noexcept { return sample_.labels.get(); }
+    bool has_labels() const noexcept { return labels() != nullptr; }
+
+    // The feature's keys of the node, in the order of its rows. True if they are all the same.
+    // Of many rows, a column is read; of few, rows, whose lines hold the other features too.
+    bool gather(const Node& node, uint32_t feature) {
+        const Column& col = data_.columns[feature];
+        const bool reads_column = columns_pay(node.size(), data_.n_rows);
+        const uint8_t* matrix = data_.codes.get() + col.slot;
+        if (col.storage == KEYED) {
+            const uint8_t* column = reinterpret_cast<const uint8_t*>(col.wide.get());
+            return reads_column && column != nullptr
+                ? gather_from<uint32_t>(node, column, sizeof(uint32_t))
+                : gather_from<uint32_t>(node, matrix, data_.pitch);
+        }
+        return reads_column && col.narrow.get() != nullptr
+            ? gather_from<uint8_t>(node, col.narrow.get(), 1)
+            : gather_from<uint8_t>(node, matrix, data_.pitch);
+    }
+    // Whether the best threshold is found by keys.
+    bool takes_keys(uint32_t feature, const Limits& limits) const noexcept {
+        return has_labels() && data_.columns[feature].is_plain() &&
+               limits.min_samples_leaf <= 1 && !limits.checked();
+    }
+    // What was gathered last.
+    Keys keys(const Node& node, uint32_t feature) const noexcept {
+        return keys_of(node, feature, keys_.get());
+    }
+    // Keeps it, because it is the best so far.
+    void keep(const Node& node, uint32_t feature) noexcept {
+        std::swap(keys_, best_keys_);
+        best_feature_ = feature;
+        best_start_ = node.start;
+        best_end_ = node.end;
+    }
+    Keys kept_keys(const Node& node) const noexcept {
+        return keys_of(node, best_feature_, best_keys_.get());
+    }
+    // Makes a threshold between keys that were kept the best split.
+    void take(const Node& node, const Candidate& candidate, Split& best) {
+        const Column& col = data_.columns[best_feature_];
+        const uint32_t below = best_keys_[candidate.left], above = best_keys_[candidate.right];
+        take_any(candidate, best_feature_, node.size(), 0, best);
+        best.n_values_left = below;
+        if (col.storage == KEYED) {
+            const uint32_t* node_rows = rows(node);
+            best.row_below = node_rows[candidate.left];
+            best.row_above = node_rows[candidate.right];
+        } else {
+            best.threshold = midpoint(col.values[below], col.values[above]);
+        }
+    }
+    // The same for what searches by keys do not know of: keys that were gathered are sorted.
+    bool scan_sorted(const Node& node, uint32_t feature, const Limits& limits,
+                     Candidate& candidate, Split& best) {
+        const Runs runs = sort(node, feature);
+        if (runs.is_constant(limits.replay)) return true;
+        if (!scanner_.scan(runs, limits, candidate)) return false;
+        take_candidate(runs, candidate, scanner_.groups(), feature, best);
+        const Column& col = data_.columns[feature];
+        best.n_values_left = best.row_below != NO_ROW ? key(best.row_below, col)
+                                                      : other_key(col) - 1;
         return false;
     }
 
@@ -66,7 +129,7 @@ public:
         if (split.feature == best_feature_ && node.start == best_start_ && node.end == best_end_) {
             std::swap(keys_, best_keys_);
         } else {
-            gather(node, col);
+            gather(node, split.feature);
         }
         best_feature_ = NO_FEATURE;
         uint32_t limit = split.n_values_left;
@@ -121,66 +184,26 @@ private:
         std::memcpy(&key, at, sizeof key);
         return key;
     }
-    // The feature's keys of the node, in the order of its rows. True if they are all the same.
-    // Of many rows, a column is read; of few, rows, whose lines hold the other features too.
-    bool gather(const Node& node, const Column& col) {
-        const bool reads_column = columns_pay(node.size(), data_.n_rows);
-        const uint8_t* matrix = data_.codes.get() + col.slot;
-        if (col.storage == KEYED) {
-            const uint8_t* column = reinterpret_cast<const uint8_t*>(col.wide.get());
-            return reads_column && column != nullptr
-                ? gather_from<uint32_t>(node, col, column, sizeof(uint32_t))
-                : gather_from<uint32_t>(node, col, matrix, data_.pitch);
-        }
-        return reads_column && col.narrow.get() != nullptr
-            ? gather_from<uint8_t>(node, col, col.narrow.get(), 1)
-            : gather_from<uint8_t>(node, col, matrix, data_.pitch);
+    Keys keys_of(const Node& node, uint32_t feature, const uint32_t* keys) const noexcept {
+        const Column& col = data_.columns[feature];
+        const bool is_keyed = col.storage == KEYED;
+        return {keys, node.size(),
+                is_keyed ? col.n_buckets : static_cast<uint32_t>(col.values.size()),
+                is_keyed ? KEY_SHIFT : 0};
     }
     template <class Key>
-    bool gather_from(const Node& node, const Column& col, const uint8_t* matrix, size_t pitch) {
+    bool gather_from(const Node& node, const uint8_t* matrix, size_t pitch) {
         const uint32_t* node_rows = rows(node);
-        const uint32_t n = node.size(), first = key(node_rows[0], col);
+        const uint32_t n = node.size();
         uint32_t* keys = keys_.get();
-        uint32_t differ = 0;
         for (uint32_t i = 0; i < n; ++i) {
             Key key;
             std::memcpy(&key, matrix + node_rows[i] * pitch, sizeof key);
             keys[i] = key;
-            differ |= key ^ first;
         }
-        return differ == 0;
+        return are_equal(simd_, keys, n);
     }
 
-    void take(const Node& node, uint32_t feature, const Candidate& candidate, Split& best) {
-        const Column& col = data_.columns[feature];
-        const uint32_t* node_rows = rows(node);
-        const uint32_t below = keys_[candidate.left], above = keys_[candidate.right];
-        take_any(candidate, feature, node.size(), 0, best);
-        best.n_values_left = below;
-        if (col.storage == KEYED) {
-            best.row_below = node_rows[candidate.left];
-            best.row_above = node_rows[candidate.right];
-        } else {
-            best.threshold = midpoint(col.values[below], col.values[above]);
-        }
-        std::swap(keys_, best_keys_);
-        best_feature_ = feature;
-        best_start_ = node.start;
-        best_end_ = node.end;
-    }
-
-    // The same for what searches by keys do not know of.
-    bool scan_sorted(const Node& node, uint32_t feature, const Limits& limits,
-                     Candidate& candidate, Split& best) {
-        const Runs runs = sort(node, feature);
-        if (runs.is_constant(limits.replay)) return true;
-        if (!scanner_.scan(runs, limits, candidate)) return false;
-        take_candidate(runs, candidate, scanner_.groups(), feature, best);
-        const Column& col = data_.columns[feature];
-        best.n_values_left = best.row_below != NO_ROW ? key(best.row_below, col)
-                                                      : other_key(col) - 1;
-        return false;
-    }
     Runs sort(const Node& node, uint32_t feature) {
         const Column& col = data_.columns[feature];
         const uint32_t* node_rows = rows(node);

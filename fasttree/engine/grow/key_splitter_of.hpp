@@ -1,0 +1,124 @@
+// The key splitter of an accumulator.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/core/impurity.hpp"
+#include "engine/grow/key_splitter.hpp"
+#include "engine/scan/scan.hpp"
+
+namespace fasttree {
+
+template <class Acc>
+class KeySplitterOf final : public KeySplitter {
+    ScannerOf<Acc>& scanner_;
+    Acc& acc_;
+    KeyScan<Acc>& key_scan_;
+    KeyedNodeColumns* columns_ = nullptr;
+    NodeClasses held_;                        // the classes of the node
+    uint32_t held_start_ = 0, held_end_ = 0;  // in these rows
+    BestKey best_key_{0.0};                   // the best split, if it was found by keys
+
+public:
+    explicit KeySplitterOf(ScannerOf<Acc>& scanner)
+        : scanner_(scanner), acc_(scanner.accumulator()), key_scan_(scanner.key_scan()) {}
+
+    void open(KeyedNodeColumns& columns) override {
+        columns_ = &columns;
+        held_start_ = held_end_ = 0;
+    }
+
+    bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
+        Node& node = open.node;
+        hold(node);
+        key_scan_.begin_node(acc_, held_, labels(node), node.size());
+        const bool found = sampler.visit(
+            [&](auto& features) { return find_split(rules, features, node, open.split); });
+        if (!found) return false;
+        const uint32_t middle = columns_->divide_rows(open.split, node);
+        rules.make_children(node, open.split, middle, open.left, open.right);
+        take_stats(rules, open.right, open.right_value);
+        take_stats(rules, open.left, open.left_value);  // last: it is split next
+        return true;
+    }
+
+private:
+    const Label* labels(const Node& node) const { return columns_->labels() + node.start; }
+
+    void hold(const Node& node) {
+        if (node.start == held_start_ && node.end == held_end_) return;
+        held_.take(acc_.t.simd, labels(node), node.size());
+        held_start_ = node.start;
+        held_end_ = node.end;
+    }
+    void take_stats(const GrowthRules& rules, Node& node, std::vector<double>& value) {
+        hold(node);
+        node.stats = held_.stats(acc_.t.weight_unit);
+        held_.shares(value.data(), value.size());
+        rules.clip(node, value);
+    }
+
+    // The best split of the features that the sampler names; see Splitter.find_split.
+    template <class Sampler>
+    bool find_split(const GrowthRules& rules, Sampler& sampler, Node& node, Split& best) {
+        best.feature = NO_FEATURE;
+        best.score = MINUS_INFINITY;
+        best_key_.found = false;
+        const double perfect = acc_.perfect_score(nullptr, node.size());
+        const uint64_t work = acc_.work(node.size());
+        sampler.begin(node.key, node.n_known);
+        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
+            // No higher feature can beat or tie-break a perfect split.
+            if (best.score >= perfect && f > best.feature) continue;
+            if (!acc_.go_on(work)) {
+                best.feature = NO_FEATURE;
+                break;
+            }
+            if (!look(rules, node, f, best)) sampler.found_constant();
+        }
+        node.n_known = sampler.end();
+        if (best.feature == NO_FEATURE) return false;
+        if (best_key_.found) {
+            const Keys keys = columns_->kept_keys(node);
+            columns_->take(node, key_scan_.candidate(keys, best_key_), best);
+        }
+        if (best.row_below != NO_ROW) {
+            best.threshold = midpoint(columns_->value(best.row_below, best.feature),
+                                      columns_->value(best.row_above, best.feature));
+        }
+        return true;
+    }
+
+    // False if the feature is constant in the node.
+    bool look(const GrowthRules& rules, const Node& node, uint32_t feature, Split& best) {
+        if (columns_->gather(node, feature)) return false;
+        const Limits limits = rules.limits_of(node, feature);
+        const double to_beat = rules.ties.to_beat(best.score, best.feature, feature);
+        if (!columns_->takes_keys(feature, limits)) {
+            Candidate candidate;
+            candidate.score = to_beat;
+            if (columns_->scan_sorted(node, feature, limits, candidate, best)) return false;
+            if (best.feature == feature) best_key_.found = false;
+            return true;
+        }
+        BestKey found(to_beat);
+        key_scan_.find(columns_->keys(node, feature), found);
+        if (!found.found) return true;
+        columns_->keep(node, feature);
+        best_key_ = found;
+        best.score = found.score;
+        best.feature = feature;
+        return true;
+    }
+};
+
+// None where features are not searched by keys.
+template <class Acc>
+std::unique_ptr<KeySplitter> make_key_splitter(ScannerOf<Acc>& scanner) {
+    if constexpr (KeyScan<Acc>::exists) return std::make_unique<KeySplitterOf<Acc>>(scanner);
+    return nullptr;
+}
+
+}  // namespace fasttree

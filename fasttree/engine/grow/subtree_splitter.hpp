@@ -1,0 +1,19 @@
+// Splits of the nodes of subtrees that are grown in one place: one call per node, so that what it
+// costs is the work on its rows.
+#pragma once
+#include "engine/core/sampler.hpp"
+#include "engine/grow/frontier.hpp"
+#include "engine/grow/rules.hpp"
+
+namespace fasttree {
+
+// `open`, of those below, takes the root of such a subtree.
+class SubtreeSplitter {
+public:
+    virtual ~SubtreeSplitter() = default;
+    // Finds, or draws, and makes the split of a node of the subtree opened last: the children and
+    // their values. False if there is none, or the fit was given up.
+    virtual bool split(const GrowthRules&, FeatureSampler&, Open&) = 0;
+};
+
+}  // namespace fasttree
