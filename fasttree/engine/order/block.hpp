@@ -192,6 +192,12 @@ public:
         return out;
     }
     Runs values_of(uint32_t feature) const { return source_.values_of(feature); }
+    // The order of all rows.
+    const BlockOrder& order(uint32_t feature) {
+        if (!is_made_[feature]) source_.make_order(*this, feature, orders_[feature]);
+        is_made_[feature] = 1;
+        return orders_[feature];
+    }
     // Members that a split sends left.
     uint64_t left_members(const Split& split, uint64_t members) {
         const BlockRuns& feature = pick(split.feature, members);
@@ -222,12 +228,6 @@ public:
 
 private:
     static uint64_t bit(uint8_t place) { return uint64_t{1} << place; }
-
-    const BlockOrder& order(uint32_t feature) {
-        if (!is_made_[feature]) source_.make_order(*this, feature, orders_[feature]);
-        is_made_[feature] = 1;
-        return orders_[feature];
-    }
 };
 
 }  // namespace fasttree
