@@ -55,6 +55,7 @@ public:
         order_codes_portable(codes_ + static_cast<size_t>(feature) * n_, n_, 256, out);
     }
     Runs values_of(uint32_t) const override { return {}; }
+    const float* number_of(uint32_t, uint32_t) const override { return nullptr; }
 };
 
 template <class Acc>

@@ -20,6 +20,7 @@ class BlockSplitterOf final : public BlockSplitter {
     BlockSearch<Acc> block_search_;
     Block* block_ = nullptr;
     uint64_t held_ = 0;  // the node that the accumulator holds
+    const float *below_, *above_;  // neighbours of the threshold, or null
 
 public:
     explicit BlockSplitterOf(ScannerOf<Acc>& scanner)
@@ -43,7 +44,7 @@ public:
                        : find_one_by_one(rules, features, node, open.split);
         });
         if (!found) return false;
-        prefetch_threshold(open.split);
+        find_neighbours(open.split);
         const uint64_t left_members = block_->left_members(open.split, node.members);
         rules.make_children(node, open.split, node.start + open.split.n_left, open.left,
                             open.right);
@@ -122,18 +123,17 @@ private:
         return best.feature != NO_FEATURE;
     }
 
-    // The threshold's neighbours are far away in memory: they are asked for before they are needed.
-    void prefetch_threshold(const Split& best) const {
+    // Asks for the threshold's neighbours, which may be far away in memory.
+    void find_neighbours(const Split& best) {
+        below_ = above_ = nullptr;
         if (best.row_below == NO_ROW) return;
-        const Runs column = block_->values_of(best.feature);
-        for (uint32_t row : {best.row_below, best.row_above}) {
-            prefetch(column.column + static_cast<ptrdiff_t>(row) * column.stride, sizeof(float));
-        }
+        below_ = block_->number_of(best.row_below, best.feature);
+        above_ = block_->number_of(best.row_above, best.feature);
+        prefetch(below_, sizeof(float));
+        prefetch(above_, sizeof(float));
     }
     void settle_threshold(Split& best) const {
-        if (best.row_below == NO_ROW) return;
-        const Runs column = block_->values_of(best.feature);
-        best.threshold = midpoint(column.value_of(best.row_below), column.value_of(best.row_above));
+        if (below_ != nullptr) best.threshold = midpoint(*below_, *above_);
     }
 
     // In vectors where there are any, else over the listed runs.
