@@ -195,3 +195,54 @@ def test_block_scan_finds_the_first_of_the_best(kernels, criterion, weighted, n)
                 p = int(np.argmax(candidates))
                 expected = (p + 1, candidates[p])
             assert node.block_scan(all_rows, places, word, 0, leaf, best) == expected
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 40, 63, 64])
+@pytest.mark.parametrize("n_features", [1, 3, 12, 64, 150])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_block_search_finds_the_first_of_the_best(kernels, n, n_features, weighted):
+    if not kernels.arrays.HAS_AVX512:
+        pytest.skip("this machine has no AVX-512")
+    for seed in range(8):
+        rng = np.random.default_rng(1000 * n + seed)
+        n_block = int(rng.integers(n, 65))
+        y = rng.integers(0, rng.choice([2, 5, 1000, 2**40]), (n_block, 1)) - 2
+        w = rng.integers(1, rng.choice([2, 4]), n_block) if weighted else None
+        members = np.sort(rng.permutation(n_block)[:n])
+        n_codes = rng.choice([1, 2, 3, 256], n_features)
+        codes = rng.integers(0, n_codes[:, None], (n_features, n_block)).astype(np.uint8)
+        node = kernels.nodes.Node(
+            kernels.arrays.AVX512, "squared_error", y, members.astype(np.uint32), w
+        )
+        word = sum(1 << place for place in members.tolist())
+        all_rows = np.arange(n_block, dtype=np.uint32)
+        assert node.block_search(all_rows, codes, word) == first_of_the_best(node, codes, members)
+
+
+def first_of_the_best(node, codes, rows):
+    """(feature, rows on the left, score) of the best candidate, feature by feature; () if none."""
+    best = ()
+    for feature, of_feature in enumerate(codes):
+        entries = rows[np.argsort(of_feature[rows], kind="stable")]
+        found = node.scores(entries.astype(np.uint32))
+        candidates = np.where(np.diff(of_feature[entries]) > 0, found, -np.inf)
+        p = int(np.argmax(candidates))
+        if candidates[p] > (best[2] if best else -np.inf):
+            best = (feature, p + 1, candidates[p])
+    return best
+
+
+@pytest.mark.parametrize("weight", [1, 3, 4])
+def test_block_search_leaves_sums_that_do_not_fit(kernels, weight):
+    if not kernels.arrays.HAS_AVX512:
+        pytest.skip("this machine has no AVX-512")
+    rows = np.arange(64, dtype=np.uint32)
+    codes = np.arange(64, dtype=np.uint8)[None]
+    w = np.full(64, weight)
+    largest = 2**62 // (64 * weight) ** 2
+    for scale in (0.9, 1.1):
+        y = (np.where(rows % 2 == 0, largest, -largest) * scale).astype(np.int64)[:, None]
+        node = kernels.nodes.Node(kernels.arrays.AVX512, "squared_error", y, rows, w)
+        fits = scale < 1 and 64 * weight < 256
+        expected = first_of_the_best(node, codes, rows) if fits else None
+        assert node.block_search(rows, codes, 2**64 - 1) == expected

@@ -44,6 +44,9 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
     cdef cppclass Candidate:
         double score
         uint32_t left, right, n_left
+    cdef cppclass BlockBest:
+        double score
+        uint32_t feature, n_left
     cdef cppclass Keys:
         const uint32_t* keys
         uint32_t n, n_buckets
@@ -66,6 +69,8 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
         cbool may_beat(const uint32_t* entries, uint32_t n, double score, uint32_t& max_class_count)
         cbool block_scan(const uint32_t* rows, uint32_t n, const BlockRuns& runs, uint32_t leaf,
                          Candidate& best)
+        cbool block_search(const uint8_t* codes, uint32_t n_features, const uint32_t* rows,
+                           uint32_t n, uint64_t members, BlockBest& best) except +
         cbool key_scan(const Keys& keys, Candidate& best)
     unique_ptr[Probe] make_probe(const string& criterion, const Targets& t) except +
 
@@ -208,6 +213,20 @@ cdef class Node:
         if self.probe.get().block_scan(&rows[0], len(rows), runs, leaf, candidate):
             return candidate.left, candidate.score
         return None
+
+    def block_search(self, const uint32_t[::1] rows, const uint8_t[:, ::1] codes,
+                     uint64_t members):
+        """(feature, rows on the left, score) of the best candidate; None: not for this kernel.
+
+        ``codes`` are those of the block's rows in each feature, ``members`` the node's rows.
+        """
+        cdef BlockBest best
+        if not self.probe.get().block_search(&codes[0, 0], <uint32_t> codes.shape[0], &rows[0],
+                                             <uint32_t> len(rows), members, best):
+            return None
+        if best.feature == 0xffffffff:
+            return ()
+        return best.feature, best.n_left, best.score
 
     def key_scan(self, const uint32_t[::1] keys, uint32_t n_buckets, int shift, double best):
         """(rows on the left, positions next to the threshold, score) of the best, or None.

@@ -23,6 +23,7 @@
 #include "engine/order/partition.hpp"
 #include "engine/prune/wide.hpp"
 #include "engine/scan/block_scan.hpp"
+#include "engine/scan/block_search.hpp"
 #include "engine/scan/bounds.hpp"
 #include "engine/scan/key_scan.hpp"
 #include "engine/scan/node_classes.hpp"

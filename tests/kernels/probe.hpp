@@ -36,8 +36,26 @@ public:
     // The best candidate of a block's node above `best.score`; false: none, or no such kernel.
     virtual bool block_scan(const uint32_t* rows, uint32_t n, const BlockRuns& runs, uint32_t leaf,
                             Candidate& best) = 0;
+    // The best candidate in all features of a block's node, given by codes, [n_features, n]; false:
+    // the block does not fit this kernel. No feature: there is none.
+    virtual bool block_search(const uint8_t* codes, uint32_t n_features, const uint32_t* rows,
+                              uint32_t n, uint64_t members, BlockBest& best) = 0;
     // Likewise of the node's rows by their keys.
     virtual bool key_scan(const Keys& keys, Candidate& best) = 0;
+};
+
+// Columns of codes, all of them numbers.
+class BlockOfCodes final : public BlockSource {
+    const uint8_t* codes_;  // [n_features, n]
+    const uint32_t n_;
+
+public:
+    BlockOfCodes(const uint8_t* codes, uint32_t n) : codes_(codes), n_(n) {}
+    void make_order(const Block&, uint32_t feature, BlockOrder& out) override {
+        order_codes_portable(codes_ + static_cast<size_t>(feature) * n_, n_, 256, out);
+    }
+    Runs values_of(uint32_t) const override { return {}; }
+    const float* number_of(uint32_t, uint32_t) const override { return nullptr; }
 };
 
 template <class Acc>
@@ -144,6 +162,20 @@ public:
             block_scan.open(targets_, rows, n_rows);
             acc_.reset();
             return block_scan.scan(acc_, runs, leaf, best);
+        }
+        return false;
+    }
+    bool block_search(const uint8_t* codes, uint32_t n_features, const uint32_t* rows,
+                      uint32_t n_rows, uint64_t members, BlockBest& best) override {
+        if constexpr (BlockSearch<Acc>::exists) {
+            BlockOfCodes source(codes, n_rows);
+            Block block(source, targets_.simd, targets_.n_rows, n_features);
+            block.open(0, n_rows, rows);
+            BlockSearch<Acc> search;
+            search.open(block, targets_);
+            if (!search.takes(block, [](uint32_t) { return false; })) return false;
+            if (!search.find(block, members, best)) best.feature = NO_FEATURE;
+            return true;
         }
         return false;
     }

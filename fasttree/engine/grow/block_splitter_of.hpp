@@ -7,6 +7,7 @@
 #include "engine/core/impurity.hpp"
 #include "engine/grow/block_splitter.hpp"
 #include "engine/scan/block_scan.hpp"
+#include "engine/scan/block_search.hpp"
 #include "engine/scan/scan.hpp"
 
 namespace fasttree {
@@ -16,8 +17,10 @@ class BlockSplitterOf final : public BlockSplitter {
     ScannerOf<Acc>& scanner_;
     Acc& acc_;
     BlockScan<Acc> block_scan_;
+    BlockSearch<Acc> block_search_;
     Block* block_ = nullptr;
     uint64_t held_ = 0;  // the node that the accumulator holds
+    const float *below_, *above_;  // neighbours of the threshold, or null
 
 public:
     explicit BlockSplitterOf(ScannerOf<Acc>& scanner)
@@ -29,21 +32,19 @@ public:
         if constexpr (BlockScan<Acc>::exists) {
             if (acc_.t.simd == SIMD_AVX512) block_scan_.open(acc_.t, block.rows, block.size());
         }
+        if constexpr (BlockSearch<Acc>::exists) block_search_.open(block, acc_.t);
     }
 
     bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
         Node& node = open.node;
-        uint32_t rows[BLOCK_ROWS];
-        const uint32_t n = block_->rows_of(node.members, rows);
-        if (!acc_.go_on(acc_.work(n) * block_->n_features())) return false;
-        if (held_ != node.members) acc_.begin_node(rows, n);
-        held_ = node.members;
+        if (!acc_.go_on(acc_.work(node.size()) * block_->n_features())) return false;
         const bool found = sampler.visit([&](auto& features) {
-            const double perfect =
-                features.is_ascending() ? acc_.perfect_score(rows, n) : INFINITE;
-            return find_split(rules, features, node, perfect, open.split);
+            return searches_at_once(rules, features, node)
+                       ? find_at_once(node, open.split)
+                       : find_one_by_one(rules, features, node, open.split);
         });
         if (!found) return false;
+        find_neighbours(open.split);
         const uint64_t left_members = block_->left_members(open.split, node.members);
         rules.make_children(node, open.split, node.start + open.split.n_left, open.left,
                             open.right);
@@ -51,6 +52,7 @@ public:
         open.right.members = node.members & ~left_members;
         take_stats(rules, open.right, open.right_value);
         take_stats(rules, open.left, open.left_value);  // last: it is split next
+        settle_threshold(open.split);
         return true;
     }
 
@@ -65,10 +67,42 @@ private:
         rules.clip(node, value);
     }
 
+    // Whether the search in all features at once can take the node.
+    template <class Sampler>
+    bool searches_at_once(const GrowthRules& rules, Sampler& sampler, const Node& node) {
+        if constexpr (BlockSearch<Acc>::exists) {
+            if (!sampler.is_ascending() || rules.min_samples_leaf > 1 || rules.monotonic_cst ||
+                rules.limits_of(node, 0).checked()) {
+                return false;
+            }
+            sampler.begin(node.key, node.n_known);
+            return block_search_.takes(*block_, [&](uint32_t f) {
+                return sampler.is_known_constant(f);
+            });
+        }
+        return false;
+    }
+    bool find_at_once(const Node& node, Split& best) {
+        if constexpr (BlockSearch<Acc>::exists) {
+            BlockBest found;
+            if (!block_search_.find(*block_, node.members, found)) return false;
+            const uint32_t p = found.n_left;
+            take_candidate(block_->pick(found.feature, node.members),
+                           Candidate{found.score, p, p, p, false, 0.0, THRESHOLD},
+                           scanner_.groups(), found.feature, best);
+            return true;
+        }
+        return false;
+    }
+
     // The best split of the features that the sampler names; see Splitter.find_split.
     template <class Sampler>
-    bool find_split(const GrowthRules& rules, Sampler& sampler, Node& node, double perfect,
-                    Split& best) {
+    bool find_one_by_one(const GrowthRules& rules, Sampler& sampler, Node& node, Split& best) {
+        uint32_t rows[BLOCK_ROWS];
+        const uint32_t n = block_->rows_of(node.members, rows);
+        if (held_ != node.members) acc_.begin_node(rows, n);
+        held_ = node.members;
+        const double perfect = sampler.is_ascending() ? acc_.perfect_score(rows, n) : INFINITE;
         best.feature = NO_FEATURE;
         best.score = MINUS_INFINITY;
         sampler.begin(node.key, node.n_known);
@@ -86,13 +120,20 @@ private:
             if (best.score >= perfect) break;
         }
         node.n_known = sampler.end();
-        if (best.feature == NO_FEATURE) return false;
-        if (best.row_below != NO_ROW) {
-            const Runs column = block_->values_of(best.feature);
-            best.threshold =
-                midpoint(column.value_of(best.row_below), column.value_of(best.row_above));
-        }
-        return true;
+        return best.feature != NO_FEATURE;
+    }
+
+    // Asks for the threshold's neighbours, which may be far away in memory.
+    void find_neighbours(const Split& best) {
+        below_ = above_ = nullptr;
+        if (best.row_below == NO_ROW) return;
+        below_ = block_->number_of(best.row_below, best.feature);
+        above_ = block_->number_of(best.row_above, best.feature);
+        prefetch(below_, sizeof(float));
+        prefetch(above_, sizeof(float));
+    }
+    void settle_threshold(Split& best) const {
+        if (below_ != nullptr) best.threshold = midpoint(*below_, *above_);
     }
 
     // In vectors where there are any, else over the listed runs.

@@ -95,24 +95,17 @@ public:
         int categories;              // place in category_sets, or -1
         bool missing_left;
 
-        NodeRecord leaf() const {
-            NodeRecord out;
+        // Writes the node of a tree, in place: it is too wide for registers. -1: no children.
+        void write(int64_t left_child, int64_t right_child, NodeRecord& out) const {
             std::memset(&out, 0, sizeof out);  // padding too: pickles are deterministic
-            out.left_child = out.right_child = -1;
-            out.feature = -2;
+            out.left_child = left_child;
+            out.right_child = right_child;
+            out.feature = feature == NO_FEATURE ? -2 : static_cast<int64_t>(feature);
             out.threshold = threshold;
             out.impurity = impurity;
             out.n_node_samples = n_rows;
             out.weighted_n_node_samples = weight;
             out.missing_go_to_left = missing_left;
-            return out;
-        }
-        NodeRecord with_children(int64_t left_child, int64_t right_child) const {
-            NodeRecord out = leaf();
-            out.left_child = left_child;
-            out.right_child = right_child;
-            out.feature = feature;
-            return out;
         }
     };
     size_t value_size = 0;
@@ -235,7 +228,7 @@ class NodeWriter {
                Part& part) {
         const NodeStore::Record& r = store.records[record];
         const bool is_leaf = r.feature == NO_FEATURE;
-        nodes_[id] = is_leaf ? r.leaf() : r.with_children(left, right);
+        r.write(is_leaf ? -1 : left, is_leaf ? -1 : right, nodes_[id]);
         store.values.write(record, values_ + id * store.value_size);
         part.depth = std::max(part.depth, r.depth);
         if (r.categories >= 0) {

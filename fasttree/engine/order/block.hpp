@@ -133,6 +133,8 @@ public:
     virtual ~BlockSource() = default;
     virtual void make_order(const Block& block, uint32_t feature, BlockOrder& out) = 0;
     virtual Runs values_of(uint32_t feature) const = 0;  // a column, without entries
+    // Where the value of a row is, if it is a number.
+    virtual const float* number_of(uint32_t row, uint32_t feature) const = 0;
 };
 
 // The block of one thread.
@@ -191,7 +193,15 @@ public:
         }
         return out;
     }
-    Runs values_of(uint32_t feature) const { return source_.values_of(feature); }
+    const float* number_of(uint32_t row, uint32_t feature) const {
+        return source_.number_of(row, feature);
+    }
+    // The order of all rows.
+    const BlockOrder& order(uint32_t feature) {
+        if (!is_made_[feature]) source_.make_order(*this, feature, orders_[feature]);
+        is_made_[feature] = 1;
+        return orders_[feature];
+    }
     // Members that a split sends left.
     uint64_t left_members(const Split& split, uint64_t members) {
         const BlockRuns& feature = pick(split.feature, members);
@@ -222,12 +232,6 @@ public:
 
 private:
     static uint64_t bit(uint8_t place) { return uint64_t{1} << place; }
-
-    const BlockOrder& order(uint32_t feature) {
-        if (!is_made_[feature]) source_.make_order(*this, feature, orders_[feature]);
-        is_made_[feature] = 1;
-        return orders_[feature];
-    }
 };
 
 }  // namespace fasttree

@@ -134,6 +134,12 @@ public:
         return {nullptr, 0, 0, data.column(feature), data.row_stride,
                 data.columns[feature].has_categories()};
     }
+    // Of few values that of the row's code, which was read for the order.
+    const float* number_of(uint32_t row, uint32_t feature) const override {
+        const Column& col = data.columns[feature];
+        if (col.storage == COUNTED) return &col.values[*data.code(row, col.slot)];
+        return data.column(feature) + static_cast<ptrdiff_t>(row) * data.row_stride;
+    }
     void make_order(const Block& block, uint32_t feature, BlockOrder& out) override {
         const Column& col = data.columns[feature];
         const uint32_t n = block.size();

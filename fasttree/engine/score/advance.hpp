@@ -128,13 +128,27 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<SampleWeights>& acc,
     return last + 1;
 }
 
+// values[row] of 8 entries, those of `lanes` at least. Full vectors are loaded number by number,
+// which many processors do faster than they gather.
+FASTTREE_AVX512 inline __m512i values_of_rows(const int64_t* values, const uint32_t* entries,
+                                              uint32_t lanes) {
+    if (lanes == 0xff) {
+        const auto value = [=](uint32_t i) FASTTREE_INLINE { return values[entries[i] & ROW]; };
+        return _mm512_setr_epi64(value(0), value(1), value(2), value(3), value(4), value(5),
+                                 value(6), value(7));
+    }
+    const __mmask8 k = static_cast<__mmask8>(lanes);
+    const __m256i row =
+        _mm256_and_si256(_mm256_maskz_loadu_epi32(k, entries), _mm256_set1_epi32(ROW));
+    return _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), k, row, values, 8);
+}
+
 // Squared error with weights, 8 positions at a time. Sums are about the node's mean, as those of
 // its Screen without weights.
 FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<SampleWeights, true>& acc,
                                                const uint32_t* entries, uint32_t p, uint32_t last,
                                                double best) {
-    const __m256i row_mask = _mm256_set1_epi32(ROW);
-    const __m512i zero = _mm512_setzero_si512(), offset = _mm512_set1_epi64(acc.mean_sum);
+    const __m512i offset = _mm512_set1_epi64(acc.mean_sum);
     const double w = to_double(acc.w_total), bar = best * SCREEN;
     const double t = to_double(acc.total1 - acc.mean_sum * acc.w_total);
     __m512i left = _mm512_set1_epi64(acc.left1), n = _mm512_set1_epi64(acc.w_left);  // at p
@@ -142,13 +156,10 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<SampleWeights, true>
     while (p < last && !found) {
         const uint32_t lanes = last - p < 8 ? (1u << (last - p)) - 1 : 0xffu;
         const __mmask8 k = static_cast<__mmask8>(lanes);
-        const __m256i row = _mm256_and_si256(_mm256_maskz_loadu_epi32(k, entries + p), row_mask);
         const uint32_t boundary =
             _mm256_movepi32_mask(_mm256_maskz_loadu_epi32(k, entries + p + 1));
-        left = _mm512_add_epi64(
-            left, prefix_sums(_mm512_mask_i32gather_epi64(zero, k, row, acc.t.sums, 8)));
-        n = _mm512_add_epi64(
-            n, prefix_sums(_mm512_mask_i32gather_epi64(zero, k, row, acc.t.weights, 8)));
+        left = _mm512_add_epi64(left, prefix_sums(values_of_rows(acc.t.sums, entries + p, lanes)));
+        n = _mm512_add_epi64(n, prefix_sums(values_of_rows(acc.t.weights, entries + p, lanes)));
         const __m512i about_mean = _mm512_sub_epi64(left, _mm512_mullo_epi64(offset, n));
         found = beating(_mm512_cvtepi64_pd(about_mean), _mm512_cvtepi64_pd(n), w, t, bar) &
                 boundary & lanes;
@@ -170,16 +181,14 @@ FASTTREE_AVX512 inline uint32_t advance_sums_avx512(Acc& acc, const uint32_t* en
                                                     uint32_t last, double best) {
     const Screen<Acc> screen(acc);
     const __m512i last_lane = _mm512_set1_epi64(7), offsets = _mm512_set1_epi64(screen.offset);
-    const __m256i row_mask = _mm256_set1_epi32(ROW);
     __m512i left = _mm512_set1_epi64(acc.left1 - screen.offset * acc.w_left);  // at p
     while (p < last) {
         const uint32_t lanes = last - p < 8 ? (1u << (last - p)) - 1 : 0xffu;
         const __mmask8 k = static_cast<__mmask8>(lanes);
-        const __m256i row = _mm256_and_si256(_mm256_maskz_loadu_epi32(k, entries + p), row_mask);
         const uint32_t boundary =
             _mm256_movepi32_mask(_mm256_maskz_loadu_epi32(k, entries + p + 1));
-        __m512i sum = _mm512_sub_epi64(
-            _mm512_mask_i32gather_epi64(offsets, k, row, acc.t.sums, 8), offsets);
+        __m512i sum = _mm512_maskz_sub_epi64(
+            k, values_of_rows(acc.t.sums, entries + p, lanes), offsets);
         sum = _mm512_add_epi64(prefix_sums(sum), left);
         const uint32_t first = static_cast<uint32_t>(acc.w_left) + 1;
         const uint32_t found = screen.beating(sum, first, best) & boundary & lanes;
