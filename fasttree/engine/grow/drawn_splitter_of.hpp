@@ -74,12 +74,11 @@ public:
     bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
         begin_node(open.node);
         const bool found = sampler.visit([&](auto& features) {
-            if constexpr (has_lanes<decltype(features)>()) {
-                if (in_lanes(rules, features, open.node)) {
-                    return find_in_lanes(rules, features, open.node);
-                }
+            if constexpr (is_keyed<decltype(features)>()) {
+                return find_keyed(rules, features, open.node);
+            } else {
+                return find_split(rules, features, open.node);
             }
-            return find_split(rules, features, open.node);
         });
         if (!found) return false;
         divide(rules, open);
@@ -102,15 +101,44 @@ private:
         }
     }
 
-    // All features in lanes, as find_split looks at them one by one.
+    // What find_split finds, in less time where it can be: draws depend on nothing but keys.
     template <class Sampler>
-    static constexpr bool has_lanes() {
-        return LaneCounts<Acc>::exists && std::is_same_v<std::decay_t<Sampler>, KeyedSampler>;
+    static constexpr bool is_keyed() {
+        return std::is_same_v<std::decay_t<Sampler>, KeyedSampler>;
     }
-    bool in_lanes(const GrowthRules& rules, const KeyedSampler& sampler, const Node& node) const {
-        return !rules.monotonic_cst && rules.min_weight_leaf <= 0.0
-               && lanes_.pay(node, sampler.max_features());
+    bool find_keyed(const GrowthRules& rules, KeyedSampler& sampler, Node& node) {
+        if (!rules.monotonic_cst && rules.min_weight_leaf <= 0.0) {
+            if constexpr (LaneCounts<Acc>::exists) {
+                if (lanes_.pay(node, sampler.max_features())) {
+                    return find_in_lanes(rules, sampler, node);
+                }
+            }
+            if (n_ == 2) return find_pair(rules, sampler, node);
+        }
+        return find_split(rules, sampler, node);
     }
+    // Two rows are separated by any threshold in the same way: of the features that tell them apart
+    // the lowest wins the tie.
+    bool find_pair(const GrowthRules& rules, KeyedSampler& sampler, Node& node) {
+        uint32_t found = NO_FEATURE;
+        bool is_missing = false;
+        sampler.begin(node.key, node.n_known);
+        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
+            const float a = sample_->data.value(rows_[0], f), b = sample_->data.value(rows_[1], f);
+            is_missing |= std::isunordered(a, b);
+            if (a == b) sampler.found_constant();
+            else found = std::min(found, f);
+        }
+        const uint32_t n_known = sampler.end();
+        if (is_missing) return find_split(rules, sampler, node);
+        node.n_known = n_known;
+        best_->split.feature = NO_FEATURE;
+        best_->split.score = MINUS_INFINITY;
+        if (found == NO_FEATURE || !acc_.go_on(acc_.work(n_))) return false;
+        look(rules, sampler, node, found);
+        return best_->split.feature != NO_FEATURE;
+    }
+    // All features in lanes, as find_split looks at them one by one.
     bool find_in_lanes(const GrowthRules& rules, KeyedSampler& sampler, Node& node) {
         best_->split.feature = NO_FEATURE;
         if (!acc_.go_on(acc_.work(n_) * sampler.max_features())) return false;
@@ -123,8 +151,7 @@ private:
             else sampler.found_constant();
         }
         node.n_known = sampler.end();
-        // Two rows can be separated in one way only: the lowest feature wins the tie.
-        if (n_ == 2) features &= ~features + 1;
+        if (n_ == 2) features &= ~features + 1;  // the lowest, see find_pair
         const uint32_t leaf = static_cast<uint32_t>(std::max<int64_t>(rules.min_samples_leaf, 1));
         Candidate best;
         const uint32_t found =
