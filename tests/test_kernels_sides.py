@@ -1,5 +1,8 @@
 """Gathered columns, the sides of rows by position, and what is counted and moved by them."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -118,3 +121,48 @@ def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, n, n_features):
     assert_array_equal(thresholds[whole], expected[whole])
     assert_array_equal(sides[whole], (cells <= expected).T[whole])
     assert_array_equal(n_left[whole], sides.sum(axis=1)[whole])
+
+
+@each_size
+def test_rows_are_packed(kernels, n):
+    for seed in range(8):
+        rng = np.random.default_rng(1000 * n + seed)
+        n_features = int(rng.integers(1, 40))
+        X = random_floats(rng, (n + 5) * n_features).reshape(n + 5, n_features)
+        X = X.copy(order=rng.choice(["C", "F"]))[::-1]
+        rows = np.sort(rng.permutation(n + 5)[:n]).astype(np.uint32)
+        packed = kernels.arrays.pack_rows(X, rows, n_features + 3)
+        assert_array_equal(packed[:, :n_features], X[rows])
+        assert not packed[:, n_features:].any()
+
+
+@pytest.mark.parametrize("size", [3, 10**6, 2**58])
+def test_the_best_of_lanes_are_found(kernels, size):
+    """In exact arithmetic; others may be named if they are as good as the best, nearly."""
+    if not kernels.arrays.HAS_AVX512:
+        pytest.skip("this machine has no AVX-512")
+    for seed in range(200):
+        rng = np.random.default_rng([size, seed])
+        n = int(rng.choice([2, 5, 1000, 10**6]))
+        n_left = rng.integers(0, n + 1, 16).astype(np.int32)
+        left = rng.integers(-size, size + 1, 16)
+        copied = rng.random(16) < 0.3
+        n_left[copied], left[copied] = n_left[0], left[0]
+        total, lanes = int(rng.integers(-size, size + 1)), int(rng.integers(1, 2**16))
+        least = int(rng.choice([1, 1, 2]))
+        leaving, best = kernels.arrays.best_lanes(left, n_left, total, n, lanes, least)
+        allowed = [i for i in range(16) if lanes >> i & 1 and least <= n_left[i] <= n - least]
+        assert leaving == sum(1 << i for i in allowed)
+        separations, errors = {}, {}
+        for i in allowed:
+            a, b = int(left[i]) * n, total * int(n_left[i])
+            separations[i] = Fraction((a - b) ** 2, int(n_left[i]) * (n - int(n_left[i])))
+            errors[i] = Fraction((abs(a) + abs(b)) ** 2, 2**96 * (n - 1))
+        top = max(separations, key=separations.get, default=0)
+        named = {i for i in range(16) if best >> i & 1}
+        assert named <= set(allowed)
+        assert {i for i in allowed if separations[i] == separations[top]} <= named
+        for i in named:
+            near = 1e-12 * math.sqrt(separations[top])
+            error = math.sqrt(errors[i]) + math.sqrt(errors[top])
+            assert math.sqrt(separations[i]) + error + near >= math.sqrt(separations[top])

@@ -207,10 +207,13 @@ def test_same_tree_by_keys(n_rows, n_classes):
 )
 @pytest.mark.parametrize("n_rows", [30, 3000])
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_same_random_thresholds_for_doubled_weights(criterion, n_rows, n_classes):
-    """Weights of 1 have code of their own. Entropies are rounded, so ties need not stay ties."""
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_same_random_thresholds_for_doubled_weights(criterion, n_rows, n_classes, order):
+    """Weights of 1 have code of their own, and so have rows that lie in one stretch. Entropies are
+    rounded, so ties need not stay ties."""
     rng = np.random.default_rng(n_rows)
     X = np.column_stack([rng.normal(size=(n_rows, 4)), rng.integers(0, 3, (n_rows, 3))])
+    X = X.astype(np.float32, order=order)
     y = np.argsort(np.argsort(X[:, 0] + X[:, 4] + rng.normal(size=n_rows))) * n_classes // n_rows
     is_class = criterion in ("gini", "entropy", "chi2")
     kind = "ExtraTreeClassifier" if is_class else "ExtraTreeRegressor"

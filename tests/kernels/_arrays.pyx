@@ -88,7 +88,13 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         int32_t n_left[16]
     void c_look_in_lanes "fasttree::tests::look_in_lanes"(
         const float* X, ptrdiff_t row_stride, uint32_t n_features, const uint32_t* rows,
-        uint32_t n, uint64_t key, LaneDraws* draws, uint16_t* left)
+        uint32_t n, uint64_t key, LaneDraws* draws, uint64_t* sides)
+    uint32_t c_best_lanes "fasttree::tests::best_lanes"(
+        const int64_t* left, const int32_t* n_left, int64_t total, int32_t n, uint32_t lanes,
+        uint32_t least, uint32_t& leaving)
+    void c_pack_rows "fasttree::pack_rows"(
+        const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, uint32_t n_features,
+        const uint32_t* rows, uint32_t n, float* out, size_t stride)
     uint32_t c_mark_codes "fasttree::mark_codes"(
         Simd simd, const uint8_t* codes, uint32_t n, uint8_t top, uint64_t* left)
     uint32_t c_mark_sides "fasttree::mark_sides"(
@@ -437,17 +443,36 @@ def look_in_lanes(const float[:, ::1] X, const uint32_t[::1] rows, uint64_t key)
     """(lowest, highest, varies, missing, thresholds, sides, number on the left) by feature."""
     cdef uint32_t n = len(rows), n_features = X.shape[1], n_vectors = (n_features + 15) // 16
     cdef vector[LaneDraws] draws
-    cdef uint16_t[:, ::1] left = np.zeros((n_vectors, n), np.uint16)
+    cdef uint64_t[:, ::1] words = np.full((n_features, (n + 63) // 64), GUARD, np.uint64)
     draws.resize(n_vectors)
-    c_look_in_lanes(&X[0, 0], X.shape[1], n_features, &rows[0], n, key, draws.data(), &left[0, 0])
+    c_look_in_lanes(&X[0, 0], X.shape[1], n_features, &rows[0], n, key, draws.data(), &words[0, 0])
+    sides = np.unpackbits(np.asarray(words).view(np.uint8), axis=1, bitorder="little")
+    assert not sides[:, n:].any()
     found = []
     for f in range(n_features):
         v, lane = f // 16, f % 16
         found.append((
             draws[v].low[lane], draws[v].high[lane], draws[v].varies >> lane & 1,
             draws[v].missing >> lane & 1, draws[v].thresholds[lane],
-            np.asarray(left[v]) >> lane & 1, draws[v].n_left[lane]))
+            sides[f, :n], draws[v].n_left[lane]))
     return [np.array(column) for column in zip(*found)]
+
+
+def best_lanes(const int64_t[::1] left, const int32_t[::1] n_left, int64_t total, int32_t n,
+               uint32_t lanes, uint32_t least):
+    """(lanes that leave enough rows on either side, best ones of them), as bits."""
+    cdef uint32_t leaving = 0
+    cdef uint32_t best = c_best_lanes(&left[0], &n_left[0], total, n, lanes, least, leaving)
+    return leaving, best
+
+
+def pack_rows(const float[:, :] X, const uint32_t[::1] rows, size_t stride):
+    """Rows of X, `stride` cells apart; zeros between them."""
+    cdef uint32_t n = len(rows), n_features = X.shape[1]
+    cdef float[:, ::1] out = np.zeros((n, stride), np.float32)
+    c_pack_rows(&X[0, 0], X.strides[0] // 4, X.strides[1] // 4, n_features, &rows[0], n,
+                &out[0, 0], stride)
+    return np.asarray(out)
 
 
 def words(sides):

@@ -20,6 +20,7 @@
 #include "engine/order/divide.hpp"
 #include "engine/order/extraction.hpp"
 #include "engine/order/key_partition.hpp"
+#include "engine/order/packed_rows.hpp"
 #include "engine/order/partition.hpp"
 #include "engine/prune/wide.hpp"
 #include "engine/scan/block_scan.hpp"
@@ -32,6 +33,7 @@
 #include "engine/score/advance.hpp"
 #include "engine/score/chi_square.hpp"
 #include "engine/score/classification.hpp"
+#include "engine/score/lane_counts.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/score/side_counts.hpp"
 #include "engine/simd/bits.hpp"
@@ -105,17 +107,32 @@ inline void get_bits(Simd simd, const uint32_t* words, const uint32_t* places, u
     for (uint32_t i = 0; i < n; ++i) out[i] = static_cast<uint8_t>(get_bit(words, places[i]));
 }
 
-// All features of a node, 16 at a time; `left` is [vector, row].
+// All features of a node, 16 at a time; `sides` is [feature, word].
 inline void look_in_lanes(const float* X, ptrdiff_t row_stride, uint32_t n_features,
                           const uint32_t* rows, uint32_t n, uint64_t key, LaneDraws* draws,
-                          uint16_t* left) {
+                          uint64_t* sides) {
 #if FASTTREE_X86
-    for (uint32_t first = 0; first < n_features; first += LANES, ++draws, left += n) {
+    std::vector<uint16_t> marks(n);
+    uint16_t* left = marks.data();
+    for (uint32_t first = 0; first < n_features; first += LANES, ++draws) {
         const uint32_t n_lanes = std::min(n_features - first, LANES);
         find_extremes(X + first, row_stride, n_lanes, rows, n, *draws);
         draw_lanes(key, first, *draws);
         mark_lanes(X + first, row_stride, n_lanes, rows, n, *draws, left);
+        for (uint32_t lane = 0; lane < n_lanes; ++lane, sides += n_words(n)) {
+            take_lane_sides(left, n, lane, sides);
+        }
     }
+#endif
+}
+// Of some lanes those which leave so many rows on either side, and of these the best separations.
+inline uint32_t best_lanes(const int64_t* left, const int32_t* n_left, int64_t total, int32_t n,
+                           uint32_t lanes, uint32_t least, uint32_t& leaving) {
+#if FASTTREE_X86
+    leaving = leaving_rows(lanes, n_left, static_cast<uint32_t>(n), least);
+    return best_separations(left, n_left, total, n, leaving);
+#else
+    return 0;
 #endif
 }
 

@@ -59,6 +59,18 @@ inline bool comparing_pays(uint32_t n, uint32_t n_buckets, uint32_t n_classes) n
     return comparing < COUNT * n + n_buckets * (ADD_UP * n_classes + SCORE) + BEGIN;
 }
 
+// Questions drawn about all features of n rows, in so many vectors, against a look at some of them,
+// one by one.
+constexpr double LANES_ROW = 5.0, LOOK_ROW = 1.4;
+inline bool lanes_pay(uint32_t n, uint32_t n_vectors, uint32_t n_looked) noexcept {
+    constexpr double LANES = 60.0, LOOK = 40.0;
+    return n_vectors * (LANES_ROW * n + LANES) < n_looked * (LOOK_ROW * n + LOOK);
+}
+// Copying the rows of a subtree for it: not if lanes pay in its smallest nodes only.
+inline bool packing_pays(uint32_t n_vectors, uint32_t n_looked) noexcept {
+    return LANES_ROW * n_vectors < LOOK_ROW * n_looked;
+}
+
 // Codes of few values, which trees share, stay in a cache where the matrix does not.
 inline bool codes_pay(uint32_t n_rows, uint32_t n_features) noexcept {
     constexpr size_t CACHE = size_t{1} << 21;

@@ -35,6 +35,7 @@ public:
     }
     // Whether not all features are visited.
     bool draws() const { return max_features_ < features_.size(); }
+    uint32_t max_features() const noexcept { return max_features_; }
     bool is_ascending() const noexcept { return !draws(); }
 
     void begin(uint64_t key, uint32_t n_known) noexcept {

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "engine/core/impurity.hpp"
+#include "engine/grow/drawn_lanes.hpp"
 #include "engine/grow/drawn_splitter.hpp"
 #include "engine/scan/drawn_question.hpp"
 #include "engine/scan/scan.hpp"
-#include "engine/score/lane_counts.hpp"
 #include "engine/score/side_cells.hpp"
 #include "engine/simd/gather.hpp"
-#include "engine/simd/lane_draws.hpp"
 #include "engine/simd/sides.hpp"
 #include "utils/_aligned_buffer.hpp"
 
@@ -24,7 +23,6 @@ namespace fasttree {
 template <class Acc>
 class DrawnSplitterOf final : public DrawnSplitter {
     using Side = SideCells<Acc>;
-    using Lane = LaneCounts<Acc>;
     using Cell = typename Acc::Cell;
     // A question and the sides it sends rows to.
     struct Drawn {
@@ -48,8 +46,7 @@ class DrawnSplitterOf final : public DrawnSplitter {
     uint32_t held_start_ = 0, held_end_ = 0;  // the node that the accumulator holds
     uint32_t* rows_ = nullptr;          // of the node, ascending
     uint32_t n_ = 0;
-    std::vector<LaneDraws> lanes_;      // of 16 features each; empty: features do not fit lanes
-    Lane lane_counts_;
+    DrawnLanes<Acc> lanes_;
 
 public:
     DrawnSplitterOf(ScannerOf<Acc>& scanner, Simd simd)
@@ -65,7 +62,7 @@ public:
         drawn_->sides.reserve(n_words(root.size()));
         best_->sides.reserve(n_words(root.size()));
         held_start_ = held_end_ = 0;
-        open_lanes(data);
+        lanes_.open(data, simd_);
         if constexpr (Side::exists) {
             for (std::vector<Cell>* cell : {&node_, &drawn_->left, &best_->left}) {
                 cell->resize(acc_.cell_size());
@@ -77,10 +74,11 @@ public:
     bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
         begin_node(open.node);
         const bool found = sampler.visit([&](auto& features) {
-            if constexpr (has_lanes<decltype(features)>()) {
-                if (in_lanes(rules, features)) return find_in_lanes(rules, features, open.node);
+            if constexpr (is_keyed<decltype(features)>()) {
+                return find_keyed(rules, features, open.node);
+            } else {
+                return find_split(rules, features, open.node);
             }
-            return find_split(rules, features, open.node);
         });
         if (!found) return false;
         divide(rules, open);
@@ -89,17 +87,6 @@ public:
     }
 
 private:
-    // Lanes hold numbers that lie one after the other in a row of X.
-    void open_lanes(const DenseColumns& data) {
-        constexpr uint32_t MOST_FEATURES = 64;
-        const uint32_t n_features = static_cast<uint32_t>(data.columns.size());
-        const bool fits = simd_ == SIMD_AVX512 && data.column_stride == 1
-            && n_features <= MOST_FEATURES
-            && std::none_of(data.columns.begin(), data.columns.end(),
-                            [](const Column& column) { return column.has_categories(); });
-        lanes_.resize(fits ? (n_features + LANES - 1) / LANES : 0);
-    }
-
     void begin_node(const Node& node) {
         rows_ = sample_->rows.data() + node.start;
         n_ = node.size();
@@ -114,27 +101,49 @@ private:
         }
     }
 
-    // All features in lanes, as find_split looks at them one by one.
+    // What find_split finds, in less time where it can be: draws depend on nothing but keys.
     template <class Sampler>
-    static constexpr bool has_lanes() {
-        return Lane::exists && std::is_same_v<std::decay_t<Sampler>, KeyedSampler>;
+    static constexpr bool is_keyed() {
+        return std::is_same_v<std::decay_t<Sampler>, KeyedSampler>;
     }
-    // Lanes look at all features, which pays if the node does too, or has few rows.
-    bool in_lanes(const GrowthRules& rules, const KeyedSampler& sampler) const {
-        constexpr uint32_t FEW_ROWS = 16, FEW_VECTORS = 2;
-        const bool pays =
-            sampler.is_ascending() || (n_ <= FEW_ROWS && lanes_.size() <= FEW_VECTORS);
-        return pays && !lanes_.empty() && !rules.monotonic_cst && rules.min_weight_leaf <= 0.0;
+    bool find_keyed(const GrowthRules& rules, KeyedSampler& sampler, Node& node) {
+        if (!rules.monotonic_cst && rules.min_weight_leaf <= 0.0) {
+            if constexpr (LaneCounts<Acc>::exists) {
+                if (lanes_.pay(node, sampler.max_features())) {
+                    return find_in_lanes(rules, sampler, node);
+                }
+            }
+            if (n_ == 2) return find_pair(rules, sampler, node);
+        }
+        return find_split(rules, sampler, node);
     }
+    // Two rows are separated by any threshold in the same way: of the features that tell them apart
+    // the lowest wins the tie.
+    bool find_pair(const GrowthRules& rules, KeyedSampler& sampler, Node& node) {
+        uint32_t found = NO_FEATURE;
+        bool is_missing = false;
+        sampler.begin(node.key, node.n_known);
+        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
+            const float a = sample_->data.value(rows_[0], f), b = sample_->data.value(rows_[1], f);
+            is_missing |= std::isunordered(a, b);
+            if (a == b) sampler.found_constant();
+            else found = std::min(found, f);
+        }
+        const uint32_t n_known = sampler.end();
+        if (is_missing) return find_split(rules, sampler, node);
+        node.n_known = n_known;
+        best_->split.feature = NO_FEATURE;
+        best_->split.score = MINUS_INFINITY;
+        if (found == NO_FEATURE || !acc_.go_on(acc_.work(n_))) return false;
+        look(rules, sampler, node, found);
+        return best_->split.feature != NO_FEATURE;
+    }
+    // All features in lanes, as find_split looks at them one by one.
     bool find_in_lanes(const GrowthRules& rules, KeyedSampler& sampler, Node& node) {
         best_->split.feature = NO_FEATURE;
-        if (!acc_.go_on(acc_.work(n_) * lanes_.size())) return false;
-        uint64_t varies = 0;
-        for (uint32_t v = 0; v < lanes_.size(); ++v) {
-            find_extremes(first_cell(v), row_stride(), n_lanes(v), rows_, n_, lanes_[v]);
-            if (lanes_[v].missing) return find_split(rules, sampler, node);
-            varies |= uint64_t{lanes_[v].varies} << v * LANES;
-        }
+        if (!acc_.go_on(acc_.work(n_) * sampler.max_features())) return false;
+        uint64_t varies;
+        if (!lanes_.begin(*sample_, node, varies)) return find_split(rules, sampler, node);
         uint64_t features = 0;
         sampler.begin(node.key, node.n_known);
         for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
@@ -142,66 +151,18 @@ private:
             else sampler.found_constant();
         }
         node.n_known = sampler.end();
-        Candidate best;
-        best.score = MINUS_INFINITY;
-        best.middle = 0.0;
-        uint32_t found = NO_FEATURE;
-        for (uint32_t v = 0; v < lanes_.size(); ++v) {
-            const uint32_t lanes = features >> v * LANES & low_bits(LANES);
-            if (lanes == 0) continue;
-            count_lanes(node, v);
-            const uint32_t lane = best_lane(rules, lanes, lanes_[v], best);
-            if (lane < LANES) found = v * LANES + lane;
-        }
-        if (found != NO_FEATURE) take_lane(node, found, best);
-        return found != NO_FEATURE;
-    }
-    void count_lanes(const Node& node, uint32_t v) {
-        constexpr uint32_t CHUNK = 1024;
-        uint16_t left[CHUNK];
-        draw_lanes(node.key, v * LANES, lanes_[v]);
-        lane_counts_.begin(acc_);
-        for (uint32_t i = 0; i < n_; i += CHUNK) {
-            const uint32_t n = std::min(n_ - i, CHUNK);
-            mark_lanes(first_cell(v), row_stride(), n_lanes(v), rows_ + i, n, lanes_[v], left);
-            lane_counts_.count(side_.at(node.start + i), n, left);
-        }
-        lane_counts_.end();
-    }
-    // The first lane of the best score above that of the candidate; LANES if there is none.
-    uint32_t best_lane(const GrowthRules& rules, uint32_t lanes, const LaneDraws& draws,
-                       Candidate& best) {
+        if (n_ == 2) features &= ~features + 1;  // the lowest, see find_pair
         const uint32_t leaf = static_cast<uint32_t>(std::max<int64_t>(rules.min_samples_leaf, 1));
-        uint32_t found = LANES;
-        for (; lanes != 0; lanes &= lanes - 1) {
-            const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(lanes));
-            const uint32_t n_left = static_cast<uint32_t>(draws.n_left[lane]);
-            if (n_left < leaf || n_ - n_left < leaf) continue;
-            acc_.w_left = n_left;
-            lane_counts_.place(acc_, lane);
-            if (!acc_.may_beat(best.score)) continue;
-            const double score = acc_.score();
-            if (!(score > best.score)) continue;
-            best.score = score;
-            best.n_left = n_left;
-            found = lane;
-        }
-        return found;
-    }
-    void take_lane(const Node& node, uint32_t feature, const Candidate& candidate) {
+        Candidate best;
+        const uint32_t found =
+            lanes_.find_best(acc_, node.key, side_.at(node.start), features, leaf, best);
+        if (found == NO_FEATURE) return false;
         Split& split = best_->split;
         split.question = THRESHOLD;
         split.has_missing = split.missing_left = false;
-        split.threshold = lanes_[feature / LANES].thresholds[feature % LANES];
-        settle_drawn(candidate, feature, n_, split);
-        gather(gather_simd_, sample_->data.column(feature), row_stride(), rows_, n_, cells_.get());
-        mark_sides(simd_, cells_.get(), n_, at_most(split.threshold), false, best_->sides.get());
-        side_.fill(acc_, node.start, n_, best_->sides.get(), split.n_left, best_->left.data());
-    }
-    const float* first_cell(uint32_t v) const { return sample_->data.column(v * LANES); }
-    ptrdiff_t row_stride() const { return sample_->data.row_stride; }
-    uint32_t n_lanes(uint32_t v) const {
-        return std::min(static_cast<uint32_t>(sample_->data.columns.size()) - v * LANES, LANES);
+        split.threshold = lanes_.take(acc_, found, best_->sides.get(), best_->left.data());
+        settle_drawn(best, found, n_, split);
+        return true;
     }
 
     // The best of the questions drawn about the features that the sampler names.
@@ -340,6 +301,7 @@ private:
         const Split& split = best_->split;
         const uint32_t n_left = split.n_left;
         divide_items(simd_, rows_, n_, best_->sides.get(), scratch_.get());
+        lanes_.divide(simd_, node, best_->sides.get());
         if constexpr (Side::exists) {
             side_.divide(simd_, node.start, n_, best_->sides.get());
             for (size_t i = 0; i < node_.size(); ++i) node_[i] -= best_->left[i];

@@ -147,8 +147,17 @@ struct ClassWeights : AccumulatorBase<Weights> {
     void node_value(double* value) const {
         const bool is_numbered = !classes.empty();
         if (is_numbered) std::fill_n(value, n_classes, 0.0);
-        for (size_t i = 0; i < total.size(); ++i)
-            value[is_numbered ? classes[i] : i] = to_double(total[i]) / to_double(w_total);
+        if (!is_numbered) {
+            call(t.simd, [&]() FASTTREE_INLINE {
+                for (size_t i = 0; i < total.size(); ++i) {
+                    value[i] = to_double(total[i]) / to_double(w_total);
+                }
+            });
+            return;
+        }
+        for (size_t k = 0; k < total.size(); ++k) {
+            value[classes[k]] = to_double(total[k]) / to_double(w_total);
+        }
     }
 
     void reset_weights() {
@@ -242,6 +251,16 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     }
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) const {
         out.weight = to_double(w_total) * this->t.weight_unit;
+        if constexpr (single_output && !Weights::weighted) {
+            // Below 2**53 every sum of squares is exact: one formula, whatever the order.
+            constexpr int64_t EXACT = int64_t{1} << 26;
+            if (w_total < EXACT) {
+                const double squares = to_double(squares_total), weight = to_double(w_total);
+                out.impurity = 1.0 - squares / (weight * weight);
+                out.pure = squares_total == w_total * w_total;
+                return;
+            }
+        }
         out.impurity = this->mean_impurity(total, to_double(w_total), add_gini);
         out.pure = this->t.has_negative_weights ? are_alike(y, this->outputs(), rows, n)
                                                 : this->is_pure();

@@ -60,6 +60,23 @@ inline CodeExtremes gather_codes_portable(const uint8_t* codes, const uint32_t* 
 }
 
 #if FASTTREE_X86
+// Sixteen loads take less time than a gathering instruction.
+FASTTREE_AVX512 inline __m512 load_cells(const float* column, ptrdiff_t stride,
+                                         const uint32_t* rows) {
+    const auto* r = rows;
+    const ptrdiff_t s = stride;
+    return _mm512_setr_ps(column[r[0] * s], column[r[1] * s], column[r[2] * s], column[r[3] * s],
+                          column[r[4] * s], column[r[5] * s], column[r[6] * s], column[r[7] * s],
+                          column[r[8] * s], column[r[9] * s], column[r[10] * s],
+                          column[r[11] * s], column[r[12] * s], column[r[13] * s],
+                          column[r[14] * s], column[r[15] * s]);
+}
+FASTTREE_AVX512 inline __m128i load_codes(const uint8_t* codes, const uint32_t* r) {
+    const auto code = [codes](uint32_t row) { return static_cast<char>(codes[row]); };
+    return _mm_setr_epi8(code(r[0]), code(r[1]), code(r[2]), code(r[3]), code(r[4]), code(r[5]),
+                         code(r[6]), code(r[7]), code(r[8]), code(r[9]), code(r[10]), code(r[11]),
+                         code(r[12]), code(r[13]), code(r[14]), code(r[15]));
+}
 // Offsets of all rows in `column` are to fit 32 bits, see `offsets_fit`.
 FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t stride,
                                               const uint32_t* rows, uint32_t n, float* out) {
@@ -72,7 +89,8 @@ FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t str
     for (uint32_t i = 0; i < n; i += LANES) {
         const __mmask16 lanes = static_cast<__mmask16>(low_bits(std::min(n - i, LANES)));
         const __m512i at = _mm512_mullo_epi32(_mm512_maskz_loadu_epi32(lanes, rows + i), strides);
-        const __m512 x = _mm512_mask_i32gather_ps(nan, lanes, at, column, 4);
+        const __m512 x = n - i >= LANES ? load_cells(column, stride, rows + i)
+                                        : _mm512_mask_i32gather_ps(nan, lanes, at, column, 4);
         low = _mm512_min_ps(x, low);  // the second one if either is not a number
         high = _mm512_max_ps(x, high);
         n_missing += static_cast<uint32_t>(
@@ -96,9 +114,11 @@ FASTTREE_AVX512 inline CodeExtremes gather_codes_avx512(const uint8_t* codes, co
     __m128i low = _mm_set1_epi8(-1), high = _mm_setzero_si128();
     for (uint32_t i = 0; i < n; i += LANES) {
         const __mmask16 lanes = static_cast<__mmask16>(low_bits(std::min(n - i, LANES)));
-        const __m512i words = _mm512_mask_i32gather_epi32(
-            _mm512_setzero_si512(), lanes, _mm512_maskz_loadu_epi32(lanes, rows + i), codes, 1);
-        const __m128i x = _mm512_cvtepi32_epi8(words);
+        const __m128i x = n - i >= LANES
+            ? load_codes(codes, rows + i)
+            : _mm512_cvtepi32_epi8(_mm512_mask_i32gather_epi32(
+                _mm512_setzero_si512(), lanes, _mm512_maskz_loadu_epi32(lanes, rows + i), codes,
+                1));
         low = _mm_mask_min_epu8(low, lanes, low, x);
         high = _mm_max_epu8(high, x);
         _mm_mask_storeu_epi8(out + i, lanes, x);

@@ -1,13 +1,15 @@
 // Thresholds drawn about all features of a node at once, a lane per feature.
 //
-// Rows of X lie feature by feature, so a vector holds 16 features of a row: two walks along the
-// node's rows serve them all. Extremes, draws and sides are those of `gather`, `KeyedSampler` and
-// `mark_sides`, to the last bit.
+// Where a row's cells lie one after the other, a vector holds 16 features of it: two walks along
+// the node's rows serve them all. Extremes, draws and sides are those of `gather`, `KeyedSampler`
+// and `mark_sides`, to the last bit.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "engine/simd/bits.hpp"
+#include "engine/simd/sides.hpp"
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {
@@ -93,6 +95,32 @@ FASTTREE_AVX512 inline void mark_lanes(const float* X, ptrdiff_t row_stride, uin
     }
     _mm512_storeu_si512(draws.n_left, n_left);
 }
+// Those of some lanes in which at least `least` of n rows are on either side.
+FASTTREE_AVX512 inline uint32_t leaving_rows(uint32_t lanes, const int32_t* n_left, uint32_t n,
+                                             uint32_t least) {
+    const __m512i left = _mm512_loadu_si512(n_left);
+    const __m512i right = _mm512_sub_epi32(_mm512_set1_epi32(static_cast<int>(n)), left);
+    return _mm512_mask_cmpge_epi32_mask(static_cast<__mmask16>(lanes),
+                                        _mm512_min_epi32(left, right),
+                                        _mm512_set1_epi32(static_cast<int>(least)));
+}
+// Of up to 32 rows, of which `left` holds all lanes, those that go left in some.
+FASTTREE_AVX512 inline uint64_t sides_in_lanes(const uint16_t* left, uint32_t n, __m512i lanes) {
+    const __mmask32 rows = static_cast<__mmask32>(low_bits(n));
+    return _mm512_mask_test_epi16_mask(rows, _mm512_maskz_loadu_epi16(rows, left), lanes);
+}
+// Sides of the rows in a lane.
+FASTTREE_AVX512 inline void take_lane_sides(const uint16_t* left, uint32_t n, uint32_t lane,
+                                            uint64_t* sides) {
+    constexpr uint32_t HALF = WORD_BITS / 2;
+    const __m512i lanes = _mm512_set1_epi16(static_cast<short>(1u << lane));
+    for (uint32_t i = 0; i < n; i += WORD_BITS) {
+        sides[i / WORD_BITS] = sides_in_lanes(left + i, std::min(n - i, HALF), lanes);
+        if (n - i <= HALF) break;
+        sides[i / WORD_BITS] |=
+            sides_in_lanes(left + i + HALF, std::min(n - i - HALF, HALF), lanes) << HALF;
+    }
+}
 #else
 // Declared for who would call them; nobody does without vectors.
 void find_extremes(const float* X, ptrdiff_t row_stride, uint32_t n_lanes, const uint32_t* rows,
@@ -100,6 +128,8 @@ void find_extremes(const float* X, ptrdiff_t row_stride, uint32_t n_lanes, const
 void draw_lanes(uint64_t key, uint32_t first_feature, LaneDraws& out);
 void mark_lanes(const float* X, ptrdiff_t row_stride, uint32_t n_lanes, const uint32_t* rows,
                 uint32_t n, LaneDraws& draws, uint16_t* left);
+uint32_t leaving_rows(uint32_t lanes, const int32_t* n_left, uint32_t n, uint32_t least);
+void take_lane_sides(const uint16_t* left, uint32_t n, uint32_t lane, uint64_t* sides);
 #endif
 
 }  // namespace fasttree

@@ -147,12 +147,23 @@ struct ItemVector<8> {
     }
 };
 
+// No more items than a vector holds.
+template <class Item>
+FASTTREE_AVX512 inline void divide_vector_avx512(Item* items, uint32_t n, uint64_t left) {
+    using Vector = ItemVector<sizeof(Item)>;
+    const __m512i vector = Vector::load(low_bits(n), items);
+    const uint32_t n_left = static_cast<uint32_t>(__builtin_popcountll(left));
+    Vector::store(low_bits(n_left), items, Vector::pack(left, vector));
+    Vector::store(low_bits(n - n_left), items + n_left, Vector::pack(low_bits(n) & ~left, vector));
+}
+
 // Left items are stored behind what was read already; no store passes the end of the items.
 template <class Item>
 FASTTREE_AVX512 inline void divide_items_avx512(Item* items, uint32_t n, const uint64_t* left,
                                                 Item* scratch) {
     using Vector = ItemVector<sizeof(Item)>;
     constexpr uint32_t LANES = Vector::LANES;
+    if (n <= LANES) return divide_vector_avx512(items, n, left[0]);
     uint32_t l = 0, r = 0;
     for (uint32_t i = 0; i < n; i += LANES) {
         const uint64_t lanes = low_bits(std::min(n - i, LANES));
