@@ -18,6 +18,8 @@ class BlockSplitterOf final : public BlockSplitter {
     BlockScan<Acc> block_scan_;
     Block* block_ = nullptr;
     uint64_t held_ = 0;  // the node that the accumulator holds
+    std::vector<typename Acc::Cell> bit_cells_;
+    std::vector<uint32_t> bits_;  // that a screen left
 
 public:
     explicit BlockSplitterOf(ScannerOf<Acc>& scanner)
@@ -41,7 +43,7 @@ public:
         const bool found = sampler.visit([&](auto& features) {
             const double perfect =
                 features.is_ascending() ? acc_.perfect_score(rows, n) : INFINITE;
-            return find_split(rules, features, node, perfect, open.split);
+            return find_split(rules, features, node, perfect, rows, open.split);
         });
         if (!found) return false;
         const uint64_t left_members = block_->left_members(open.split, node.members);
@@ -68,7 +70,7 @@ private:
     // The best split of the features that the sampler names; see Splitter.find_split.
     template <class Sampler>
     bool find_split(const GrowthRules& rules, Sampler& sampler, Node& node, double perfect,
-                    Split& best) {
+                    const uint32_t* rows, Split& best) {
         best.feature = NO_FEATURE;
         best.score = MINUS_INFINITY;
         sampler.begin(node.key, node.n_known);
@@ -78,14 +80,11 @@ private:
                 sampler.found_constant();
                 continue;
             }
-            const Limits limits = rules.limits_of(node, f);
-            Candidate candidate;
-            candidate.score = rules.ties.to_beat(best.score, best.feature, f);
-            if (!scan(f, picked, limits, candidate)) continue;
-            take_candidate(picked, candidate, scanner_.groups(), f, best);
+            look(rules, node, f, picked, best);
             if (best.score >= perfect) break;
         }
         node.n_known = sampler.end();
+        if (block_->searches_bits) look_at_bits(rules, node, rows, best);
         if (best.feature == NO_FEATURE) return false;
         if (best.row_below != NO_ROW) {
             const Runs column = block_->values_of(best.feature);
@@ -93,6 +92,47 @@ private:
                 midpoint(column.value_of(best.row_below), column.value_of(best.row_above));
         }
         return true;
+    }
+
+    void look(const GrowthRules& rules, const Node& node, uint32_t f, const BlockRuns& picked,
+              Split& best) {
+        const Limits limits = rules.limits_of(node, f);
+        Candidate candidate;
+        candidate.score = rules.ties.to_beat(best.score, best.feature, f);
+        if (scan(f, picked, limits, candidate)) {
+            take_candidate(picked, candidate, scanner_.groups(), f, best);
+        }
+    }
+    // The columns of two values.
+    void look_at_bits(const GrowthRules& rules, const Node& node, const uint32_t* rows,
+                      Split& best) {
+        const BitColumns& columns = block_->bits();
+        bits_.clear();
+        screen(columns.rows(), rules.common_limits(), node, rows, best.score);
+        for (uint32_t bit : bits_) {
+            const uint32_t f = columns.features[bit];
+            if (f == BitColumns::NO_COLUMN) continue;
+            look(rules, node, f, block_->pick(f, node.members), best);
+        }
+    }
+    // Without scores of all columns, those that are not constant are left.
+    void screen(const BitRows& bits, const Limits& limits, const Node& node, const uint32_t* rows,
+                double floor) {
+        if constexpr (BitScores<Acc>::exists) {
+            if (!limits.checked()) {
+                bit_cells_.resize((bits.n_bits() + size_t{1}) * acc_.cell_size());
+                char* cells = reinterpret_cast<char*>(bit_cells_.data());
+                const BitCells<Acc> items(acc_, cells, bits.n_bits());
+                items.clear(0, bits.n_words);
+                items.fill({bits, 0, bits.n_words}, rows, node.size());
+                scanner_.screen_bits(cells, bits.n_bits(), limits, floor, bits_);
+                return;
+            }
+        }
+        for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) {
+            const uint64_t ones = block_->plane(bit) & node.members;
+            if (ones != 0 && ones != node.members) bits_.push_back(bit);
+        }
     }
 
     // In vectors where there are any, else over the listed runs.
