@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy
+import scipy.sparse
 import sklearn
 import sklearn.tree
 from sklearn.datasets import load_iris
@@ -384,6 +385,22 @@ def bar12_outputs(options):
         yield race_fits(f"{n_outputs} outputs, {task}", X, y, task, wanted)
 
 
+def bar13_one_hot(options):
+    """One-hot tables: float32, booleans and CSC (against float32); adult, kdd99 with --data"""
+    X, y = data.three_valued()
+    problems = [("three values", X, y, 10)]
+    for name, wanted in (("adult", 13), ("kdd99_10pct", 9)) if options.data else ():
+        frame, y, _ = data.read_one_hot(options.data, name)
+        problems.append((name, frame.to_numpy(np.float32), y, wanted))
+    for name, X, y, wanted in problems:
+        shape = "{} x {}".format(*X.shape)
+        yield race_fits(f"one-hot {name} {shape}", X, y, "classification", wanted)
+        fit = fasttree.tree.DecisionTreeClassifier(random_state=0).fit
+        for form, other in (("bool", X.astype(bool)), ("CSC", scipy.sparse.csc_matrix(X))):
+            matrix, ours = partial(fit, X, y), partial(fit, other, y)
+            yield Race(f"one-hot {name}, {form}", matrix, ours, 1 / 1.5)
+
+
 BARS = {
     "dense": bar1_dense,
     "tables": bar2_tables,
@@ -397,6 +414,7 @@ BARS = {
     "forests": bar10_forests,
     "random": bar11_random,
     "outputs": bar12_outputs,
+    "onehot": bar13_one_hot,
     "small": small_data,
 }
 

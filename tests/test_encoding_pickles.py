@@ -33,6 +33,13 @@ def dense_problem(n_rows=400):
     return X, rng.integers(0, 3, n_rows)
 
 
+def one_hot_problem(n_rows=400):
+    """The same beside many columns of two values."""
+    X, y = dense_problem(n_rows)
+    rng = np.random.default_rng(2)
+    return np.hstack([X, rng.integers(0, 2, (n_rows, 30)).astype(np.float32)]), y
+
+
 def sparse_problem(n_rows=600):
     """The same for nonzeros of both signs, explicit zeros and an empty column among them."""
     rng = np.random.default_rng(1)
@@ -103,6 +110,7 @@ def problems():
     yield "dense", *dense_problem(), clone(TREE)
     yield "few rows", *dense_problem(40), clone(TREE)
     yield "Fortran", np.asfortranarray(dense_problem()[0]), dense_problem()[1], clone(TREE)
+    yield "one-hot", *one_hot_problem(), clone(TREE)
     yield "regression", dense_problem()[0], dense_problem()[1] + 0.5, DecisionTreeRegressor()
     yield "sparse", *sparse_problem(), clone(TREE)
     table = object_array(random_table(np.random.default_rng(3)))
@@ -361,6 +369,27 @@ def test_what_was_tampered_with_is_refused(prepared, name):
     raw = pickle.dumps(Tampered(prepared._encoding, CHANGES[name]))
     with pytest.raises(ValueError, match=r"\w"):
         pickle.loads(raw)
+
+
+BITS = 4
+CHANGES_OF_BITS = {
+    "a column of more values": put("storage", 4, BITS),
+    "a column of two values as others": put("storage", 9, 0),
+    "no column of two values": put("storage", slice(5, None), 0),
+    "values of bits": put("n_values", 9, 1),
+    "a third value": put_cell(3, 9, SEVEN),
+    "an infinite value": lambda arguments: [
+        put_cell(row, 9, INFINITE)(arguments) for row in np.flatnonzero(arguments[0][:, 9])
+    ],
+}
+
+
+@pytest.mark.parametrize("name", CHANGES_OF_BITS)
+def test_bits_that_were_tampered_with_are_refused(name):
+    encoding = EncodedData(one_hot_problem()[0]).prepare()._encoding
+    assert (dict(encoding.made()[AUTO])["storage"][5:] == BITS).all()
+    with pytest.raises(ValueError, match=r"\w"):
+        pickle.loads(pickle.dumps(Tampered(encoding, CHANGES_OF_BITS[name])))
 
 
 def test_what_was_not_tampered_with_is_accepted(prepared):

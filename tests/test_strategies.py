@@ -46,6 +46,16 @@ def test_same_tree_on_larger_data(seed):
     same_under_all(random_problem(seed, rows=LARGE, min_samples_leaf=5))
 
 
+@pytest.mark.cases(300)
+def test_same_tree_of_columns_of_two_values(seed):
+    same_under_all(random_problem(seed, rows=(2, 300), one_hot=True))
+
+
+@pytest.mark.cases(40)
+def test_same_tree_of_columns_of_two_values_on_larger_data(seed):
+    same_under_all(random_problem(seed, rows=LARGE, min_samples_leaf=5, one_hot=True))
+
+
 @pytest.mark.parametrize("n_rows", [1, 2, 255, 256, 257, 600, 5000])
 def test_same_tree_whichever_way_values_are_told_apart(n_rows):
     rng = np.random.default_rng(n_rows)
@@ -143,6 +153,14 @@ def test_same_tree_on_any_processor(seed):
     assert_same(portable.tree_, problem.fit(fasttree.tree).tree_)
 
 
+@pytest.mark.cases(300)
+def test_same_tree_of_columns_of_two_values_on_any_processor(seed):
+    problem = random_problem(seed, rows=(2, 3000), one_hot=True)
+    with fasttree.config_context(simd="portable"):
+        portable = problem.fit(fasttree.tree)
+    assert_same(portable.tree_, problem.fit(fasttree.tree).tree_)
+
+
 def test_small_counts_beside_large_ones_on_any_processor():
     X = np.random.default_rng(0).permutation(100).reshape(-1, 1)
     y = np.where(X[:, 0] < 50, 1.0, 1e-15)
@@ -169,6 +187,14 @@ def test_replay(seed, strategy):
     assert_same(ours.tree_, problem.fit(sklearn.tree).tree_)
 
 
+@pytest.mark.cases(300)
+def test_replay_of_columns_of_two_values(seed):
+    problem = random_problem(seed, exact=True, one_hot=True)
+    with fasttree.config_context(sklearn_random_stream=True):
+        ours = problem.fit(fasttree.tree)
+    assert_same(ours.tree_, problem.fit(sklearn.tree).tree_)
+
+
 @each_strategy
 @pytest.mark.cases(2000)
 def test_every_split_is_the_best_split(seed, strategy):
@@ -176,6 +202,12 @@ def test_every_split_is_the_best_split(seed, strategy):
     with fasttree.config_context(strategy=strategy):
         fitted = problem.fit(fasttree.tree)
     judge(fitted, problem.X, problem.y, problem.sample_weight)
+
+
+@pytest.mark.cases(200)
+def test_every_split_on_two_values_is_the_best_split(seed):
+    problem = random_problem(seed, one_hot=True, ccp_alpha=0.0)
+    judge(problem.fit(fasttree.tree), problem.X, problem.y, problem.sample_weight)
 
 
 @pytest.mark.parametrize("n_rows", [40, 130, 700, 6000])

@@ -93,6 +93,17 @@ def binary(n_samples=2_000, n_features=60, seed=0):
     return X.astype(np.float32), (score > 0).astype(np.int64)
 
 
+def three_valued(n_samples=67_557, n_features=42, seed=0):
+    """Columns of three values each, one-hot, and three noisy classes told by pairs of columns."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(3, size=(n_samples, n_features))
+    score = 1.2 * rng.standard_normal(n_samples)
+    for pair, weight in enumerate((3, 2.5, 2, 1.5, 1, 1)):
+        score += weight * (values[:, 2 * pair] == values[:, 2 * pair + 1])
+    X = np.hstack([values == value for value in range(3)])
+    return X.astype(np.float32), np.digitize(score, np.quantile(score, [0.1, 0.35]))
+
+
 def many_classes(n_samples=20_000, n_features=16, n_classes=26, seed=0):
     """One Gaussian blob per class over integer columns, as in letter recognition."""
     rng = np.random.default_rng(seed)
@@ -190,6 +201,28 @@ def read_table(folder, name):
     if task == "regression":
         return X, target.to_numpy(np.float64), task
     return X, pd.factorize(target, sort=True)[0], task
+
+
+def read_one_hot(folder, name, n_quantiles=8):
+    """A real table as a frame of booleans: one for each label, of numbers for each quantile.
+
+    Returns
+    -------
+    frame : DataFrame of bool (n_samples, n_columns)
+    y : array (n_samples,)
+        As `read_table` returns it.
+    task : {"classification", "regression"}
+    """
+    import pandas as pd
+
+    frame, _, _ = read_frame(folder, name)
+    _, y, task = read_table(folder, name)
+    columns = {}
+    for column, values in frame.items():
+        if pd.api.types.is_numeric_dtype(values) and values.nunique() > n_quantiles:
+            values = pd.qcut(values, n_quantiles, duplicates="drop")
+        columns[column] = pd.get_dummies(values, dummy_na=values.isna().any())
+    return pd.concat(columns, axis=1), y, task
 
 
 def read_text(path, tfidf=True):

@@ -3,7 +3,7 @@ from libc.stddef cimport ptrdiff_t, size_t
 from libcpp cimport bool as cbool
 
 from fasttree.engine.core cimport AlignedBuffer
-from fasttree.engine.simd cimport SortBuffers
+from fasttree.engine.simd cimport Simd, SortBuffers
 from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t, uint8_t
 
@@ -11,12 +11,14 @@ from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t, uint8_t
 cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
     const uint32_t MAX_COUNTED
     const uint32_t TILE
+    const uint32_t MIN_BIT_COLUMNS
 
     cdef enum Storage:
         RAW
         COUNTED
         WIDE
         KEYED
+        BITS
 
     cdef cppclass Column:
         Storage storage
@@ -25,6 +27,7 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         vector[float] values
         AlignedBuffer[uint32_t] list
         cbool has_categories() noexcept
+        size_t n_coded() except +
 
     cdef cppclass DenseColumns:
         uint32_t n_rows
@@ -38,6 +41,10 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         float value(uint32_t row, uint32_t feature) noexcept
         void begin_encoding(uint32_t n_threads) noexcept
         uint32_t n_parts() noexcept
+        cbool begin_bits(uint32_t least) except +
+        uint32_t n_bit_steps() noexcept
+        void read_bits(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept
+        void settle_bits(uint32_t least) except +
         uint32_t begin_counting(uint32_t first, uint32_t last) except +
         uint32_t n_counted
         uint32_t n_wide

@@ -27,6 +27,7 @@ cdef extern from "engine/grow/rules.hpp" namespace "fasttree" nogil:
         void make_children(const Node& node, const Split& split, uint32_t middle, Node& left,
                            Node& right) noexcept
         Limits limits_of(const Node& node, uint32_t feature) noexcept
+        Limits common_limits() noexcept
         void clip(const Node& node, vector[double]& value) noexcept
 
 

@@ -39,8 +39,8 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         uint32_t block_rows
         cbool fits_block(const Node& node) noexcept
         void open_block(Node& node) except +
-        unique_ptr[FeatureWalk] make_walk(FeatureSampler& sampler, Scanner& scanner,
-                                          Poll& poll) except +
+        unique_ptr[FeatureWalk] make_walk(FeatureSampler& sampler, Scanner& scanner, Poll& poll,
+                                          const Limits& limits) except +
         const uint32_t* rows(const Node& node) except +
         void begin_node(const Node& node) except +
         float value(uint32_t row, uint32_t feature) noexcept

@@ -10,6 +10,7 @@ its lists go to the fit's sample instead of being copied.
 """
 from fasttree.engine.columns cimport DenseColumns, SortedNonzeros, Storage
 from fasttree.engine.order cimport DenseSample
+from fasttree.engine.simd cimport Simd
 from fasttree.tree._options cimport FitOptions, Strategy
 from fasttree.utils._std cimport shared_ptr, vector
 from fasttree.utils._typedefs cimport float32_t, int32_t, int64_t, uint32_t
@@ -30,14 +31,15 @@ cdef class DenseColumnsOwner:
     cdef dict arrays                       # what pickles hold, as far as it was asked for
     cdef object borrowed                   # keeps memory that the columns refer to
 
-    cdef int encode(self, Strategy strategy, bint with_keys, int n_threads) except -1
+    cdef int encode(self, FitOptions options) except -1
+    cdef int find_bits(self, Strategy strategy, Simd simd, int n_threads) except -1
     cdef int keep_codes(self, int n_threads) except -1
     cdef int count(self, int n_threads) except -1
     cdef int count_few(self, int n_threads) except -1
     cdef int add_lists(self, Storage storage, int n_threads) except -1
     cdef object view(self, const void* items, size_t n_bytes, dtype)
     cdef dict made(self)
-    cdef int borrow(self, dict made, int n_threads) except -1
+    cdef int borrow(self, dict made, Strategy strategy, int n_threads) except -1
     cdef int check(self, int n_threads) except -1
 
 

@@ -14,12 +14,12 @@ from libc.stddef cimport ptrdiff_t, size_t
 from scipy.sparse import issparse
 
 from fasttree.engine.columns cimport (
-    COMPARED_TOGETHER, COUNTED, KEYED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes, SparseData,
-    are_consistent, borrow_codes,
+    BITS, COMPARED_TOGETHER, COUNTED, KEYED, MAX_COUNTED, MIN_BIT_COLUMNS, RAW, TILE, WIDE,
+    BorrowedCodes, SparseData, are_consistent, borrow_codes,
 )
 from fasttree.engine.core cimport AlignedBuffer, filtering_pays
 from fasttree.engine.order cimport UNSORTED
-from fasttree.engine.simd cimport SortBuffers
+from fasttree.engine.simd cimport SortBuffers, best_simd
 from fasttree.tree._options cimport AUTO, CODES, COUNT, PRESORT, SORT
 from fasttree.utils._std cimport make_shared
 from fasttree.utils._typedefs cimport uint8_t
@@ -28,7 +28,8 @@ from fasttree.utils._finite import SOME_INFINITE, value_kind
 from fasttree.utils._threads import effective_n_threads
 
 # How columns may be stored under each strategy.
-STORAGES = {AUTO: (RAW, COUNTED), COUNT: (COUNTED, WIDE), PRESORT: (RAW,), SORT: (RAW,)}
+STORAGES = {AUTO: (RAW, COUNTED, BITS), COUNT: (COUNTED, WIDE, BITS), PRESORT: (RAW,),
+            SORT: (RAW,)}
 
 
 def encoding_of(X, n_categories=None, is_shared=False):
@@ -141,13 +142,17 @@ cdef class ColumnsMemory:
 
 cdef class DenseColumnsOwner:
 
-    cdef int encode(self, Strategy strategy, bint with_keys, int n_threads) except -1:
+    cdef int encode(self, FitOptions options) except -1:
         """Store every column in the way its search reads it."""
         cdef DenseColumns* columns = self.columns.get()
-        cdef int part, n_parts
+        cdef Strategy strategy = options.strategy
+        cdef bint with_keys = options.with_keys
+        cdef int part, n_parts, n_threads = options.n_threads
         cdef uint32_t step, n_steps
         columns.begin_encoding(n_threads)
         n_parts = columns.n_parts()
+        if (strategy == AUTO or strategy == COUNT) and not with_keys:
+            self.find_bits(strategy, options.simd, n_threads)
         if strategy == AUTO or strategy == COUNT or strategy == CODES:
             if columns.rows.size() <= MAX_COUNTED:
                 self.count_few(n_threads)
@@ -166,6 +171,21 @@ cdef class DenseColumnsOwner:
                 columns.interleave(part, step, n_steps)
             poll()
         columns.end_interleaving(with_keys)
+        return 0
+
+    cdef int find_bits(self, Strategy strategy, Simd simd, int n_threads) except -1:
+        """Store columns of two values as bits, if there are enough of them."""
+        cdef DenseColumns* columns = self.columns.get()
+        cdef int part, n_parts = columns.n_parts()
+        cdef uint32_t least = 1 if strategy == COUNT else MIN_BIT_COLUMNS
+        cdef uint32_t step, n_steps = columns.n_bit_steps()
+        if not columns.begin_bits(least):
+            return 0
+        for step in range(n_steps):
+            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
+                columns.read_bits(simd, part, step, n_steps)
+            poll()
+        columns.settle_bits(least)
         return 0
 
     cdef int keep_codes(self, int n_threads) except -1:
@@ -251,8 +271,8 @@ cdef class DenseColumnsOwner:
         cdef DenseColumns* columns = self.columns.get()
         cdef size_t n_rows = columns.n_rows, n_features = columns.columns.size()
         if self.arrays is None:
-            values = [self.view(columns.columns[f].values.data(),
-                                4 * columns.columns[f].values.size(), np.float32)
+            values = [self.view(columns.columns[f].values.data(), 4 * columns.columns[f].n_coded(),
+                                np.float32)
                       for f in range(n_features)]
             self.arrays = {
                 "storage": np.array([columns.columns[f].storage for f in range(n_features)],
@@ -270,7 +290,7 @@ cdef class DenseColumnsOwner:
             ]
         return dict(self.arrays)
 
-    cdef int borrow(self, dict made, int n_threads) except -1:
+    cdef int borrow(self, dict made, Strategy strategy, int n_threads) except -1:
         """The reverse; what does not fit together is a ValueError."""
         cdef DenseColumns* columns = self.columns.get()
         cdef BorrowedCodes codes
@@ -286,8 +306,13 @@ cdef class DenseColumnsOwner:
             made, "codes", np.uint8, n_rows * np.count_nonzero(storage == COUNTED), kept)
         codes.wide_codes = <const uint32_t*> checked(
             made, "wide_codes", np.uint32, n_rows * np.count_nonzero(storage == WIDE), kept)
+        if BITS in storage:
+            columns.begin_encoding(n_threads)
+            self.find_bits(strategy, best_simd(), n_threads)
+            columns.begin_encoding(1)
         if not borrow_codes(codes, deref(columns)):
-            raise ValueError("A column of encoded data has more values than it can have.")
+            raise ValueError("A column of encoded data is not stored as its cells demand, or has "
+                             "more values than it can have.")
         if "lists" in made:
             lists = dict(enumerate(made["lists"]))
             self.is_listed = True
@@ -358,7 +383,7 @@ cdef class DenseEncoding(Encoding):
         cdef int n_threads = options.n_threads
         if not self.is_shared:
             owner = self.make_owner(&rows)
-            owner.encode(strategy, with_keys, n_threads)
+            owner.encode(options)
             if options.with_lists:
                 owner.add_lists(RAW, n_threads)
             return owner
@@ -367,7 +392,7 @@ cdef class DenseEncoding(Encoding):
             owner = self.owners.pop((strategy, with_keys), None)
             if owner is None:
                 owner = self.make_owner(NULL)
-                owner.encode(strategy, with_keys, n_threads)
+                owner.encode(options)
             if options.with_lists and not owner.is_listed:
                 owner.add_lists(RAW, n_threads)
             self.owners[strategy, with_keys] = owner
@@ -389,7 +414,7 @@ cdef class DenseEncoding(Encoding):
             if not np.isin(arrays["storage"], STORAGES[strategy]).all():
                 raise ValueError("Encoded data are not stored as their strategy demands.")
             owner = self.make_owner(NULL)
-            owner.borrow(arrays, n_threads)
+            owner.borrow(arrays, strategy, n_threads)
             self.owners[strategy, False] = owner
 
     def prepare(self, int n_threads):
@@ -399,6 +424,7 @@ cdef class DenseEncoding(Encoding):
         options.with_lists = True
         options.with_keys = False
         options.n_threads = n_threads
+        options.simd = best_simd()
         self.encoded(rows, options)
 
     cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,

@@ -114,7 +114,7 @@ cdef class Splitter:
         self.partitioner.attach(deref(self.scanner))
         self.columns = self.partitioner.columns.get()
         self.walk = move(self.columns.make_walk(deref(self.sampler), deref(self.scanner),
-                                                self.steps.poll))
+                                                self.steps.poll, self.rules.common_limits()))
         return 0
 
     cdef Splitter clone(self):

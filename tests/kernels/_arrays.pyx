@@ -163,6 +163,13 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         uint32_t n, n_missing
     void c_order_codes "fasttree::order_codes"(
         Simd simd, const uint8_t* codes, uint32_t n, uint32_t n_numbers, BlockOrder& out)
+    void c_order_bits "fasttree::order_bits"(
+        Simd simd, uint64_t bits, uint32_t n, BlockOrder& out)
+    void c_transpose_bits "fasttree::transpose_bits"(Simd simd, uint64_t* square)
+    cdef cppclass FloatMatrix:
+        const float* cells
+        ptrdiff_t row_stride, column_stride
+        uint32_t n_rows, n_columns
     void c_pick "fasttree::pick"(
         Simd simd, const BlockOrder& feature, uint64_t members, uint32_t n, BlockRuns& out)
 
@@ -175,6 +182,10 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
     void c_share_out "fasttree::tests::share_out"(
         ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
         int32_t* times) except +
+    cbool c_find_bits "fasttree::tests::find_bits"(
+        Simd simd, const FloatMatrix& X, uint32_t n_parts, uint32_t least,
+        vector[uint32_t]& columns, vector[float]& low, vector[float]& high,
+        vector[uint64_t]& words) except +
     uint32_t c_n_interleaving_steps "fasttree::tests::n_interleaving_steps"(
         uint32_t n_rows, uint32_t n_features, int storage) except +
     int c_RAW "fasttree::RAW", c_COUNTED "fasttree::COUNTED"
@@ -605,6 +616,28 @@ def divide(Simd simd, entries, sizes, begin, sides, uint32_t kept_side, cbool wi
 
 # ---- codes
 
+def transpose_bits(Simd simd, const uint64_t[::1] square):
+    cdef uint64_t[::1] out = np.array(square)
+    c_transpose_bits(simd, &out[0])
+    return np.asarray(out)
+
+
+def find_bits(Simd simd, const float[:, :] X, uint32_t n_parts, uint32_t least):
+    """(column, -1 if there is none; low; high) by bit, words by row; None if there are too few."""
+    cdef FloatMatrix matrix
+    cdef vector[uint32_t] columns
+    cdef vector[float] low, high
+    cdef vector[uint64_t] words
+    matrix.cells = &X[0, 0]
+    matrix.row_stride = X.strides[0] // <ptrdiff_t>sizeof(float)
+    matrix.column_stride = X.strides[1] // <ptrdiff_t>sizeof(float)
+    matrix.n_rows, matrix.n_columns = X.shape[0], X.shape[1]
+    if not c_find_bits(simd, matrix, n_parts, least, columns, low, high, words):
+        return None
+    return (np.array(columns, np.uint32).view(np.int32), np.array(low, np.float32),
+            np.array(high, np.float32), np.array(words, np.uint64).reshape(X.shape[0], -1))
+
+
 cdef class FewValues:
     cdef CppFewValues table
 
@@ -657,6 +690,12 @@ def order_codes(Simd simd, const uint8_t[::1] codes, uint32_t n_numbers):
     cdef BlockOrder order
     c_order_codes(simd, &codes[0], len(codes), n_numbers, order)
     return np.array(<uint8_t[:64]>order.order)[:len(codes)], order.boundaries, order.n_missing
+
+
+def order_bits(Simd simd, uint64_t bits, uint32_t n):
+    cdef BlockOrder order
+    c_order_bits(simd, bits, n, order)
+    return np.array(<uint8_t[:64]>order.order)[:n], order.boundaries, order.n_missing
 
 
 def pick(Simd simd, const uint8_t[::1] order, uint64_t boundaries, uint32_t n_missing,

@@ -47,6 +47,9 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
     cdef cppclass BlockBest:
         double score
         uint32_t feature, n_left
+    cdef cppclass BitRows:
+        const uint64_t* words
+        uint32_t n_words
     cdef cppclass Keys:
         const uint32_t* keys
         uint32_t n, n_buckets
@@ -71,6 +74,8 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
                          Candidate& best)
         cbool block_search(const uint8_t* codes, uint32_t n_features, const uint32_t* rows,
                            uint32_t n, uint64_t members, BlockBest& best) except +
+        void bit_cells(const BitRows& bits, vector[int64_t]& cells)
+        void screen_bits(const BitRows& bits, uint32_t leaf, double floor, vector[uint32_t]& found)
         cbool key_scan(const Keys& keys, Candidate& best)
     unique_ptr[Probe] make_probe(const string& criterion, const Targets& t) except +
 
@@ -227,6 +232,21 @@ cdef class Node:
         if best.feature == 0xffffffff:
             return ()
         return best.feature, best.n_left, best.score
+
+    def bit_cells(self, const uint64_t[:, ::1] words):
+        """[bit, value, item]; the third value is that of missing cells."""
+        cdef BitRows bits
+        cdef vector[int64_t] cells
+        bits.words, bits.n_words = &words[0, 0], words.shape[1]
+        self.probe.get().bit_cells(bits, cells)
+        return np.array(cells, np.int64).reshape(64 * words.shape[1], 3, -1)
+
+    def screen_bits(self, const uint64_t[:, ::1] words, uint32_t leaf, double floor):
+        cdef BitRows bits
+        cdef vector[uint32_t] found
+        bits.words, bits.n_words = &words[0, 0], words.shape[1]
+        self.probe.get().screen_bits(bits, leaf, floor, found)
+        return list(found)
 
     def key_scan(self, const uint32_t[::1] keys, uint32_t n_buckets, int shift, double best):
         """(rows on the left, positions next to the threshold, score) of the best, or None.

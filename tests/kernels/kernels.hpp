@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/columns/bit_columns.hpp"
 #include "engine/columns/dense.hpp"
 #include "engine/columns/distinct_texts.hpp"
 #include "engine/columns/few_values.hpp"
@@ -23,9 +24,12 @@
 #include "engine/order/packed_rows.hpp"
 #include "engine/order/partition.hpp"
 #include "engine/prune/wide.hpp"
+#include "engine/scan/bit_cells.hpp"
+#include "engine/scan/bit_screen.hpp"
 #include "engine/scan/block_scan.hpp"
 #include "engine/scan/block_search.hpp"
 #include "engine/scan/bounds.hpp"
+#include "engine/scan/cells.hpp"
 #include "engine/scan/key_scan.hpp"
 #include "engine/scan/node_classes.hpp"
 #include "engine/scan/skip.hpp"
@@ -36,6 +40,7 @@
 #include "engine/score/lane_counts.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/score/side_counts.hpp"
+#include "engine/simd/bit_rows.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/fast_log.hpp"
 #include "engine/simd/gather.hpp"
@@ -64,6 +69,27 @@ inline uint32_t n_interleaving_steps(uint32_t n_rows, uint32_t n_features, int s
     columns.rows.resize(n_rows);
     for (Column& col : columns.columns) col.storage = static_cast<Storage>(storage);
     return columns.n_interleaving_steps();
+}
+// Columns of two values among those of X, read in parts; by bit the column, NO_COLUMN if there is
+// none, and its values. False if there are fewer than `least`.
+inline bool find_bits(Simd simd, const FloatMatrix& X, uint32_t n_parts, uint32_t least,
+                      std::vector<uint32_t>& columns, std::vector<float>& low,
+                      std::vector<float>& high, std::vector<uint64_t>& words) {
+    BitColumns bits;
+    if (!bits.begin(X, n_parts, least, [](uint32_t) { return false; })) return false;
+    for (uint32_t part = 0; part < n_parts; ++part) {
+        bits.read(simd, X, part, size_t{X.n_rows} * part / n_parts,
+                  size_t{X.n_rows} * (part + 1) / n_parts);
+    }
+    if (!bits.settle(least)) return false;
+    columns = bits.features;
+    for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) {
+        low.push_back(bits.low(bit));
+        high.push_back(bits.high(bit));
+    }
+    const BitRows rows = bits.rows();
+    words.assign(rows.words, rows.words + size_t{X.n_rows} * rows.n_words);
+    return true;
 }
 // How often each thread is called; thread `fails` throws.
 inline void on_threads(int n_threads, int fails, int32_t* times) {

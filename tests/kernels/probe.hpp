@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels.hpp"
@@ -40,6 +41,11 @@ public:
     // the block does not fit this kernel. No feature: there is none.
     virtual bool block_search(const uint8_t* codes, uint32_t n_features, const uint32_t* rows,
                               uint32_t n, uint64_t members, BlockBest& best) = 0;
+    // Cells of columns of two values, [bit, value, item]; bits that the screen leaves, all if there
+    // is none.
+    virtual void bit_cells(const BitRows& bits, std::vector<int64_t>& cells) = 0;
+    virtual void screen_bits(const BitRows& bits, uint32_t leaf, double floor,
+                             std::vector<uint32_t>& found) = 0;
     // Likewise of the node's rows by their keys.
     virtual bool key_scan(const Keys& keys, Candidate& best) = 0;
 };
@@ -48,6 +54,7 @@ public:
 class BlockOfCodes final : public BlockSource {
     const uint8_t* codes_;  // [n_features, n]
     const uint32_t n_;
+    const BitColumns no_bits_;
 
 public:
     BlockOfCodes(const uint8_t* codes, uint32_t n) : codes_(codes), n_(n) {}
@@ -56,6 +63,7 @@ public:
     }
     Runs values_of(uint32_t) const override { return {}; }
     const float* number_of(uint32_t, uint32_t) const override { return nullptr; }
+    const BitColumns& bits() const override { return no_bits_; }
 };
 
 template <class Acc>
@@ -72,6 +80,22 @@ class ProbeOf final : public Probe {
         else acc_.begin_pass(Runs{entries, n(), 0, nullptr, 1}, false);
     }
     uint32_t n() const { return static_cast<uint32_t>(rows_.size()); }
+
+    using Cell = typename Acc::Cell;
+    // In two shares of the words, each in two batches of rows.
+    std::vector<Cell> fill_bits(const BitRows& bits) {
+        const CellsOf<Acc> all(acc_);
+        std::vector<Cell> cells(all.bit_bytes(bits.n_bits()) / sizeof(Cell), Cell{1});
+        char* bytes = reinterpret_cast<char*>(cells.data());
+        const uint32_t half = bits.n_words / 2, first = n() / 3;
+        for (const auto& [begin, end] : {std::pair(0u, half), std::pair(half, bits.n_words)}) {
+            if (begin == end) continue;
+            all.clear_bits(bits.n_bits(), begin, end, bytes);
+            all.fill_bits(bits, begin, end, rows_.data(), first, bytes);
+            all.fill_bits(bits, begin, end, rows_.data() + first, n() - first, bytes);
+        }
+        return cells;
+    }
 
 public:
     explicit ProbeOf(const Targets& targets)
@@ -178,6 +202,27 @@ public:
             return true;
         }
         return false;
+    }
+    void bit_cells(const BitRows& bits, std::vector<int64_t>& cells) override {
+        if constexpr (Acc::has_cells) {
+            const std::vector<Cell> filled = fill_bits(bits);
+            const CellsOf<Acc> all(acc_);
+            std::vector<Cell> pair(3 * acc_.cell_size());
+            for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) {
+                all.pair(reinterpret_cast<const char*>(filled.data()), bits.n_bits(), bit,
+                         reinterpret_cast<char*>(pair.data()));
+                for (Cell item : pair) cells.push_back(static_cast<int64_t>(item));
+            }
+        }
+    }
+    void screen_bits(const BitRows& bits, uint32_t leaf, double floor,
+                     std::vector<uint32_t>& found) override {
+        if constexpr (BitScores<Acc>::exists) {
+            BitScreen screen;
+            screen.find(acc_, fill_bits(bits).data(), bits.n_bits(), leaf, floor, found);
+        } else {
+            for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) found.push_back(bit);
+        }
     }
     bool key_scan(const Keys& keys, Candidate& best) override {
         if constexpr (KeyScan<Acc>::exists) {

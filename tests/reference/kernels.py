@@ -38,6 +38,36 @@ def packed(bits):
     return np.packbits(padded, bitorder="little").view(np.uint32)
 
 
+def row_words(bits):
+    """Bit i of a row in word i // 64."""
+    padded = np.zeros((len(bits), -(-bits.shape[1] // 64) * 64), bool)
+    padded[:, : bits.shape[1]] = bits
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def random_two_valued(rng, n_rows, n_columns):
+    """Columns of two numbers, and others that are nearly such ones."""
+    pairs = [(0, 1), (0, 1), (-1, 1), (1, 2), (0.5, 0.25), (-0.0, 1), (np.nan, 1), (0, -0.0)]
+    X = np.empty((n_rows, n_columns), np.float32)
+    for f in range(n_columns):
+        low, high = pairs[rng.integers(len(pairs))]
+        X[:, f] = np.where(rng.random(n_rows) < rng.choice([0.0, 0.01, 0.5, 1.0]), high, low)
+        if rng.random() < 0.2:
+            X[rng.integers(n_rows), f] = rng.choice([0, 1, 2, -0.0, np.nan])
+    return X
+
+
+def two_valued(X):
+    """Columns of at most two numbers, of which each has one sign if it is zero."""
+    bits = np.ascontiguousarray(X).view(np.uint32)
+    return [
+        f
+        for f in range(X.shape[1])
+        if not np.isnan(X[:, f]).any()
+        and len(np.unique(X[:, f])) == len(np.unique(bits[:, f])) <= 2
+    ]
+
+
 def partition(entries, goes_left, boundary):
     """Entries on the left and on the right, each with the boundaries since its predecessor."""
     is_boundary, rows = entries >= boundary, entries % boundary

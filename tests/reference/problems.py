@@ -35,7 +35,9 @@ class Problem:
         return estimator.fit(self.X, self.y, sample_weight=self.sample_weight)
 
 
-def random_problem(seed, criteria=CRITERIA, exact=False, rows=(2, 60), n_outputs=None, **fixed):
+def random_problem(
+    seed, criteria=CRITERIA, exact=False, rows=(2, 60), n_outputs=None, one_hot=False, **fixed
+):
     """Draw a problem; ``fixed`` sets parameters of the estimator, whatever was drawn for them."""
     rng = np.random.default_rng([seed, 2024])
     criterion = str(rng.choice([c for c in criteria if not exact or c in EXACT_CRITERIA]))
@@ -43,6 +45,10 @@ def random_problem(seed, criteria=CRITERIA, exact=False, rows=(2, 60), n_outputs
     n_features = int(rng.integers(1, 9))
     n_outputs = n_outputs or int(rng.choice([1, 1, 1, 2]))
     X = random_table(rng, n_rows, n_features)
+    if one_hot:
+        X = np.column_stack([X[:, :2], one_hot_columns(rng, n_rows)])
+        X = np.array(X, np.float32, order=str(rng.choice(["C", "F"])))
+        n_features = X.shape[1]
     sample_weight = random_weights(rng, n_rows, exact)
     y = random_targets(rng, X, criterion, n_outputs, exact, sample_weight)
     params = random_params(rng, criterion, y, n_features, exact) | fixed
@@ -63,6 +69,19 @@ def random_table(rng, n_rows, n_features):
     return np.array(columns, dtype=rng.choice([np.float32, np.float64])).T.copy(
         order=str(rng.choice(["C", "F"]))
     )
+
+
+def one_hot_columns(rng, n_rows):
+    """Many columns of two values, groups of them one-hot; some are of one value, or of three."""
+    columns = []
+    for _ in range(rng.integers(3, 20)):
+        n_values = rng.integers(2, 9)
+        labels = rng.choice(n_values, n_rows, p=rng.dirichlet(np.full(n_values, 0.5)))
+        low, high = [(0, 1), (0, 1), (-1, 1), (2, 1)][rng.integers(4)]
+        columns += [np.where(labels == label, high, low) for label in range(n_values)]
+    X = np.array(columns, np.float32).T
+    X[rng.integers(n_rows), rng.integers(X.shape[1])] = rng.choice([7.0, -0.0, np.nan])
+    return X
 
 
 def _continuous(rng, n):

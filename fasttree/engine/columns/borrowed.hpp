@@ -1,5 +1,6 @@
 // Dense columns that another process has encoded: its codes and lists are referred to where they
-// lie, in a file mapped into memory for example, and compared with X.
+// lie, in a file mapped into memory for example, and compared with X. Bits are not: they are read
+// from X again, which takes no longer than the comparison.
 //
 // Columns that pass `are_consistent` can be searched safely, whoever made them: cells are finite,
 // missing or categories that exist; values ascend; a code is that of its cell's value; a list holds
@@ -18,7 +19,7 @@ namespace fasttree {
 // What a process hands on of its columns besides their lists.
 struct BorrowedCodes {
     const uint8_t* storage;      // [n_features]
-    const uint32_t* n_values;    // [n_features], distinct ones; 0: RAW
+    const uint32_t* n_values;    // [n_features], distinct ones; 0: RAW, BITS
     const float* values;         // of one column after the other
     const uint8_t* codes;        // [n_rows, n_counted]
     const uint32_t* wide_codes;  // [n_rows, n_wide]
@@ -28,13 +29,19 @@ static_assert(is_value<BorrowedCodes>);
 // Features that a thread compares together: a cache line of a row of X.
 constexpr uint32_t COMPARED_TOGETHER = 16;
 
-// Makes columns of all rows, of which nothing is made, those that were encoded; false if they
-// cannot be. The arrays have the sizes that `storage` and `n_values` imply.
+// Makes columns of all rows, of which nothing but bits is made, those that were encoded; false if
+// they cannot be. The arrays have the sizes that `storage` and `n_values` imply.
 inline bool borrow_codes(const BorrowedCodes& from, DenseColumns& out) {
     const float* values = from.values;
     for (uint32_t f = 0; f < out.columns.size(); ++f) {
         Column& col = out.columns[f];
         const uint32_t n = from.n_values[f];
+        const bool is_bits = col.storage == BITS;
+        if (is_bits != (from.storage[f] == BITS)) return false;
+        if (is_bits) {
+            if (n > 0) return false;
+            continue;
+        }
         col.storage = static_cast<Storage>(from.storage[f]);
         uint32_t most = 0;
         if (col.storage == COUNTED) {
@@ -130,7 +137,7 @@ inline bool is_in_order(DenseColumns& data, uint32_t feature, size_t begin, size
 // The same of whatever is stored of a column.
 inline bool is_consistent(DenseColumns& data, uint32_t feature, size_t begin, size_t end) {
     Column& col = data.columns[feature];
-    if (col.storage == RAW) {
+    if (col.storage == RAW || col.storage == BITS) {
         return has_valid_cells(data, feature, begin, end)
                && (col.list.get() == nullptr || is_in_order(data, feature, begin, end));
     }

@@ -3,6 +3,7 @@
 // Each column is stored in the way its search strategy reads it:
 //   COUNTED  few distinct values: uint8 codes, row-major over all such columns, so that one
 //            cache line serves a row;
+//   BITS     two values, if many columns are of two: a bit each, likewise;
 //   WIDE     the same with uint32 codes, for strategy="count";
 //   RAW      many: values as they are, and, if lists are asked for, a list of the rows in
 //            ascending order: numbers, categories, missing values;
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/columns/bit_columns.hpp"
 #include "engine/columns/few_values.hpp"
 #include "engine/core/keys.hpp"
 #include "engine/core/runs.hpp"
@@ -25,19 +27,20 @@
 namespace fasttree {
 
 constexpr uint32_t MAX_COUNTED = 256;  // codes of a COUNTED column, missing included
+constexpr uint32_t MIN_BIT_COLUMNS = 16;  // fewer columns of two values are coded like others
 constexpr uint32_t TILE = 64;          // features that a thread counts together
 
-enum Storage : uint8_t { RAW, COUNTED, WIDE, KEYED };
+enum Storage : uint8_t { RAW, COUNTED, WIDE, KEYED, BITS };
 
 struct Column {
     Storage storage = RAW;
-    uint32_t slot = 0;               // in its code matrix; of KEYED ones in bytes
+    uint32_t slot = 0;               // in its code matrix; of KEYED ones in bytes, BITS: the bit
     uint32_t n_buckets = 0;          // KEYED: of its keys
     uint32_t first_other = 0;        // KEYED: the least key of what is not a number
     uint32_t n_categories = 0;       // categories the column may hold
-    std::vector<float> values;  // COUNTED, WIDE: distinct, ascending; missing has the code after
+    std::vector<float> values;  // coded: distinct, ascending; missing has the code after
     uint32_t n_category_values = 0;           // of them categories, at the end
-    bool has_missing = false;        // known of COUNTED, WIDE and listed columns
+    bool has_missing = false;        // known of coded and listed columns
     AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
     // Codes of the encoded rows, until they are interleaved; with keys they stay if those are all
     // rows. By row, where they are kept for questions that are drawn.
@@ -47,6 +50,8 @@ struct Column {
 
     bool has_categories() const noexcept { return n_categories > 0; }
     bool is_plain() const noexcept { return !has_missing && n_categories == 0; }
+    // Values that codes tell apart: none of RAW, BITS.
+    size_t n_coded() const { return storage == BITS ? 0 : values.size(); }
     uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_category_values; }
 };
 
@@ -59,6 +64,7 @@ public:
     std::vector<Column> columns;
     AlignedBuffer<uint8_t> codes;                  // [n_rows, pitch], of `rows` only
     AlignedBuffer<uint32_t> wide_codes;            // [n_rows, n_wide]
+    BitColumns bits;                               // of all rows
     uint32_t n_counted = 0, n_wide = 0;
     uint32_t pitch = 0;                            // bytes of a row of codes, and keys if any
 
@@ -89,11 +95,42 @@ public:
     uint32_t n_parts() const noexcept { return n_parts_; }
     size_t part_begin(uint32_t part) const { return rows.size() * part / n_parts_; }
 
+    // Columns of two values, if there are at least `least`: in parts of all rows of X.
+    bool begin_bits(uint32_t least) {
+        const bool pays = bits.begin(matrix(), n_parts_, least, [&](uint32_t f) {
+            return columns[f].has_categories();
+        });
+        if (!pays) bits = BitColumns();
+        return pays;
+    }
+    uint32_t n_bit_steps() const noexcept { return n_steps(columns.size()); }
+    void read_bits(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
+        const size_t n_pieces = static_cast<size_t>(n_parts_) * n_steps;
+        const size_t piece = static_cast<size_t>(part) * n_steps + step;
+        bits.read(simd, matrix(), part, n_rows * piece / n_pieces, n_rows * (piece + 1) / n_pieces);
+    }
+    void settle_bits(uint32_t least) {
+        if (!bits.settle(least)) {
+            bits = BitColumns();
+            return;
+        }
+        for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) {
+            if (!bits.is_one(bit)) continue;
+            Column& col = columns[bits.features[bit]];
+            col.storage = BITS;
+            col.slot = bit;
+            col.values = {bits.low(bit)};
+            if (bits.high(bit) > bits.low(bit)) col.values.push_back(bits.high(bit));
+        }
+    }
+
     // Telling the values of features [first, last) apart, as long as they are few: in shares, TILE
     // features in a part of the rows, codes in order of appearance; then, of each feature, all
     // together. Returns the number of shares.
     uint32_t begin_counting(uint32_t first, uint32_t last) {
-        for (uint32_t f = first; f < last; ++f) columns[f].narrow.reserve(rows.size());
+        for (uint32_t f = first; f < last; ++f) {
+            if (columns[f].storage != BITS) columns[f].narrow.reserve(rows.size());
+        }
         const uint32_t n_shares = (last - first + TILE - 1) / TILE * n_parts_;
         counted_begin_ = first;
         counted_end_ = last;
@@ -122,6 +159,7 @@ public:
             const size_t size = std::min(block, end - start);
             for (uint32_t k = 0; k < n; ++k) {
                 Column& col = columns[first + k];
+                if (col.storage == BITS) continue;
                 found[k].encode(column(first + k), row_stride, rows.data() + start, size,
                                 col.has_categories(), MAX_COUNTED, col.narrow.get() + start);
             }
@@ -130,6 +168,7 @@ public:
     // Makes a feature COUNTED if its values are few.
     void settle_codes(uint32_t feature) {
         Column& col = columns[feature];
+        if (col.storage == BITS) return;
         const uint32_t at = feature - counted_begin_;
         const auto found = [&](uint32_t part) -> const FewValues& {
             return found_[at / TILE * n_parts_ + part][at % TILE];
@@ -161,6 +200,7 @@ public:
         uint32_t keys[MAX_COUNTED];  // distinct
         for (uint32_t f = first; f < last; ++f) {
             Column& col = columns[f];
+            if (col.storage == BITS) continue;
             const float* x = column(f);
             for (uint32_t i = 0; i < n; ++i) {
                 const float cell = x[static_cast<ptrdiff_t>(rows[i]) * row_stride];
@@ -264,7 +304,9 @@ public:
     }
     uint32_t n_interleaving_steps() const noexcept {
         return n_steps(std::count_if(columns.begin(), columns.end(),
-                                     [](const Column& col) { return col.storage != RAW; }));
+                                     [](const Column& col) {
+                                         return col.storage != RAW && col.storage != BITS;
+                                     }));
     }
     // Moves the codes of a step of a part there.
     void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
@@ -275,10 +317,7 @@ public:
             for (const Column& col : columns) {
                 if (col.storage == COUNTED) {
                     const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
-                    uint8_t* from = col.narrow.get();
-                    for (size_t i = start; i < end; ++i) from[i] = rank[from[i]];
-                    scatter(start, end, codes.get() + col.slot, pitch,
-                            [=](size_t i) { return from[i]; });
+                    interleave_codes(rank, col.narrow.get(), start, end, codes.get() + col.slot);
                 } else if (col.storage == KEYED) {
                     const uint32_t* from = col.wide.get();
                     scatter(start, end, reinterpret_cast<uint32_t*>(codes.get() + col.slot),
@@ -318,10 +357,20 @@ public:
     }
 
 private:
+    FloatMatrix matrix() const {
+        return {X, row_stride, column_stride, n_rows, static_cast<uint32_t>(columns.size())};
+    }
+
     uint32_t n_parts_ = 1;
     uint32_t counted_begin_ = 0, counted_end_ = 0;  // features being counted
     std::vector<std::vector<FewValues>> found_;     // [share, feature of its tile]
 
+    // Codes in order of appearance become ranks, which stay where they were, too.
+    void interleave_codes(const uint8_t* rank, uint8_t* from, size_t start, size_t end,
+                          uint8_t* to) const noexcept {
+        for (size_t i = start; i < end; ++i) from[i] = rank[from[i]];
+        scatter(start, end, to, pitch, [=](size_t i) { return from[i]; });
+    }
     template <class Code, class From>
     void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {
         const uint32_t* at = rows.data();

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/simd/bit_rows.hpp"
+
 namespace fasttree {
 
 class Cells {
@@ -20,6 +22,16 @@ public:
                       const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
                       char* cells) const = 0;
     virtual uint32_t n_rows(const char* cell) const = 0;
+    // Of columns of two values (scan/bit_cells.hpp): bytes of the cells of n_bits of them; sets
+    // those in words [first, last) to zero; adds rows to them; subtracts others; copies the cells
+    // of a bit's two values, and an empty one.
+    virtual size_t bit_bytes(uint32_t n_bits) const = 0;
+    virtual void clear_bits(uint32_t n_bits, uint32_t first, uint32_t last, char* cells) const = 0;
+    virtual void fill_bits(const BitRows& bits, uint32_t first, uint32_t last,
+                           const uint32_t* rows, uint32_t n, char* cells) const = 0;
+    virtual void subtract_bits(uint32_t n_bits, uint32_t first, uint32_t last, const char* others,
+                               char* cells) const = 0;
+    virtual void pair(const char* cells, uint32_t n_bits, uint32_t bit, char* out) const = 0;
     // table -= other, both of n_bytes.
     virtual void subtract(char* table, const char* other, size_t n_bytes) const = 0;
 };

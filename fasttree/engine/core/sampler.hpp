@@ -80,6 +80,8 @@ public:
     std::vector<uint32_t> known(uint32_t n_known) const {
         return {constants_.begin(), constants_.begin() + n_known};
     }
+    // Says that a feature is searched elsewhere. No node visits it; all are visited otherwise.
+    void set_apart(uint32_t feature) { is_constant_[feature] = 1; }
     void assume_known(const std::vector<uint32_t>& constants) {
         begin(0, 0);
         constants_ = constants;
@@ -220,6 +222,8 @@ public:
     void assume_known(const std::vector<uint32_t>& constants) {
         visit([&](auto& s) { s.assume_known(constants); });
     }
+    // Says that a feature is searched elsewhere, of a sampler that visits all in ascending order.
+    void set_apart(uint32_t feature) { std::get<KeyedSampler>(kind_).set_apart(feature); }
     // Draws of the random splitter.
     double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept {
         return visit([=](auto& s) { return s.threshold(key, feature, low, high); });

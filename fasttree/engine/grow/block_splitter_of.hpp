@@ -21,6 +21,8 @@ class BlockSplitterOf final : public BlockSplitter {
     Block* block_ = nullptr;
     uint64_t held_ = 0;  // the node that the accumulator holds
     const float *below_, *above_;  // neighbours of the threshold, or null
+    std::vector<typename Acc::Cell> bit_cells_;
+    std::vector<uint32_t> bits_;  // that a screen left
 
 public:
     explicit BlockSplitterOf(ScannerOf<Acc>& scanner)
@@ -71,8 +73,8 @@ private:
     template <class Sampler>
     bool searches_at_once(const GrowthRules& rules, Sampler& sampler, const Node& node) {
         if constexpr (BlockSearch<Acc>::exists) {
-            if (!sampler.is_ascending() || rules.min_samples_leaf > 1 || rules.monotonic_cst ||
-                rules.limits_of(node, 0).checked()) {
+            if (!sampler.is_ascending() || block_->searches_bits || rules.min_samples_leaf > 1 ||
+                rules.monotonic_cst || rules.limits_of(node, 0).checked()) {
                 return false;
             }
             sampler.begin(node.key, node.n_known);
@@ -112,14 +114,11 @@ private:
                 sampler.found_constant();
                 continue;
             }
-            const Limits limits = rules.limits_of(node, f);
-            Candidate candidate;
-            candidate.score = rules.ties.to_beat(best.score, best.feature, f);
-            if (!scan(f, picked, limits, candidate)) continue;
-            take_candidate(picked, candidate, scanner_.groups(), f, best);
+            look(rules, node, f, picked, best);
             if (best.score >= perfect) break;
         }
         node.n_known = sampler.end();
+        if (block_->searches_bits) look_at_bits(rules, node, rows, best);
         return best.feature != NO_FEATURE;
     }
 
@@ -134,6 +133,47 @@ private:
     }
     void settle_threshold(Split& best) const {
         if (below_ != nullptr) best.threshold = midpoint(*below_, *above_);
+    }
+
+    void look(const GrowthRules& rules, const Node& node, uint32_t f, const BlockRuns& picked,
+              Split& best) {
+        const Limits limits = rules.limits_of(node, f);
+        Candidate candidate;
+        candidate.score = rules.ties.to_beat(best.score, best.feature, f);
+        if (scan(f, picked, limits, candidate)) {
+            take_candidate(picked, candidate, scanner_.groups(), f, best);
+        }
+    }
+    // The columns of two values.
+    void look_at_bits(const GrowthRules& rules, const Node& node, const uint32_t* rows,
+                      Split& best) {
+        const BitColumns& columns = block_->bits();
+        bits_.clear();
+        screen(columns.rows(), rules.common_limits(), node, rows, best.score);
+        for (uint32_t bit : bits_) {
+            const uint32_t f = columns.features[bit];
+            if (f == BitColumns::NO_COLUMN) continue;
+            look(rules, node, f, block_->pick(f, node.members), best);
+        }
+    }
+    // Without scores of all columns, those that are not constant are left.
+    void screen(const BitRows& bits, const Limits& limits, const Node& node, const uint32_t* rows,
+                double floor) {
+        if constexpr (BitScores<Acc>::exists) {
+            if (!limits.checked()) {
+                bit_cells_.resize((bits.n_bits() + size_t{1}) * acc_.cell_size());
+                char* cells = reinterpret_cast<char*>(bit_cells_.data());
+                const BitCells<Acc> items(acc_, cells, bits.n_bits());
+                items.clear(0, bits.n_words);
+                items.fill({bits, 0, bits.n_words}, rows, node.size());
+                scanner_.screen_bits(cells, bits.n_bits(), limits, floor, bits_);
+                return;
+            }
+        }
+        for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) {
+            const uint64_t ones = block_->plane(bit) & node.members;
+            if (ones != 0 && ones != node.members) bits_.push_back(bit);
+        }
     }
 
     // In vectors where there are any, else over the listed runs.

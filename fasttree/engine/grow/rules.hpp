@@ -63,6 +63,13 @@ struct GrowthRules {
                 false, category_sets};
     }
 
+    // The limits of a feature as far as they are the same for all and known before growth;
+    // `checked` tells of those that are not.
+    Limits common_limits() const noexcept {
+        return {static_cast<uint32_t>(min_samples_leaf), min_weight_leaf, monotonic_cst ? 1 : 0,
+                0.0, 0.0, ties.replay, false, category_sets};
+    }
+
     // Keeps the value of a node within its bounds.
     void clip(const Node& node, std::vector<double>& value) const noexcept {
         if (!monotonic_cst) return;

@@ -7,9 +7,11 @@
 // feature, a few instructions with AVX-512.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "engine/columns/bit_columns.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/split.hpp"
 #include "engine/simd/bits.hpp"
@@ -39,6 +41,14 @@ inline void order_codes_portable(const uint8_t* codes, uint32_t n, uint32_t n_nu
         if (p == 0 || items[p] >> 8 != items[p - 1] >> 8) out.boundaries |= uint64_t{1} << p;
         out.n_missing += items[p] >> 8 >= static_cast<int>(n_numbers);
     }
+}
+
+// Order of n rows of a column of two values, given by bits.
+inline void order_bits_portable(uint64_t bits, uint32_t n, uint8_t* order) {
+    for (uint64_t zeros = ~bits & low_bits(n); zeros != 0; zeros &= zeros - 1) {
+        *order++ = static_cast<uint8_t>(lowest_bit(zeros));
+    }
+    for (; bits != 0; bits &= bits - 1) *order++ = static_cast<uint8_t>(lowest_bit(bits));
 }
 
 // A node of the block: its rows in ascending order of a feature.
@@ -92,6 +102,19 @@ FASTTREE_AVX512 inline void order_codes_avx512(const uint8_t* codes, uint32_t n,
     }
 }
 
+FASTTREE_AVX512 inline void order_bits_avx512(uint64_t bits, uint32_t n, uint8_t* order) {
+    alignas(64) static constexpr auto PLACES = [] {
+        std::array<uint8_t, BLOCK_ROWS> places{};
+        for (uint32_t i = 0; i < BLOCK_ROWS; ++i) places[i] = static_cast<uint8_t>(i);
+        return places;
+    }();
+    const __m512i places = _mm512_load_si512(PLACES.data());
+    const uint64_t zeros = ~bits & low_bits(n), n_zeros = __builtin_popcountll(zeros);
+    _mm512_storeu_si512(order, _mm512_maskz_compress_epi8(zeros, places));
+    _mm512_mask_storeu_epi8(order + n_zeros, low_bits(n - n_zeros),
+                            _mm512_maskz_compress_epi8(bits, places));
+}
+
 FASTTREE_AVX512 inline void pick_avx512(const BlockOrder& feature, uint64_t members, uint32_t n,
                                         BlockRuns& out) {
     const uint64_t all = low_bits(n);
@@ -117,6 +140,16 @@ inline void order_codes(Simd simd, const uint8_t* codes, uint32_t n, uint32_t n_
     order_codes_portable(codes, n, n_numbers, out);
 }
 
+inline void order_bits(Simd simd, uint64_t bits, uint32_t n, BlockOrder& out) {
+    const uint32_t n_zeros = n - static_cast<uint32_t>(__builtin_popcountll(bits));
+    out.boundaries = 1 | (n_zeros < n ? uint64_t{1} << n_zeros : 0);
+    out.n_missing = 0;
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return order_bits_avx512(bits, n, out.order);
+#endif
+    order_bits_portable(bits, n, out.order);
+}
+
 inline void pick(Simd simd, const BlockOrder& feature, uint64_t members, uint32_t n,
                  BlockRuns& out) {
 #if FASTTREE_X86
@@ -135,6 +168,7 @@ public:
     virtual Runs values_of(uint32_t feature) const = 0;  // a column, without entries
     // Where the value of a row is, if it is a number.
     virtual const float* number_of(uint32_t row, uint32_t feature) const = 0;
+    virtual const BitColumns& bits() const = 0;
 };
 
 // The block of one thread.
@@ -146,15 +180,20 @@ class Block {
     std::vector<uint8_t> place_;       // of a row of the block in `rows`
     BlockRuns picked_;
     uint32_t entries_[BLOCK_ROWS];
+    std::vector<uint64_t> planes_;     // of columns of two values: the bits of all rows, by place
 
 public:
+    bool searches_bits = false;        // nodes look at all columns of two values together
     uint32_t start = 0, end = 0;       // positions of its rows
     uint32_t rows[BLOCK_ROWS];         // ascending
 
     Block(BlockSource& source, Simd simd, uint32_t n_rows, uint32_t n_features)
-        : source_(source), simd_(simd), orders_(n_features), is_made_(n_features), place_(n_rows) {}
+        : source_(source), simd_(simd), orders_(n_features), is_made_(n_features), place_(n_rows),
+          planes_(source.bits().n_bits()) {}
 
     uint32_t n_features() const { return static_cast<uint32_t>(orders_.size()); }
+    const BitColumns& bits() const { return source_.bits(); }
+    uint64_t plane(uint32_t bit) const { return planes_[bit]; }
     uint32_t size() const { return end - start; }
     uint64_t all() const { return low_bits(size()); }
 
@@ -167,6 +206,7 @@ public:
             place_[rows[i]] = static_cast<uint8_t>(i);
         }
         std::fill(is_made_.begin(), is_made_.end(), 0);
+        make_planes();
     }
 
     // Rows of the members, ascending; returns their number.
@@ -232,6 +272,16 @@ public:
 
 private:
     static uint64_t bit(uint8_t place) { return uint64_t{1} << place; }
+
+    void make_planes() noexcept {
+        const BitRows bits = source_.bits().rows();
+        for (uint32_t w = 0; w < bits.n_words; ++w) {
+            uint64_t* square = &planes_[w * ROW_WORD];
+            std::fill_n(square, ROW_WORD, 0);
+            for (uint32_t i = 0; i < size(); ++i) square[i] = bits.row(rows[i])[w];
+            transpose_bits(simd_, square);
+        }
+    }
 };
 
 }  // namespace fasttree

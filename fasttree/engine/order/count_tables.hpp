@@ -2,6 +2,7 @@
 //
 // A table holds one cell of statistics per distinct value of every counted feature. It costs one
 // pass over the node's rows, or, next to a sibling, a subtraction from the parent's table.
+// Columns of two values stand in one piece at the end of a table, whatever the node's size.
 // Invariant: in a node's table exactly the features that `counts` chooses for the node's size,
 // and that were not known to be constant at its parent, hold valid cells.
 #pragma once
@@ -38,7 +39,7 @@ class CountTables {
     const Cells* cells_ = nullptr;
     bool forced_ = false;
     std::vector<size_t> offsets_;                 // of a feature's cells in a table
-    size_t bytes_ = 0, cell_ = 0;
+    size_t bytes_ = 0, cell_ = 0, bits_ = 0;      // of a table, of a cell; where bits begin
     std::vector<TableCells> pool_;
     std::vector<int> free_;
     std::vector<uint32_t> narrow_, wide_;         // counted features
@@ -57,7 +58,13 @@ public:
             bytes_ += feature_bytes(f);
             (storage == WIDE ? wide_ : narrow_).push_back(f);
         }
+        constexpr size_t CACHE_LINE = 64;
+        bits_ = (bytes_ + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+        if (with_bits()) bytes_ = bits_ + cells.bit_bytes(n_bits());
     }
+
+    bool with_bits() const noexcept { return cells_ != nullptr && n_bits() > 0; }
+    uint32_t n_bits() const noexcept { return data_->bits.n_bits(); }
 
     size_t feature_bytes(uint32_t f) const { return (data_->columns[f].values.size() + 1) * cell_; }
 
@@ -65,10 +72,12 @@ public:
     bool counts(uint32_t f, uint32_t n) const noexcept {
         if (bytes_ == 0) return false;
         const Column& col = data_->columns[f];
+        if (col.storage == BITS) return true;
         if (col.storage != COUNTED && col.storage != WIDE) return false;
         return pays(f, n);
     }
     bool any(uint32_t n) const noexcept {
+        if (with_bits()) return true;
         for (uint32_t f : narrow_) if (counts(f, n)) return true;
         for (uint32_t f : wide_) if (counts(f, n)) return true;
         return false;
@@ -97,6 +106,7 @@ public:
                   n_chosen, share, n_shares, poll);
         fill_kind(wide_, data_->wide_codes.get(), data_->n_wide, table, start, end, sampler,
                   n_chosen, share, n_shares, poll);
+        fill_bits(table, start, end, share, n_shares, poll);
     }
     // Gets a table for a node that has none, if counting pays for any feature; to be filled.
     bool begin_node(Node& node) {
@@ -151,6 +161,10 @@ public:
                           &offsets_[f], 1, cells);
         }
     }
+    void fill_all_bits(int table, uint32_t start, uint32_t end) {
+        Poll unwatched;
+        fill_bits(table, start, end, 0, 1, unwatched);
+    }
     // Whether the larger child is cheaper derived from its parent and sibling than counted;
     // `both` children need tables, or the larger alone.
     bool subtraction_pays(uint32_t n_larger, uint32_t n_smaller, bool both) const noexcept {
@@ -160,6 +174,10 @@ public:
             for (uint32_t f : *kind) {
                 if (counts(f, n_larger)) bytes += feature_bytes(f), ++n_features;
             }
+        }
+        if (with_bits()) {  // a word costs about as much as a feature
+            bytes += cells_->bit_bytes(n_bits());
+            n_features += data_->bits.rows().n_words;
         }
         const uint32_t n_saved = both ? n_larger : n_larger - n_smaller;
         return n_features > 0 &&
@@ -178,11 +196,23 @@ public:
                                   pool_[sibling].get() + offsets_[f], feature_bytes(f));
             }
         }
+        const auto [first, last] = words_of(share, n_shares);
+        if (first < last) {
+            cells_->subtract_bits(n_bits(), first, last, bit_cells(sibling),
+                                  pool_[table].get() + bits_);
+        }
     }
 
-    // A feature of a node as the scan reads it.
-    Counts view(int table, uint32_t f, uint32_t n) const {
+    // Those of the columns of two values.
+    const char* bit_cells(int table) const { return pool_[table].get() + bits_; }
+
+    // A feature of a node as the scan reads it; `pair` has room for the cells of two values.
+    Counts view(int table, uint32_t f, uint32_t n, char* pair) const {
         const Column& col = data_->columns[f];
+        if (col.storage == BITS) {
+            cells_->pair(bit_cells(table), n_bits(), col.slot, pair);
+            return {pair, col.values.data(), col.n_numbers(), n, 0, 0};
+        }
         const char* cells = pool_[table].get() + offsets_[f];
         const uint32_t n_values = static_cast<uint32_t>(col.values.size());
         uint32_t n_missing = col.has_missing ? cells_->n_rows(cells + n_values * cell_) : 0;
@@ -209,6 +239,26 @@ private:
     static size_t share_begin(const std::vector<uint32_t>& features, uint32_t share,
                               uint32_t n_shares) {
         return features.size() * share / n_shares;
+    }
+
+    // Words of the rows are the shares; there are none without bits.
+    std::pair<uint32_t, uint32_t> words_of(uint32_t share, uint32_t n_shares) const {
+        const uint32_t n_words = with_bits() ? data_->bits.rows().n_words : 0;
+        return {n_words * share / n_shares, n_words * (share + 1) / n_shares};
+    }
+    void fill_bits(int table, uint32_t start, uint32_t end, uint32_t share, uint32_t n_shares,
+                   Poll& poll) {
+        char* cells = pool_[table].get() + bits_;
+        const BitRows bits = data_->bits.rows();
+        const auto [first, last] = words_of(share, n_shares);
+        if (first == last) return;
+        cells_->clear_bits(n_bits(), first, last, cells);
+        const uint32_t stretch = std::max<uint32_t>(1024, STEPS_PER_LOOK / (last - first));
+        for (uint32_t n; start < end; start += n) {
+            n = std::min(stretch, end - start);
+            if (!poll.go_on(static_cast<uint64_t>(n) * (last - first))) return;
+            cells_->fill_bits(bits, first, last, sample_->rows.data() + start, n, cells);
+        }
     }
 
     template <class Code>

@@ -107,6 +107,9 @@ public:
         if (sample.has_list(feature)) {
             out.entries = sample.lists[feature].get() + start;
             out.n_missing = col.has_missing ? count_missing(out) : 0;
+        } else if (col.storage == BITS) {
+            sort_by_bit(col.slot, start, end);
+            out.n_missing = 0;
         } else if (col.storage == COUNTED) {
             out.n_missing = counting_sort(col, start, end);
         } else {
@@ -140,10 +143,13 @@ public:
         if (col.storage == COUNTED) return &col.values[*data.code(row, col.slot)];
         return data.column(feature) + static_cast<ptrdiff_t>(row) * data.row_stride;
     }
+    const BitColumns& bits() const override { return data.bits; }
     void make_order(const Block& block, uint32_t feature, BlockOrder& out) override {
         const Column& col = data.columns[feature];
         const uint32_t n = block.size();
-        if (col.storage == COUNTED) {
+        if (col.storage == BITS) {
+            order_bits(simd, block.plane(col.slot), n, out);
+        } else if (col.storage == COUNTED) {
             uint8_t codes[BLOCK_ROWS];
             for (uint32_t i = 0; i < n; ++i) codes[i] = *data.code(block.rows[i], col.slot);
             order_codes(simd, codes, n, col.n_numbers(), out);
@@ -204,11 +210,32 @@ private:
         return sum - rows_of_numbers;
     }
 
+    // The same of a column of two values.
+    void sort_by_bit(uint32_t bit, uint32_t start, uint32_t end) {
+        const BitRows bits = data.bits.rows();
+        uint32_t n = 0;
+        for (uint32_t value = 0; value < 2; ++value) {
+            const uint32_t first = n;
+            for (uint32_t i = start; i < end; ++i) {
+                const uint32_t row = sample.rows[i];
+                scratch[n] = row;
+                n += bits.bit(row, bit) == value;
+            }
+            if (n > first) scratch[first] |= BOUNDARY;
+        }
+    }
+
     void mark(const Split& split, uint32_t start, uint32_t end) {
         const Column& col = data.columns[split.feature];
         const uint32_t* node_rows = sample.rows.data();
         uint32_t* sides = go_left.data();
-        if (col.storage == COUNTED) {
+        if (col.storage == BITS) {
+            const BitRows bits = data.bits.rows();
+            BitWriter writer(sides);
+            for (uint32_t i = start; i < end; ++i) {
+                writer.put(node_rows[i], 1 - bits.bit(node_rows[i], col.slot));
+            }
+        } else if (col.storage == COUNTED) {
             uint8_t left[MAX_COUNTED + 1];
             const size_t n_values = col.values.size();
             for (size_t c = 0; c < n_values; ++c) left[c] = col.values[c] <= split.threshold;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/core/cells.hpp"
+#include "engine/scan/bit_cells.hpp"
 #include "engine/score/accumulator.hpp"
 #include "engine/simd/simd.hpp"
 
@@ -72,6 +73,22 @@ public:
     }
     uint32_t n_rows(const char* cell) const override {
         return acc_.cell_rows(reinterpret_cast<const Cell*>(cell));
+    }
+    size_t bit_bytes(uint32_t n_bits) const override { return (n_bits + size_t{1}) * bytes(); }
+    void clear_bits(uint32_t n_bits, uint32_t first, uint32_t last, char* cells) const override {
+        BitCells<Acc>(acc_, cells, n_bits).clear(first, last);
+    }
+    void fill_bits(const BitRows& bits, uint32_t first, uint32_t last, const uint32_t* rows,
+                   uint32_t n, char* cells) const override {
+        BitCells<Acc>(acc_, cells, bits.n_bits()).fill({bits, first, last}, rows, n);
+    }
+    void subtract_bits(uint32_t n_bits, uint32_t first, uint32_t last, const char* others,
+                       char* cells) const override {
+        BitCells<Acc>(acc_, cells, n_bits).subtract(first, last, others);
+    }
+    void pair(const char* cells, uint32_t n_bits, uint32_t bit, char* out) const override {
+        const BitCells<Acc> all(acc_, const_cast<char*>(cells), n_bits);
+        all.pair(bit, reinterpret_cast<Cell*>(out));
     }
     void subtract(char* table, const char* other, size_t n_bytes) const override {
         Cell* to = reinterpret_cast<Cell*>(table);

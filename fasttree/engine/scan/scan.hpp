@@ -10,6 +10,7 @@
 #include "engine/core/cost_model.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/ties.hpp"
+#include "engine/scan/bit_screen.hpp"
 #include "engine/scan/bounds.hpp"
 #include "engine/scan/category_scan.hpp"
 #include "engine/scan/cells.hpp"
@@ -38,6 +39,7 @@ class ScannerOf final : public Scanner {
     CategoryScan<Acc> categories_;
     SeparationBound<Acc> separation_bound_;
     SubsetBound<Acc> subset_bound_;
+    BitScreen bit_screen_;
     const uint32_t* rows_ = nullptr;     // of the node begun last
     uint32_t n_rows_ = 0;
     std::vector<uint32_t> all_entries_;  // of a sparse feature, zeros listed
@@ -122,6 +124,18 @@ public:
     bool scan(const Nonzeros& nonzeros, const Limits& limits, Candidate& best) override {
         return limits.checked() ? both_passes<true>(nonzeros, limits, best)
                                 : both_passes<false>(nonzeros, limits, best);
+    }
+
+    void screen_bits(const char* cells, uint32_t n_bits, const Limits& limits, double floor,
+                     std::vector<uint32_t>& out) override {
+        if constexpr (BitScores<Acc>::exists) {
+            if (!limits.checked() && BitScores<Acc>::fits(acc_)) {
+                bit_screen_.find(acc_, reinterpret_cast<const Cell*>(cells), n_bits,
+                                 limits.min_samples_leaf, floor, out);
+                return;
+            }
+        }
+        for (uint32_t bit = 0; bit < n_bits; ++bit) out.push_back(bit);
     }
 
     bool scan(const Keys& keys, Candidate& best) override {

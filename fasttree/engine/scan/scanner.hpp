@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "engine/core/cells.hpp"
 #include "engine/core/keys.hpp"
@@ -52,6 +53,11 @@ public:
     // For a node with labels: thresholds on a feature of numbers, without limits but that neither
     // child is empty. `left` and `right` of the candidate are positions of the rows next to it.
     virtual bool scan(const Keys&, Candidate& best) = 0;
+    // Of columns of two values, whose cells (core/cells.hpp) these are: appends, ascending, the
+    // bits that may be the best split of the node begun last and score at least `floor`; perhaps
+    // all.
+    virtual void screen_bits(const char* cells, uint32_t n_bits, const Limits&, double floor,
+                             std::vector<uint32_t>& out) = 0;
     // The same for one candidate: the first n_left entries, in any order, are the left child.
     virtual bool scan_sides(const Runs&, uint32_t n_left, const Limits&, Candidate& best) = 0;
     // Groups of the feature scanned last, for CATEGORY_SET in ascending order of their means.

@@ -7,6 +7,7 @@
 
 #include "engine/core/sampler.hpp"
 #include "engine/order/sample.hpp"
+#include "engine/search/bit_features.hpp"
 #include "engine/search/node_columns.hpp"
 
 namespace fasttree {
@@ -19,6 +20,8 @@ private:
     DenseWorkspace workspace_;
     const DenseSample& sample_;
     int scratch_table_ = NO_TABLE;
+    uint32_t scratch_start_ = 0, scratch_end_ = 0;  // node whose bits it holds
+    std::vector<char> pair_;                    // cells of two values
     AlignedBuffer<float> cells_;                // of the feature that was asked for last
 
 public:
@@ -27,6 +30,7 @@ public:
         : scanner_(scanner), workspace_(sample, simd), sample_(sample) {
         if (scanner.cells() != nullptr) {
             tables = CountTables(sample, *scanner.cells(), count_forced);
+            pair_.resize(3 * scanner.cells()->bytes());
         }
         if (with_blocks) {
             block = std::make_unique<Block>(workspace_, simd, sample.data.n_rows,
@@ -36,8 +40,13 @@ public:
     }
 
     std::unique_ptr<FeatureWalk> make_walk(FeatureSampler& sampler, Scanner& scanner,
-                                           Poll& poll) override {
+                                           Poll& poll, const Limits& limits) override {
         const uint32_t n_features = static_cast<uint32_t>(sample_.lists.size());
+        if (tables.with_bits() && sampler.is_ascending()) {
+            if (block != nullptr) block->searches_bits = true;
+            return std::make_unique<BitFeatures>(sampler, scanner, poll, n_features,
+                                                 sample_.data.bits, *this, limits);
+        }
         return std::make_unique<SampledFeatures>(sampler, scanner, poll, n_features);
     }
     const uint32_t* rows(const Node& node) override { return sample_.rows.data() + node.start; }
@@ -130,10 +139,18 @@ private:
     }
 
     Counts count(const Node& node, uint32_t feature) {
-        if (node.table != NO_TABLE) return node_tables->view(node.table, feature, node.size());
+        if (node.table != NO_TABLE) {
+            return node_tables->view(node.table, feature, node.size(), pair_.data());
+        }
         if (scratch_table_ == NO_TABLE) scratch_table_ = tables.acquire();
-        tables.fill_one(scratch_table_, feature, node.start, node.end);
-        return tables.view(scratch_table_, feature, node.size());
+        if (sample_.data.columns[feature].storage != BITS) {
+            tables.fill_one(scratch_table_, feature, node.start, node.end);
+        } else if (scratch_start_ != node.start || scratch_end_ != node.end) {
+            tables.fill_all_bits(scratch_table_, node.start, node.end);
+            scratch_start_ = node.start;
+            scratch_end_ = node.end;
+        }
+        return tables.view(scratch_table_, feature, node.size(), pair_.data());
     }
 };
 

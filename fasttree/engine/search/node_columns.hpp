@@ -56,8 +56,9 @@ public:
         node.members = block->all();
     }
 
-    // The features that nodes look at.
-    virtual std::unique_ptr<FeatureWalk> make_walk(FeatureSampler&, Scanner&, Poll&) = 0;
+    // The features that nodes look at; the limits are those of all of them, or strangers still.
+    virtual std::unique_ptr<FeatureWalk> make_walk(FeatureSampler&, Scanner&, Poll&,
+                                                   const Limits&) = 0;
 
     // Rows of a node; good until the next call. The scanner takes them.
     virtual const uint32_t* rows(const Node& node) = 0;

@@ -69,7 +69,7 @@ public:
         : SparseNodeColumns(workspace.data, scanner), workspace_(workspace) {}
 
     std::unique_ptr<FeatureWalk> make_walk(FeatureSampler& sampler, Scanner& scanner,
-                                           Poll& poll) override {
+                                           Poll& poll, const Limits&) override {
         if (sampler.is_ascending()) {
             return std::make_unique<ListedFeatures>(workspace_, scanner, poll);
         }
@@ -107,7 +107,7 @@ public:
         : SparseNodeColumns(workspace.data, scanner), workspace_(workspace) {}
 
     std::unique_ptr<FeatureWalk> make_walk(FeatureSampler& sampler, Scanner& scanner,
-                                           Poll& poll) override {
+                                           Poll& poll, const Limits&) override {
         return std::make_unique<SampledFeatures>(sampler, scanner, poll,
                                                  workspace_.data.n_features);
     }

@@ -1,0 +1,287 @@
+// Columns of two values as bits, all of a row side by side: bit 1 is the larger value.
+//
+// They are told from others while X is read once, in its order: the values of a few rows say which
+// columns may be such ones; then every cell is compared, bit by bit, with the values of its column
+// known so far. A column leaves as soon as a cell is neither, so its values may be told from each
+// other by their bits alone. All rows of X are read, also those that no sample holds.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/simd/bit_rows.hpp"
+#include "engine/simd/sorting.hpp"
+#include "utils/_aligned_buffer.hpp"
+
+namespace fasttree {
+
+// A matrix of floats, its strides in elements.
+struct FloatMatrix {
+    const float* cells;
+    ptrdiff_t row_stride, column_stride;
+    uint32_t n_rows, n_columns;
+
+    const float* at(size_t row, size_t column) const {
+        return cells + static_cast<ptrdiff_t>(row) * row_stride
+               + static_cast<ptrdiff_t>(column) * column_stride;
+    }
+};
+
+// Cells as their bits, for 64 neighbouring columns or rows: which are not the low value, and which
+// of the `looked_at` neither of the two.
+struct Comparison {
+    uint64_t not_low, neither;
+};
+
+inline Comparison compare_portable(const float* cells, ptrdiff_t stride, const uint32_t* low,
+                                   const uint32_t* high, uint32_t values_stride,
+                                   uint64_t looked_at) {
+    Comparison out{0, 0};
+    for (uint64_t rest = looked_at; rest != 0; rest &= rest - 1) {
+        const int i = lowest_bit(rest);
+        const uint32_t bits = float_bits(cells[i * stride]);
+        const uint64_t not_low = bits != low[i * values_stride];
+        out.not_low |= not_low << i;
+        out.neither |= (not_low & (bits != high[i * values_stride])) << i;
+    }
+    return out;
+}
+#if FASTTREE_X86
+// Of neighbouring cells: values_stride is 1 for those of a row, 0 for those of a column.
+template <uint32_t values_stride>
+FASTTREE_AVX512 inline Comparison compare_avx512(const float* cells, const uint32_t* low,
+                                                 const uint32_t* high, uint64_t looked_at) {
+    constexpr uint32_t LANES = 16;
+    Comparison out{0, 0};
+    for (uint32_t i = 0; i < ROW_WORD; i += LANES) {
+        const __mmask16 lanes = static_cast<__mmask16>(looked_at >> i);
+        if (lanes == 0) continue;
+        const __m512i cell = _mm512_maskz_loadu_epi32(lanes, cells + i);
+        const __m512i lows = values_stride ? _mm512_loadu_si512(low + i)
+                                           : _mm512_set1_epi32(static_cast<int>(*low));
+        const __m512i highs = values_stride ? _mm512_loadu_si512(high + i)
+                                            : _mm512_set1_epi32(static_cast<int>(*high));
+        const __mmask16 not_low = _mm512_mask_cmpneq_epi32_mask(lanes, cell, lows);
+        const __mmask16 neither = _mm512_mask_cmpneq_epi32_mask(not_low, cell, highs);
+        out.not_low |= static_cast<uint64_t>(not_low) << i;
+        out.neither |= static_cast<uint64_t>(neither) << i;
+    }
+    return out;
+}
+#endif
+template <uint32_t values_stride>
+inline Comparison compare(Simd simd, const float* cells, ptrdiff_t stride, const uint32_t* low,
+                          const uint32_t* high, uint64_t looked_at) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512 && stride == 1) {
+        return compare_avx512<values_stride>(cells, low, high, looked_at);
+    }
+#endif
+    return compare_portable(cells, stride, low, high, values_stride, looked_at);
+}
+
+class BitColumns {
+    // What a thread knows of the columns in its part of the rows. A high value that is not known
+    // equals the low one.
+    struct Part {
+        std::vector<uint32_t> high;
+        std::vector<uint64_t> is_in;  // columns that hold two values so far, a bit each
+    };
+
+    AlignedBuffer<uint64_t> words_;
+    uint32_t n_rows_ = 0, n_words_ = 0;
+    std::vector<uint32_t> first_column_;  // of each word
+    std::vector<uint32_t> low_;           // by bit
+    std::vector<Part> parts_;
+
+public:
+    std::vector<uint32_t> features;       // by bit; NO_COLUMN where there is none
+    uint32_t n_columns = 0;
+    static constexpr uint32_t NO_COLUMN = 0xffffffffu;
+
+    BitRows rows() const { return {words_.get(), n_words_}; }
+    uint32_t n_bits() const { return n_words_ * ROW_WORD; }
+    bool is_one(uint32_t bit) const { return features[bit] != NO_COLUMN; }
+    float low(uint32_t bit) const { return float_of_bits(low_[bit]); }
+    float high(uint32_t bit) const { return float_of_bits(parts_[0].high[bit]); }
+
+    // Looks at a few rows; false if fewer than `least` of the columns, all of numbers but those
+    // `is_left_out`, may hold two values.
+    template <class IsLeftOut>
+    bool begin(const FloatMatrix& X, uint32_t n_parts, uint32_t least,
+               const IsLeftOut& is_left_out) {
+        n_rows_ = X.n_rows;
+        Part part;
+        uint32_t n = 0;
+        for (uint32_t first = 0; first < X.n_columns; first += ROW_WORD) {
+            uint64_t is_in = 0;
+            const size_t begin = low_.size();
+            low_.resize(begin + ROW_WORD);
+            part.high.resize(begin + ROW_WORD);
+            for (uint32_t i = 0; i < std::min(ROW_WORD, X.n_columns - first); ++i) {
+                if (is_left_out(first + i)) continue;
+                const bool holds = look(X, first + i, low_[begin + i], part.high[begin + i]);
+                is_in |= static_cast<uint64_t>(holds) << i;
+            }
+            if (is_in == 0) {
+                low_.resize(begin);
+                part.high.resize(begin);
+                continue;
+            }
+            n += static_cast<uint32_t>(__builtin_popcountll(is_in));
+            first_column_.push_back(first);
+            part.is_in.push_back(is_in);
+        }
+        if (n < least || n == 0) return false;
+        n_words_ = static_cast<uint32_t>(first_column_.size());
+        words_.reserve(static_cast<size_t>(n_rows_) * n_words_);
+        parts_.assign(n_parts, part);
+        return true;
+    }
+
+    // Rows [begin, end), of one of the parts.
+    void read(Simd simd, const FloatMatrix& X, uint32_t part, size_t begin, size_t end) noexcept {
+        const bool by_row = X.column_stride == 1 || X.row_stride != 1;
+        if (by_row) read_rows(simd, X, parts_[part], begin, end);
+        else read_columns(simd, X, parts_[part], begin, end);
+    }
+
+    // What all parts found together; false if fewer than `least` columns remain.
+    bool settle(uint32_t least) {
+        Part& all = parts_[0];
+        features.assign(n_bits(), NO_COLUMN);
+        n_columns = 0;
+        bool has_changed = false;
+        for (uint32_t bit = 0; bit < n_bits(); ++bit) {
+            const uint64_t mask = uint64_t{1} << bit % ROW_WORD;
+            bool is_in = true;
+            for (const Part& part : parts_) {
+                is_in &= (part.is_in[bit / ROW_WORD] & mask) != 0;
+                if (part.high[bit] == low_[bit]) continue;
+                if (all.high[bit] == low_[bit]) all.high[bit] = part.high[bit];
+                is_in &= part.high[bit] == all.high[bit];
+            }
+            if (is_in) {
+                features[bit] = first_column_[bit / ROW_WORD] + bit % ROW_WORD;
+                ++n_columns;
+            } else {
+                all.is_in[bit / ROW_WORD] &= ~mask;
+            }
+            has_changed |= !is_in;
+        }
+        parts_.resize(1);
+        if (n_columns < least || n_columns == 0) return false;
+        if (has_changed) clear_others(all.is_in);
+        return true;
+    }
+
+private:
+    static bool learn(uint32_t cell, uint32_t low, uint32_t& high) {
+        if (cell == low || cell == high) return true;
+        // Not a number, or a zero of the other sign: no.
+        if (high != low || !(float_of_bits(cell) > float_of_bits(low))) return false;
+        high = cell;
+        return true;
+    }
+    // A few rows of a column; false if they hold more than two values. Of one value above 0, 0 is
+    // thought to be the other.
+    static bool look(const FloatMatrix& X, uint32_t column, uint32_t& low, uint32_t& high) {
+        constexpr size_t PLACES = 4, ROWS = 16;  // a cache line each where columns are contiguous
+        float least = *X.at(0, column), most = least;
+        for (int pass = 0; pass < 2; ++pass) {
+            for (size_t place = 0; place < PLACES; ++place) {
+                const size_t first = (X.n_rows - std::min<size_t>(X.n_rows, ROWS)) * place
+                                     / (PLACES - 1);
+                for (size_t row = first; row < std::min<size_t>(X.n_rows, first + ROWS); ++row) {
+                    const float cell = *X.at(row, column);
+                    if (pass == 0) {
+                        if (cell != cell) return false;
+                        least = std::min(least, cell);
+                        most = std::max(most, cell);
+                    } else if (float_bits(cell) != low && float_bits(cell) != high) {
+                        return false;
+                    }
+                }
+            }
+            if (least == most && most > 0.0f) least = 0.0f;
+            low = float_bits(least);
+            high = float_bits(most);
+        }
+        return low == high || most > least;
+    }
+
+    void read_rows(Simd simd, const FloatMatrix& X, Part& part, size_t begin, size_t end) noexcept {
+        for (size_t row = begin; row < end; ++row) {
+            uint64_t* out = words_.get() + row * n_words_;
+            for (uint32_t w = 0; w < n_words_; ++w) {
+                const float* cells = X.at(row, first_column_[w]);
+                const Comparison found =
+                    compare<1>(simd, cells, X.column_stride, &low_[w * ROW_WORD],
+                               &part.high[w * ROW_WORD], part.is_in[w]);
+                out[w] = found.not_low;
+                for (uint64_t rest = found.neither; rest != 0; rest &= rest - 1) {
+                    const uint32_t i = static_cast<uint32_t>(lowest_bit(rest));
+                    const uint32_t cell = float_bits(cells[i * X.column_stride]);
+                    if (!learn(cell, low_[w * ROW_WORD + i], part.high[w * ROW_WORD + i])) {
+                        part.is_in[w] &= ~(uint64_t{1} << i);
+                    }
+                }
+            }
+        }
+    }
+
+    // Column by column, some rows of each at a time.
+    void read_columns(Simd simd, const FloatMatrix& X, Part& part, size_t begin,
+                      size_t end) noexcept {
+        constexpr uint32_t SQUARES = 8;
+        uint64_t squares[SQUARES][ROW_WORD];
+        for (; begin < end; begin += SQUARES * ROW_WORD) {
+            const size_t n = std::min<size_t>(end - begin, SQUARES * ROW_WORD);
+            for (uint32_t w = 0; w < n_words_; ++w) {
+                for (uint32_t i = 0; i < ROW_WORD; ++i) {
+                    for (uint32_t k = 0; k * ROW_WORD < n; ++k) {
+                        const size_t first = begin + k * ROW_WORD;
+                        const uint64_t rows = low_bits(
+                            static_cast<uint32_t>(std::min<size_t>(end - first, ROW_WORD)));
+                        squares[k][i] = read_64(simd, X, part, w, i, first, rows);
+                    }
+                }
+                for (uint32_t k = 0; k * ROW_WORD < n; ++k) {
+                    transpose_bits(simd, squares[k]);
+                    const size_t first = begin + k * ROW_WORD;
+                    uint64_t* out = words_.get() + first * n_words_ + w;
+                    for (size_t i = 0; i < std::min<size_t>(end - first, ROW_WORD); ++i) {
+                        out[i * n_words_] = squares[k][i];
+                    }
+                }
+            }
+        }
+    }
+    // Rows of a column, from `first` on, as a word.
+    uint64_t read_64(Simd simd, const FloatMatrix& X, Part& part, uint32_t w, uint32_t i,
+                     size_t first, uint64_t rows) noexcept {
+        const uint32_t bit = w * ROW_WORD + i;
+        const uint64_t mask = uint64_t{1} << i;
+        if (!(part.is_in[w] & mask)) return 0;
+        const float* cells = X.at(first, first_column_[w] + i);
+        const Comparison found =
+            compare<0>(simd, cells, X.row_stride, &low_[bit], &part.high[bit], rows);
+        for (uint64_t rest = found.neither; rest != 0; rest &= rest - 1) {
+            const uint32_t cell = float_bits(cells[lowest_bit(rest) * X.row_stride]);
+            if (learn(cell, low_[bit], part.high[bit])) continue;
+            part.is_in[w] &= ~mask;
+            return 0;
+        }
+        return found.not_low;
+    }
+
+    // Clears the bits of columns that are not in.
+    void clear_others(const std::vector<uint64_t>& is_in) {
+        for (size_t row = 0; row < n_rows_; ++row) {
+            for (uint32_t w = 0; w < n_words_; ++w) words_[row * n_words_ + w] &= is_in[w];
+        }
+    }
+};
+
+}  // namespace fasttree
