@@ -259,7 +259,7 @@ def test_copies_are_independent(duplicate):
 
 def test_pickled_nodes_are_bytes_whose_order_is_little_endian():
     tree = small_tree()
-    _, _, state = tree.__reduce__()
+    _, _, state = tree.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
     packed = np.frombuffer(state["nodes"].tobytes(), dtype=PACKED_DTYPE)
     assert state["nodes"].dtype == np.uint8
     for name in NODE_DTYPE.names:

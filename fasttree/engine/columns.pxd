@@ -11,7 +11,6 @@ from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t, uint8_t
 cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
     const uint32_t MAX_COUNTED
     const uint32_t TILE
-    const uint32_t MIN_BIT_COLUMNS
 
     cdef enum Storage:
         RAW

@@ -14,10 +14,10 @@ from libc.stddef cimport ptrdiff_t, size_t
 from scipy.sparse import issparse
 
 from fasttree.engine.columns cimport (
-    BITS, COMPARED_TOGETHER, COUNTED, KEYED, MAX_COUNTED, MIN_BIT_COLUMNS, RAW, TILE, WIDE,
-    BorrowedCodes, SparseData, are_consistent, borrow_codes,
+    BITS, COMPARED_TOGETHER, COUNTED, KEYED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes,
+    SparseData, are_consistent, borrow_codes,
 )
-from fasttree.engine.core cimport AlignedBuffer, filtering_pays
+from fasttree.engine.core cimport MIN_BIT_COLUMNS, AlignedBuffer, filtering_pays
 from fasttree.engine.order cimport UNSORTED
 from fasttree.engine.simd cimport SortBuffers, best_simd
 from fasttree.tree._options cimport AUTO, CODES, COUNT, PRESORT, SORT

@@ -262,8 +262,11 @@ cdef class Tree:
     # ---- pickle and copy
 
     def __reduce__(self):
-        state = self.__getstate__() | {"nodes": packed_nodes(self._nodes)}
-        return (Tree, (self.n_features, self._n_classes, self.n_outputs), state)
+        return (Tree, (self.n_features, self._n_classes, self.n_outputs), self.__getstate__())
+
+    def __reduce_ex__(self, protocol):
+        tree, arguments, state = self.__reduce__()
+        return (tree, arguments, state | {"nodes": packed_nodes(self._nodes)})
 
     def __getstate__(self):
         state = {
@@ -332,9 +335,7 @@ cdef class Tree:
         """
         self._walker.check_rows(X)
         if table.shape[0] != self.node_count:
-            raise ValueError(
-                f"The table has {table.shape[0]} entries for {self.node_count} nodes."
-            )
+            raise ValueError(f"The table has {table.shape[0]} entries for {self.node_count} nodes.")
         if table.dtype.hasobject or table.dtype.itemsize == 0:
             raise ValueError(f"The table must hold numbers or categories, not {table.dtype}.")
         table = np.ascontiguousarray(table)
@@ -343,9 +344,8 @@ cdef class Tree:
         if size == 0:
             return out
         cdef const uint8_t[::1] records = table.reshape(-1).view(np.uint8)
-        return out if self._walker.walk(
-            X, <const char*> &records[0], size, out, n_threads, accepted
-        ) else None
+        cdef const char* first = <const char*> &records[0]
+        return out if self._walker.walk(X, first, size, out, n_threads, accepted) else None
 
     def predict(self, X, int n_threads=1):
         """Return the value of the leaf of each row.

@@ -27,7 +27,6 @@
 namespace fasttree {
 
 constexpr uint32_t MAX_COUNTED = 256;  // codes of a COUNTED column, missing included
-constexpr uint32_t MIN_BIT_COLUMNS = 16;  // fewer columns of two values are coded like others
 constexpr uint32_t TILE = 64;          // features that a thread counts together
 
 enum Storage : uint8_t { RAW, COUNTED, WIDE, KEYED, BITS };

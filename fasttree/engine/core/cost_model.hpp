@@ -31,6 +31,9 @@ inline bool subtraction_is_cheaper(uint32_t n, uint32_t n_features, size_t bytes
     return counting_row(n_outputs) * n * n_features > SUBTRACT_BYTE * static_cast<double>(bytes);
 }
 
+// Columns of two values as bits: if they are fewer, codes of a byte cost as little.
+constexpr uint32_t MIN_BIT_COLUMNS = 16;
+
 // Sorted lists cost a partition of every list at every split; sorting in the node costs a sort
 // of each feature looked at.
 inline bool lists_pay(uint32_t n_features, uint32_t max_features) noexcept {
