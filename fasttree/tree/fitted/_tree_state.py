@@ -12,27 +12,24 @@ import numpy as np
 FORMAT_VERSION = 1
 PARTS = frozenset(("max_depth", "node_count", "nodes", "values"))
 
-NODE_DTYPE = np.dtype(
-    [
-        ("left_child", np.intp),
-        ("right_child", np.intp),
-        ("feature", np.intp),
-        ("threshold", np.float64),
-        ("impurity", np.float64),
-        ("n_node_samples", np.intp),
-        ("weighted_n_node_samples", np.float64),
-        ("missing_go_to_left", np.uint8),
-    ],
-    align=True,
-)
-
+FIELDS = {
+    "left_child": np.intp,
+    "right_child": np.intp,
+    "feature": np.intp,
+    "threshold": np.float64,
+    "impurity": np.float64,
+    "n_node_samples": np.intp,
+    "weighted_n_node_samples": np.float64,
+    "missing_go_to_left": np.uint8,
+}
+NODE_DTYPE = np.dtype(list(FIELDS.items()), align=True)
 
 #: The nodes of a pickle, on whatever machine. They are kept as bytes, for NumPy takes longer to
 #: describe the fields than to store a small tree.
 PACKED_DTYPE = np.dtype(
     [
-        (name, "<i8" if NODE_DTYPE[name].kind == "i" else NODE_DTYPE[name].newbyteorder("<"))
-        for name in NODE_DTYPE.names
+        (name, np.dtype(np.int64 if kind is np.intp else kind).newbyteorder("<"))
+        for name, kind in FIELDS.items()
     ],
     align=True,
 )
