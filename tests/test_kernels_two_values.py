@@ -3,11 +3,35 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.sparse import csc_array, csr_array
 
-from reference.kernels import random_two_valued, row_words, two_valued
+from reference.kernels import random_two_categories, random_two_valued, row_words, two_valued
 from reference.scores import CLASSIFICATION, REGRESSION, random_targets, scores
 
 NO_COLUMN = -1
+
+
+def find_bits(kernels, simd, X, n_parts, least, n_categories=0):
+    n_categories = np.broadcast_to(np.uint32(n_categories), X.shape[1]).copy()
+    return kernels.arrays.find_bits(simd, X, n_categories, n_parts, least)
+
+
+def bits_of_words(words):
+    bits = words[:, :, None] >> np.arange(64, dtype=np.uint64) & np.uint64(1)
+    return bits.astype(bool).reshape(len(words), -1)
+
+
+def assert_holds_bits(found, X):
+    """Columns in their order, bits that name the values of the columns, and no others."""
+    columns, low, high, words = found
+    bits, X = bits_of_words(words), X.view(np.uint32)
+    assert_array_equal(columns[columns != NO_COLUMN], sorted(columns[columns != NO_COLUMN]))
+    for bit, f in enumerate(columns):
+        if f == NO_COLUMN:
+            assert not bits[:, bit].any()
+        else:
+            values = np.where(bits[:, bit], high.view(np.uint32)[bit], low.view(np.uint32)[bit])
+            assert_array_equal(values, X[:, f])
 
 
 @pytest.mark.parametrize("n_columns", [1, 5, 16, 63, 64, 65, 130])
@@ -19,22 +43,31 @@ def test_two_values_are_found(kernels, simd, n_columns, n_rows, layout):
         rng = np.random.default_rng([n_columns, n_rows, seed])
         X = random_two_valued(rng, n_rows, n_columns)
         X = np.repeat(X, 2, axis=1)[:, ::2] if layout == "gaps" else np.array(X, order=layout)
-        found = kernels.arrays.find_bits(simd, X, int(rng.choice([1, 2, 3])), 1)
+        found = find_bits(kernels, simd, X, int(rng.choice([1, 2, 3])), 1)
         expected = two_valued(X)
         zeros_and_ones = np.flatnonzero(((X == 1) | ((X == 0) & ~np.signbit(X))).all(axis=0))
         if found is None:
             assert len(zeros_and_ones) == 0
             continue
-        columns, low, high, words = found
-        bits = (words[:, :, None] >> np.arange(64, dtype=np.uint64) & np.uint64(1)).astype(bool)
-        bits = bits.reshape(n_rows, -1)
-        assert_array_equal(columns[columns != NO_COLUMN], sorted(columns[columns != NO_COLUMN]))
-        assert set(zeros_and_ones) <= set(columns) - {NO_COLUMN} <= set(expected)
-        for bit, f in enumerate(columns):
-            if f == NO_COLUMN:
-                assert not bits[:, bit].any()
-            else:
-                assert_array_equal(np.where(bits[:, bit], high[bit], low[bit]), X[:, f])
+        assert_holds_bits(found, X)
+        assert set(zeros_and_ones) <= set(found[0]) - {NO_COLUMN} <= set(expected)
+
+
+@pytest.mark.parametrize("n_columns", [1, 17, 64, 70])
+@pytest.mark.parametrize("n_rows", [17, 64, 500, 1100])
+@pytest.mark.parametrize("layout", ["C", "F"])
+def test_two_categories_are_found(kernels, simd, n_columns, n_rows, layout):
+    """Those of columns that hold nothing else, all of them."""
+    for seed in range(6):
+        rng = np.random.default_rng([n_columns, n_rows, seed])
+        X, n_categories, expected = random_two_categories(kernels, rng, n_rows, n_columns)
+        X = np.array(X, order=layout)
+        found = find_bits(kernels, simd, X, int(rng.choice([1, 2])), 1, n_categories)
+        if found is None:
+            assert len(expected) == 0
+            continue
+        assert_holds_bits(found, X)
+        assert_array_equal(found[0][found[0] != NO_COLUMN], expected)
 
 
 def test_fewer_columns_than_asked_for(kernels, simd):
@@ -43,9 +76,50 @@ def test_fewer_columns_than_asked_for(kernels, simd):
     X[:, 5] = np.arange(200)
     X[150, 6] = 7.0  # seen only when it is read
     X[151, 6] = 8.0
-    assert kernels.arrays.find_bits(simd, X, 1, 8) is None
-    columns, *_ = kernels.arrays.find_bits(simd, X, 1, 7)
+    assert find_bits(kernels, simd, X, 1, 8) is None
+    columns, *_ = find_bits(kernels, simd, X, 1, 7)
     assert sorted(columns)[-7:] == [0, 1, 2, 3, 4, 7, 8]
+
+
+@pytest.mark.parametrize("n_columns", [1, 7, 8, 63, 64, 65, 130])
+@pytest.mark.parametrize("n_rows", [1, 63, 64, 600])
+@pytest.mark.parametrize("layout", ["C", "F", "gaps", "reversed"])
+def test_bools_are_packed(kernels, simd, n_columns, n_rows, layout):
+    """Whatever byte stands for what is true; only the rows that were asked for are written."""
+    rng = np.random.default_rng([n_columns, n_rows])
+    X = rng.integers(1, 256, (n_rows, n_columns), dtype=np.uint8)
+    X[rng.random(X.shape) < 0.5] = 0
+    X = {
+        "gaps": np.repeat(X, 2, axis=1)[:, ::2],
+        "reversed": X[::-1, ::-1],
+    }.get(layout, np.array(X, order=layout if layout in "CF" else "C"))
+    begin, end = sorted(rng.integers(0, n_rows + 1, 2))
+    words = kernels.arrays.pack_bools(simd, X, begin, end)
+    assert_array_equal(words[begin:end], row_words(X > 0)[begin:end])
+    untouched = np.r_[words[:begin].ravel(), words[end:].ravel()]
+    assert (untouched == kernels.arrays.GUARD).all()
+
+
+@pytest.mark.parametrize("n_columns", [1, 64, 130])
+@pytest.mark.parametrize("n_rows", [1, 64, 9000])
+@pytest.mark.parametrize("by_row", [True, False])
+def test_ones_of_sparse_matrices_are_put(kernels, n_columns, n_rows, by_row):
+    rng = np.random.default_rng([n_columns, n_rows])
+    X = rng.random((n_rows, n_columns)) < rng.random(n_columns)
+    X[:, 0] = True
+    sparse = csr_array(X) if by_row else csc_array(X)
+    indices, starts = sparse.indices.astype(np.int32), sparse.indptr.astype(np.int32)
+    begin, end = sorted(rng.integers(0, n_rows + 1, 2))
+    for first, last in ((0, n_rows), (begin, end)):
+        words, n_ones = kernels.arrays.put_ones(
+            by_row, indices, starts, n_rows, n_columns, first, last
+        )
+        assert_array_equal(words[first:last], row_words(X)[first:last])
+        assert n_ones == X[first:last].sum()
+    if n_rows > 1 and not by_row:
+        indices[1] = indices[0]
+        _, n_ones = kernels.arrays.put_ones(by_row, indices, starts, n_rows, n_columns, 0, n_rows)
+        assert n_ones == X.sum() - 1
 
 
 def test_squares_of_bits_are_transposed(kernels, simd):
@@ -60,13 +134,14 @@ def test_order_of_bits(kernels, simd, n):
     for seed in range(10):
         rng = np.random.default_rng(100 * n + seed)
         bits = rng.random(n) < rng.choice([0.0, 0.3, 1.0])
+        are_numbers = bool(rng.integers(2))
         order, boundaries, n_missing = kernels.arrays.order_bits(
-            simd, int(row_words(bits[None])[0, 0]), n
+            simd, int(row_words(bits[None])[0, 0]), n, are_numbers
         )
         assert_array_equal(order, np.argsort(bits, kind="stable"))
         n_low = int((~bits).sum())
         assert boundaries == 1 | (1 << n_low if n_low < n else 0)
-        assert n_missing == 0
+        assert n_missing == (0 if are_numbers else n)
 
 
 class Case:

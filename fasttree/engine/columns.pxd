@@ -5,7 +5,7 @@ from libcpp cimport bool as cbool
 from fasttree.engine.core cimport AlignedBuffer
 from fasttree.engine.simd cimport Simd, SortBuffers
 from fasttree.utils._std cimport vector
-from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t, uint8_t
+from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 
 
 cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
@@ -29,6 +29,7 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         size_t n_coded() except +
 
     cdef cppclass DenseColumns:
+        const float* X
         uint32_t n_rows
         vector[uint32_t] rows
         vector[Column] columns
@@ -43,7 +44,8 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         cbool begin_bits(uint32_t least) except +
         uint32_t n_bit_steps() noexcept
         void read_bits(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept
-        void settle_bits(uint32_t least) except +
+        void settle_bits() except +
+        void take_bits(const uint64_t* words) except +
         uint32_t begin_counting(uint32_t first, uint32_t last) except +
         uint32_t n_counted
         uint32_t n_wide
@@ -62,6 +64,20 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         void end_interleaving(cbool with_keys) noexcept
         void keep_codes(uint32_t feature) except +
         void end_counting() noexcept
+
+
+cdef extern from "engine/columns/bit_matrix.hpp" namespace "fasttree" nogil:
+    cdef cppclass BoolMatrix:
+        const uint8_t* cells
+        ptrdiff_t row_stride
+        ptrdiff_t column_stride
+        uint32_t n_columns
+    void pack_bools(Simd simd, const BoolMatrix& X, size_t begin, size_t end,
+                    uint64_t* words) noexcept
+    size_t put_ones_of_rows[Index](const Index* columns, const Index* starts, uint32_t n_columns,
+                                   size_t begin, size_t end, uint64_t* words) noexcept
+    size_t put_ones_of_columns[Index](const Index* rows, const Index* starts, uint32_t n_columns,
+                                      size_t begin, size_t end, uint64_t* words) noexcept
 
 
 cdef extern from "engine/columns/borrowed.hpp" namespace "fasttree" nogil:

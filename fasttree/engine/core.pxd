@@ -193,6 +193,7 @@ cdef extern from "engine/core/cost_model.hpp" namespace "fasttree" nogil:
     cbool keys_pay(uint32_t n_features, uint32_t max_features) noexcept
     cbool codes_pay(uint32_t n_rows, uint32_t n_features) noexcept
     const uint32_t MIN_BIT_COLUMNS
+    cbool sparse_bits_pay(size_t n_rows, size_t n_features, size_t n_nonzeros) noexcept
     uint32_t subtree_size(uint32_t n_rows, int n_threads) noexcept
     cbool handing_over_pays(uint32_t n_rows, uint32_t largest) noexcept
 

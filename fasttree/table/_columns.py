@@ -11,6 +11,7 @@ Text in Arrow's layout is dictionary-encoded where it is stored (`_cells.encode_
 by its own library.
 """
 
+import functools
 from dataclasses import dataclass
 
 import narwhals
@@ -134,6 +135,9 @@ class ArrayTable:
     def dtype_is_category(self, j):
         return False
 
+    def bools(self):
+        return None
+
     def column(self, j):
         column = self.array[:, j]
         if column.dtype.kind in "iufb":
@@ -155,6 +159,17 @@ class FrameTable:
 
     def is_numeric(self):
         return all(dtype.is_numeric() and not _is_beyond_numpy(dtype) for dtype in self.dtypes)
+
+    def bools(self):
+        """The columns as a matrix of bools, or None if there are others, or missing values."""
+        if any(dtype != narwhals.Boolean for dtype in self.dtypes):
+            return None
+        bools = np.empty((self.n_rows, self.n_columns), dtype=bool, order="F")
+        for j, name in enumerate(self.names):
+            if self.frame[name].null_count() > 0:
+                return None
+            bools[:, j] = self.frame[name].to_numpy()
+        return bools
 
     def dtype_is_category(self, j):
         return self.dtypes[j] in (narwhals.Boolean, narwhals.Categorical, narwhals.Enum)
@@ -191,16 +206,25 @@ class PandasTable:
     """A pandas frame, read by pandas itself: its columns come without a copy."""
 
     def __init__(self, frame):
+        self.frame = frame
         self.n_rows, self.n_columns = frame.shape
         self.names = list(frame.columns)
-        self.series = [series for _, series in frame.items()]
-        self.dtypes = [series.dtype for series in self.series]
+        self.dtypes = frame.dtypes.tolist()
+
+    @functools.cached_property
+    def series(self):
+        return [series for _, series in self.frame.items()]
 
     def name(self, j):
         return self.names[j]
 
     def is_numeric(self):
         return all(dtype.kind in "iuf" for dtype in self.dtypes)
+
+    def bools(self):
+        """The columns as a matrix of bools, or None if there are others."""
+        is_bools = all(isinstance(dtype, np.dtype) and dtype.kind == "b" for dtype in self.dtypes)
+        return self.frame.to_numpy() if is_bools else None
 
     def dtype_is_category(self, j):
         return self.dtypes[j].kind == "b" or _is_category(self.dtypes[j])

@@ -349,6 +349,11 @@ class TableEncoder:
             (column.fit if is_fit else column.encode)(table.column(j), X[:, j])
         return X
 
+    def fit_bools(self, has_false, has_true):
+        """Learn the categories of a table of booleans, as `encode` would."""
+        for column, *found in zip(self.columns, has_false.tolist(), has_true.tolist(), strict=True):
+            column.categories = [value for value in (False, True) if found[value]]
+
     @property
     def n_categories(self):
         """Number of categories of each column; None if no column has any."""

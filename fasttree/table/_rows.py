@@ -13,11 +13,14 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
+from fasttree.table._bit_matrix import MIN_COLUMNS, bits_of_bools, bits_of_sparse
 from fasttree.table._columns import open_table
 from fasttree.table._encoder import TableEncoder, warn_of_raw_text
 from fasttree.utils._finite import SOME_INFINITE, value_kind
+from fasttree.utils._threads import effective_n_threads
 
 __all__ = [
+    "bits_of",
     "canonical_sparse",
     "check_indices",
     "is_plain_matrix",
@@ -145,6 +148,24 @@ def _are_indices(indices, data, n):
     return not indices.size or indices.view(f"u{indices.itemsize}").max() < n
 
 
+def bits_of(X, n_jobs):
+    """Return a plain matrix as a BitMatrix if it is one of zeros and ones that pays, or None.
+
+    Parameters
+    ----------
+    X : ndarray, CSC or CSR matrix
+        Of these, arrays of bools and sparse matrices of ones are told at a glance. A sparse one is
+        from `canonical_sparse`.
+    n_jobs : int or None
+        Number of threads, as in the estimators.
+    """
+    if issparse(X):
+        return bits_of_sparse(X, effective_n_threads(n_jobs, X.nnz))
+    if X.dtype.kind == "b" and X.shape[1] >= MIN_COLUMNS:
+        return bits_of_bools(X, effective_n_threads(n_jobs, X.size))
+    return None
+
+
 def open_rows(estimator, X, has_categories):
     """`open_table`, also for what only scikit-learn can turn into an array; and X as an array or
     a frame."""
@@ -171,7 +192,7 @@ def read_matrix(owner, X):
     )
 
 
-def read_table(owner, X):
+def read_table(owner, X, with_bits=False):
     """Return the cells of a table, its encoder and what was read, or None if X is no table.
 
     Parameters
@@ -180,6 +201,8 @@ def read_table(owner, X):
         Has `categorical_features` and `missing_values`; errors name it.
     X : object
         What a user passes as data.
+    with_bits : bool, default=False
+        Whether an estimator takes cells as a BitMatrix, if all columns are of booleans.
 
     Returns
     -------
@@ -206,6 +229,11 @@ def read_table(owner, X):
             "minimum of 1 is required."
         )
     encoder = TableEncoder(table, categorical_features, missing_values)
-    cells = encoder.encode(table, is_fit=True)
+    bools = table.bools() if with_bits and table.n_columns >= MIN_COLUMNS else None
+    if bools is not None:
+        cells = bits_of_bools(bools, effective_n_threads(owner.n_jobs, bools.size))
+        encoder.fit_bools(*cells.holds())
+    else:
+        cells = encoder.encode(table, is_fit=True)
     warn_of_raw_text(encoder, table.n_rows)
     return cells, encoder, X

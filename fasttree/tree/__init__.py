@@ -13,7 +13,7 @@ from fasttree.tree._classes import (
     ExtraTreeRegressor,
 )
 from fasttree.tree._data import EncodedData
-from fasttree.tree._selection import ColumnSplit, best_split, feature_scores
+from fasttree.tree.selection._selection import ColumnSplit, best_split, feature_scores
 
 __all__ = [
     "BaseDecisionTree",

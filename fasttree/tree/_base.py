@@ -21,6 +21,7 @@ from sklearn.utils import Bunch, assert_all_finite, compute_sample_weight
 
 from fasttree._config import get_config
 from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
+from fasttree.table._bit_matrix import BitMatrix
 from fasttree.table._encoder import table_encoder
 from fasttree.table._rows import canonical_sparse, within_doubles
 from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
@@ -137,7 +138,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         missing_values_in_feature_mask=None,
     ):
         """Grow the tree; the ensembles call this with checked input."""
-        data = self._read_data(X, y, sample_weight, check_input)
+        data = self._read_data(X, y, sample_weight, check_input, with_bits=self._reads_all())
         self.tree_ = self._grow(data)
         self._table_encoder = data.table_encoder
         self._n_fit_rows = data.n_samples  # what fractions of rows refer to
@@ -147,18 +148,28 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         self._prune_tree()
         return self
 
+    def _reads_all(self):
+        """Whether a fit searches all features of every node, in whatever way is fastest."""
+        config = get_config()
+        return (
+            self.splitter == "best"
+            and self.max_features is None
+            and config["strategy"] == "auto"
+            and not config["sklearn_random_stream"]
+        )
+
     @within_doubles
-    def _read_data(self, X, y, sample_weight, check_input=True, is_shared=False):
+    def _read_data(self, X, y, sample_weight, check_input=True, is_shared=False, with_bits=False):
         """Return the checked data of a fit, or of several that share it; set what it says of
-        features and classes."""
+        features and classes. `with_bits`: of matrices of zeros and ones the fit reads bits only."""
         encoder = None
         if isinstance(X, EncodedData):
             check_encoded(self, X)
             y, encoder = check_target(self, y), X.table_encoder
         elif check_input:
-            read = check_fit_table(self, X, y)
+            read = check_fit_table(self, X, y, with_bits)
             if read is None:
-                X, y = check_fit_data(self, X, y)
+                X, y = check_fit_data(self, X, y, with_bits)
                 check_values(self, X, effective_n_threads(self.n_jobs, X.size))
             else:
                 X, y, encoder = read
@@ -171,7 +182,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             return TrainingData(encoding, y, sample_weight, rows, encoder)
         if issparse(X):
             X = canonical_sparse(X)
-        else:
+        elif not isinstance(X, BitMatrix):
             X = np.asarray(X, dtype=np.float32)
             if not X.flags.aligned:  # a field of packed records
                 X = X.copy()

@@ -19,7 +19,7 @@ from fasttree.engine.criteria cimport make_searcher_by
 from fasttree.utils._typedefs cimport float32_t, int64_t, uint8_t, uint32_t
 
 
-from fasttree.tree import _split_scores as split_scores
+from fasttree.tree.selection import _split_scores as split_scores
 
 cdef extern from "<cfloat>" nogil:
     const double DBL_TRUE_MIN

@@ -8,43 +8,25 @@ loads it reads them where they are, in a file mapped into memory for example.
 An encoding that is not shared belongs to a single fit: only the rows of that fit are encoded, and
 its lists go to the fit's sample instead of being copied.
 """
-from fasttree.engine.columns cimport DenseColumns, SortedNonzeros, Storage
+from fasttree.engine.columns cimport DenseColumns, SortedNonzeros
 from fasttree.engine.order cimport DenseSample
-from fasttree.engine.simd cimport Simd
+from fasttree.tree._dense_columns cimport DenseColumnsOwner
 from fasttree.tree._options cimport FitOptions, Strategy
 from fasttree.utils._std cimport shared_ptr, vector
-from fasttree.utils._typedefs cimport float32_t, int32_t, int64_t, uint32_t
+from fasttree.utils._typedefs cimport float32_t, int32_t, int64_t, uint32_t, uint64_t
 
 
 cdef class Encoding:
-    cdef readonly object X                 # (n_rows, n_features), float32: an array, or CSC
+    cdef readonly object X                 # (n_rows, n_features), float32: an array, or CSC; bits
     cdef readonly uint32_t n_rows
     cdef readonly uint32_t n_features
     cdef readonly bint is_shared
     cdef const uint32_t[::1] n_categories  # categories that each column may hold, or None
 
 
-# Columns of a dense matrix under one strategy.
-cdef class DenseColumnsOwner:
-    cdef shared_ptr[DenseColumns] columns
-    cdef bint is_listed
-    cdef dict arrays                       # what pickles hold, as far as it was asked for
-    cdef object borrowed                   # keeps memory that the columns refer to
-
-    cdef int encode(self, FitOptions options) except -1
-    cdef int find_bits(self, Strategy strategy, Simd simd, int n_threads) except -1
-    cdef int keep_codes(self, int n_threads) except -1
-    cdef int count(self, int n_threads) except -1
-    cdef int count_few(self, int n_threads) except -1
-    cdef int add_lists(self, Storage storage, int n_threads) except -1
-    cdef object view(self, const void* items, size_t n_bytes, dtype)
-    cdef dict made(self)
-    cdef int borrow(self, dict made, Strategy strategy, int n_threads) except -1
-    cdef int check(self, int n_threads) except -1
-
-
 cdef class DenseEncoding(Encoding):
-    cdef const float32_t[:, :] cells
+    cdef const float32_t[:, :] cells       # or
+    cdef const uint64_t[:, ::1] words      # of a BitMatrix
     cdef dict owners                       # of the columns, by strategy and whether with keys
     cdef object lock
 

@@ -7,7 +7,8 @@ from fasttree.engine.columns cimport DenseColumns
 from fasttree.engine.order cimport DenseSample
 from fasttree.engine.scan cimport Scanner
 from fasttree.engine.search cimport NodeColumns
-from fasttree.tree._encoding cimport DenseColumnsOwner, Encoding
+from fasttree.tree._dense_columns cimport DenseColumnsOwner
+from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
 from fasttree.utils._typedefs cimport uint32_t

@@ -17,10 +17,12 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from fasttree._sklearn_compat import check_n_features, check_sample_weight
 from fasttree.table._bad_cells import check_complete, where_infinite, where_no_number
+from fasttree.table._bit_matrix import BitMatrix
 from fasttree.table._cells import are_texts, encode_texts
 from fasttree.table._columns import target_array
 from fasttree.table._encoder import table_encoder
 from fasttree.table._rows import (
+    bits_of,
     canonical_sparse,
     is_plain_matrix,
     is_plain_sparse,
@@ -55,19 +57,24 @@ def _forget_names(estimator, X):
     estimator.n_features_in_ = X.shape[1]
 
 
-def check_fit_data(estimator, X, y):
+def check_fit_data(estimator, X, y, with_bits=False):
     """Return X as float32 (dense, or CSC) and y as an array; set `n_features_in_` and names.
 
-    X may hold infinities and NaN: see `check_values`.
+    X may hold infinities and NaN: see `check_values`. `with_bits`: zeros and ones may come as a
+    BitMatrix.
     """
-    if is_plain_matrix(X) and _is_plain_target(y):
-        _forget_names(estimator, X)
-        return X.astype(np.float32, copy=False), y
     if issparse(X) and X.ndim == 2:
         X = canonical_sparse(X)
-        if is_plain_sparse(X) and _is_plain_target(y):
-            _forget_names(estimator, X)
-            return X.tocsc().astype(np.float32, copy=False), y
+        is_plain = is_plain_sparse(X)
+    else:
+        is_plain = is_plain_matrix(X)
+    if is_plain and _is_plain_target(y):
+        _forget_names(estimator, X)
+        bits = bits_of(X, estimator.n_jobs) if with_bits else None
+        if bits is not None:
+            return bits, y
+        X = X.tocsc() if issparse(X) else X
+        return X.astype(np.float32, copy=False), y
     y = target_array(y)
     if y is not None and not _is_plain_target(y):
         check_complete(y)
@@ -82,7 +89,7 @@ def check_fit_data(estimator, X, y):
     )
 
 
-def check_fit_table(estimator, X, y):
+def check_fit_table(estimator, X, y, with_bits=False):
     """`check_fit_data` for a table, None for anything else.
 
     Returns
@@ -90,7 +97,7 @@ def check_fit_table(estimator, X, y):
     (cells, y, encoder) or None
         Cells of the table, the target, and the encoder that made the cells.
     """
-    read = read_table(estimator, X)
+    read = read_table(estimator, X, with_bits)
     if read is None:
         return None
     cells, encoder, X = read
@@ -143,6 +150,8 @@ def _predicted_cells(estimator, data):
 
 def check_values(estimator, X, n_threads):
     """Raise if X holds infinities, or missing values that the estimator does not take."""
+    if isinstance(X, BitMatrix):
+        return
     if not issparse(X):
         kind = value_kind(X, n_threads)
         if kind == ALL_FINITE or (kind == SOME_MISSING and estimator._support_missing_values(X)):

@@ -164,8 +164,18 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     void c_order_codes "fasttree::order_codes"(
         Simd simd, const uint8_t* codes, uint32_t n, uint32_t n_numbers, BlockOrder& out)
     void c_order_bits "fasttree::order_bits"(
-        Simd simd, uint64_t bits, uint32_t n, BlockOrder& out)
+        Simd simd, uint64_t bits, uint32_t n, cbool are_numbers, BlockOrder& out)
     void c_transpose_bits "fasttree::transpose_bits"(Simd simd, uint64_t* square)
+    cdef cppclass BoolMatrix:
+        const uint8_t* cells
+        ptrdiff_t row_stride, column_stride
+        uint32_t n_columns
+    void c_pack_bools "fasttree::pack_bools"(
+        Simd simd, const BoolMatrix& X, size_t begin, size_t end, uint64_t* words)
+    size_t put_ones_of_rows(const int32_t* columns, const int32_t* starts, uint32_t n_columns,
+                            size_t begin, size_t end, uint64_t* words)
+    size_t put_ones_of_columns(const int32_t* rows, const int32_t* starts, uint32_t n_columns,
+                               size_t begin, size_t end, uint64_t* words)
     cdef cppclass FloatMatrix:
         const float* cells
         ptrdiff_t row_stride, column_stride
@@ -183,8 +193,8 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
         ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
         int32_t* times) except +
     cbool c_find_bits "fasttree::tests::find_bits"(
-        Simd simd, const FloatMatrix& X, uint32_t n_parts, uint32_t least,
-        vector[uint32_t]& columns, vector[float]& low, vector[float]& high,
+        Simd simd, const FloatMatrix& X, const uint32_t* n_categories, uint32_t n_parts,
+        uint32_t least, vector[uint32_t]& columns, vector[float]& low, vector[float]& high,
         vector[uint64_t]& words) except +
     uint32_t c_n_interleaving_steps "fasttree::tests::n_interleaving_steps"(
         uint32_t n_rows, uint32_t n_features, int storage) except +
@@ -622,7 +632,8 @@ def transpose_bits(Simd simd, const uint64_t[::1] square):
     return np.asarray(out)
 
 
-def find_bits(Simd simd, const float[:, :] X, uint32_t n_parts, uint32_t least):
+def find_bits(Simd simd, const float[:, :] X, const uint32_t[::1] n_categories, uint32_t n_parts,
+              uint32_t least):
     """(column, -1 if there is none; low; high) by bit, words by row; None if there are too few."""
     cdef FloatMatrix matrix
     cdef vector[uint32_t] columns
@@ -632,10 +643,34 @@ def find_bits(Simd simd, const float[:, :] X, uint32_t n_parts, uint32_t least):
     matrix.row_stride = X.strides[0] // <ptrdiff_t>sizeof(float)
     matrix.column_stride = X.strides[1] // <ptrdiff_t>sizeof(float)
     matrix.n_rows, matrix.n_columns = X.shape[0], X.shape[1]
-    if not c_find_bits(simd, matrix, n_parts, least, columns, low, high, words):
+    if not c_find_bits(simd, matrix, &n_categories[0], n_parts, least, columns, low, high,
+                       words):
         return None
     return (np.array(columns, np.uint32).view(np.int32), np.array(low, np.float32),
             np.array(high, np.float32), np.array(words, np.uint64).reshape(X.shape[0], -1))
+
+
+def pack_bools(Simd simd, const uint8_t[:, :] X, size_t begin, size_t end):
+    """Words of all rows, of which these are packed."""
+    cdef BoolMatrix matrix
+    cdef uint64_t[:, ::1] words = np.full((X.shape[0], (X.shape[1] + 63) // 64), GUARD, np.uint64)
+    matrix.cells = &X[0, 0]
+    matrix.row_stride, matrix.column_stride = X.strides[0], X.strides[1]
+    matrix.n_columns = X.shape[1]
+    c_pack_bools(simd, matrix, begin, end, &words[0, 0])
+    return np.asarray(words)
+
+
+def put_ones(cbool by_row, const int32_t[::1] indices, const int32_t[::1] starts, n_rows,
+             uint32_t n_columns, size_t begin, size_t end):
+    """The same of a sparse matrix, and how many ones there are."""
+    cdef uint64_t[:, ::1] words = np.full((n_rows, (n_columns + 63) // 64), GUARD, np.uint64)
+    cdef size_t n_ones
+    if by_row:
+        n_ones = put_ones_of_rows(&indices[0], &starts[0], n_columns, begin, end, &words[0, 0])
+    else:
+        n_ones = put_ones_of_columns(&indices[0], &starts[0], n_columns, begin, end, &words[0, 0])
+    return np.asarray(words), n_ones
 
 
 cdef class FewValues:
@@ -692,9 +727,9 @@ def order_codes(Simd simd, const uint8_t[::1] codes, uint32_t n_numbers):
     return np.array(<uint8_t[:64]>order.order)[:len(codes)], order.boundaries, order.n_missing
 
 
-def order_bits(Simd simd, uint64_t bits, uint32_t n):
+def order_bits(Simd simd, uint64_t bits, uint32_t n, cbool are_numbers):
     cdef BlockOrder order
-    c_order_bits(simd, bits, n, order)
+    c_order_bits(simd, bits, n, are_numbers, order)
     return np.array(<uint8_t[:64]>order.order)[:n], order.boundaries, order.n_missing
 
 

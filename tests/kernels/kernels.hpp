@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/columns/bit_columns.hpp"
+#include "engine/columns/bit_matrix.hpp"
 #include "engine/columns/dense.hpp"
 #include "engine/columns/distinct_texts.hpp"
 #include "engine/columns/few_values.hpp"
@@ -72,16 +73,17 @@ inline uint32_t n_interleaving_steps(uint32_t n_rows, uint32_t n_features, int s
 }
 // Columns of two values among those of X, read in parts; by bit the column, NO_COLUMN if there is
 // none, and its values. False if there are fewer than `least`.
-inline bool find_bits(Simd simd, const FloatMatrix& X, uint32_t n_parts, uint32_t least,
-                      std::vector<uint32_t>& columns, std::vector<float>& low,
-                      std::vector<float>& high, std::vector<uint64_t>& words) {
+inline bool find_bits(Simd simd, const FloatMatrix& X, const uint32_t* n_categories,
+                      uint32_t n_parts, uint32_t least, std::vector<uint32_t>& columns,
+                      std::vector<float>& low, std::vector<float>& high,
+                      std::vector<uint64_t>& words) {
     BitColumns bits;
-    if (!bits.begin(X, n_parts, least, [](uint32_t) { return false; })) return false;
+    if (!bits.begin(X, n_parts, least, [=](uint32_t f) { return n_categories[f]; })) return false;
     for (uint32_t part = 0; part < n_parts; ++part) {
         bits.read(simd, X, part, size_t{X.n_rows} * part / n_parts,
                   size_t{X.n_rows} * (part + 1) / n_parts);
     }
-    if (!bits.settle(least)) return false;
+    if (!bits.settle()) return false;
     columns = bits.features;
     for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) {
         low.push_back(bits.low(bit));

@@ -77,7 +77,7 @@ class ProbeOf final : public Probe {
 
     void begin_pass(const uint32_t* entries) {
         if constexpr (Acc::has_cells) acc_.reset();
-        else acc_.begin_pass(Runs{entries, n(), 0, nullptr, 1}, false);
+        else acc_.begin_pass(Runs{entries, n(), 0, {}}, false);
     }
     uint32_t n() const { return static_cast<uint32_t>(rows_.size()); }
 

@@ -57,6 +57,21 @@ def random_two_valued(rng, n_rows, n_columns):
     return X
 
 
+def random_two_categories(kernels, rng, n_rows, n_columns):
+    """Columns that may hold categories, how many each, and those that hold one or two and nothing
+    else."""
+    n_categories = rng.choice([1, 2, 3], n_columns).astype(np.uint32)
+    cells = kernels.arrays.category_cells(np.arange(3, dtype=np.uint32)).view(np.uint32)
+    codes = rng.random((n_rows, n_columns)) < rng.choice([0.0, 0.01, 0.5, 1.0], n_columns)
+    codes &= n_categories > 1
+    X = cells[codes.astype(int)].view(np.float32)
+    is_pure = n_categories < 3
+    for f in np.flatnonzero(rng.random(n_columns) < 0.3):
+        X[rng.integers(n_rows), f] = rng.choice([0.0, 1.0, np.nan])
+        is_pure[f] = False
+    return X, n_categories, np.flatnonzero(is_pure)
+
+
 def two_valued(X):
     """Columns of at most two numbers, of which each has one sign if it is zero."""
     bits = np.ascontiguousarray(X).view(np.uint32)

@@ -1,9 +1,12 @@
 // Columns of two values as bits, all of a row side by side: bit 1 is the larger value.
 //
-// They are told from others while X is read once, in its order: the values of a few rows say which
+// They are told from others while X is read once, in its order: the values of some rows say which
 // columns may be such ones; then every cell is compared, bit by bit, with the values of its column
-// known so far. A column leaves as soon as a cell is neither, so its values may be told from each
-// other by their bits alone. All rows of X are read, also those that no sample holds.
+// known so far. A column leaves as soon as a cell is neither, so its values, two numbers or two
+// categories, may be told from each other by their bits alone. All rows of X are read, also those
+// that no sample holds, unless too few columns are left.
+//
+// Of a matrix that holds nothing but zeros and ones the bits are known (bit_matrix.hpp).
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -87,10 +90,12 @@ class BitColumns {
     struct Part {
         std::vector<uint32_t> high;
         std::vector<uint64_t> is_in;  // columns that hold two values so far, a bit each
+        uint32_t n_in = 0;
     };
 
     AlignedBuffer<uint64_t> words_;
     uint32_t n_rows_ = 0, n_words_ = 0;
+    uint32_t least_ = 1;                  // columns without which there are none
     std::vector<uint32_t> first_column_;  // of each word
     std::vector<uint32_t> low_;           // by bit
     std::vector<Part> parts_;
@@ -106,22 +111,33 @@ public:
     float low(uint32_t bit) const { return float_of_bits(low_[bit]); }
     float high(uint32_t bit) const { return float_of_bits(parts_[0].high[bit]); }
 
-    // Looks at a few rows; false if fewer than `least` of the columns, all of numbers but those
-    // `is_left_out`, may hold two values.
-    template <class IsLeftOut>
+    // Refers to the bits of all columns, in their order.
+    void take(const uint64_t* words, uint32_t n_rows, uint32_t n_all_columns) {
+        n_rows_ = n_rows;
+        n_columns = n_all_columns;
+        n_words_ = words_of_bits(n_columns);
+        words_.borrow(words, static_cast<size_t>(n_rows_) * n_words_);
+        features.assign(n_bits(), NO_COLUMN);
+        for (uint32_t f = 0; f < n_columns; ++f) features[f] = f;
+    }
+
+    // Looks at some rows; false if fewer than `least` of the columns may hold two values. Columns
+    // may hold categories as far as n_categories(column) says.
+    template <class NumberOfCategories>
     bool begin(const FloatMatrix& X, uint32_t n_parts, uint32_t least,
-               const IsLeftOut& is_left_out) {
+               const NumberOfCategories& n_categories) {
         n_rows_ = X.n_rows;
+        least_ = std::max(least, 1u);
         Part part;
-        uint32_t n = 0;
         for (uint32_t first = 0; first < X.n_columns; first += ROW_WORD) {
             uint64_t is_in = 0;
             const size_t begin = low_.size();
             low_.resize(begin + ROW_WORD);
             part.high.resize(begin + ROW_WORD);
             for (uint32_t i = 0; i < std::min(ROW_WORD, X.n_columns - first); ++i) {
-                if (is_left_out(first + i)) continue;
-                const bool holds = look(X, first + i, low_[begin + i], part.high[begin + i]);
+                const uint32_t n = n_categories(first + i);
+                if (n > 2) continue;
+                const bool holds = look(X, first + i, n > 0, low_[begin + i], part.high[begin + i]);
                 is_in |= static_cast<uint64_t>(holds) << i;
             }
             if (is_in == 0) {
@@ -129,11 +145,11 @@ public:
                 part.high.resize(begin);
                 continue;
             }
-            n += static_cast<uint32_t>(__builtin_popcountll(is_in));
+            part.n_in += static_cast<uint32_t>(__builtin_popcountll(is_in));
             first_column_.push_back(first);
             part.is_in.push_back(is_in);
         }
-        if (n < least || n == 0) return false;
+        if (part.n_in < least_) return false;
         n_words_ = static_cast<uint32_t>(first_column_.size());
         words_.reserve(static_cast<size_t>(n_rows_) * n_words_);
         parts_.assign(n_parts, part);
@@ -147,8 +163,8 @@ public:
         else read_columns(simd, X, parts_[part], begin, end);
     }
 
-    // What all parts found together; false if fewer than `least` columns remain.
-    bool settle(uint32_t least) {
+    // What all parts found together; false if too few columns remain.
+    bool settle() {
         Part& all = parts_[0];
         features.assign(n_bits(), NO_COLUMN);
         n_columns = 0;
@@ -171,48 +187,62 @@ public:
             has_changed |= !is_in;
         }
         parts_.resize(1);
-        if (n_columns < least || n_columns == 0) return false;
+        if (n_columns < least_) return false;
         if (has_changed) clear_others(all.is_in);
         return true;
     }
 
 private:
+    // Whether a cell is of a larger number, which a zero of the other sign is not, or of a later
+    // category.
+    static bool is_above(uint32_t cell, uint32_t low) {
+        const float value = float_of_bits(cell), other = float_of_bits(low);
+        if (other == other) return value > other;
+        return category_of(value) != NO_CATEGORY && cell > low;
+    }
     static bool learn(uint32_t cell, uint32_t low, uint32_t& high) {
         if (cell == low || cell == high) return true;
-        // Not a number, or a zero of the other sign: no.
-        if (high != low || !(float_of_bits(cell) > float_of_bits(low))) return false;
+        if (high != low || !is_above(cell, low)) return false;
         high = cell;
         return true;
     }
-    // A few rows of a column; false if they hold more than two values. Of one value above 0, 0 is
-    // thought to be the other.
-    static bool look(const FloatMatrix& X, uint32_t column, uint32_t& low, uint32_t& high) {
-        constexpr size_t PLACES = 4, ROWS = 16;  // a cache line each where columns are contiguous
-        float least = *X.at(0, column), most = least;
-        for (int pass = 0; pass < 2; ++pass) {
-            for (size_t place = 0; place < PLACES; ++place) {
-                const size_t first = (X.n_rows - std::min<size_t>(X.n_rows, ROWS)) * place
-                                     / (PLACES - 1);
-                for (size_t row = first; row < std::min<size_t>(X.n_rows, first + ROWS); ++row) {
-                    const float cell = *X.at(row, column);
-                    if (pass == 0) {
-                        if (cell != cell) return false;
-                        least = std::min(least, cell);
-                        most = std::max(most, cell);
-                    } else if (float_bits(cell) != low && float_bits(cell) != high) {
-                        return false;
-                    }
-                }
+    // Some rows of a column; false if they hold more than two values, or missing ones. Of one value
+    // that is not the first category or is above 0, that is thought to be the other.
+    static bool look(const FloatMatrix& X, uint32_t column, bool has_categories, uint32_t& low,
+                     uint32_t& high) {
+        const uint32_t zero = has_categories ? category_bits(0) : float_bits(0.0f);
+        const auto takes = [&](size_t row) {
+            const float value = *X.at(row, column);
+            const uint32_t cell = float_bits(value);
+            if (value != value && (!has_categories || category_of(value) == NO_CATEGORY)) {
+                return false;
             }
-            if (least == most && most > 0.0f) least = 0.0f;
-            low = float_bits(least);
-            high = float_bits(most);
+            if (row == 0) low = high = cell;
+            if (low == high && is_above(low, cell)) low = cell;
+            return learn(cell, low, high);
+        };
+        constexpr size_t PLACES = 4, ROWS = 16;  // a cache line each where columns are contiguous
+        constexpr size_t SPREAD = 256;           // for values that are rare
+        const size_t n_rows = std::min<size_t>(X.n_rows, ROWS);
+        const size_t n_spread = X.n_rows > SPREAD ? SPREAD : 0;
+        for (size_t i = 0; i < PLACES * n_rows; ++i) {
+            const size_t first = (X.n_rows - n_rows) * (i / n_rows) / (PLACES - 1);
+            if (!takes(first + i % n_rows)) return false;
         }
-        return low == high || most > least;
+        for (size_t i = 0; i < n_spread; ++i) {
+            if (!takes((X.n_rows - size_t{1}) * i / SPREAD)) return false;
+        }
+        if (low == high && is_above(high, zero)) low = zero;
+        return true;
     }
+    void drop(Part& part, uint32_t word, uint64_t column) {
+        part.is_in[word] &= ~column;
+        --part.n_in;
+    }
+    bool are_too_few(const Part& part) const { return part.n_in < least_; }
 
     void read_rows(Simd simd, const FloatMatrix& X, Part& part, size_t begin, size_t end) noexcept {
-        for (size_t row = begin; row < end; ++row) {
+        for (size_t row = begin; row < end && !are_too_few(part); ++row) {
             uint64_t* out = words_.get() + row * n_words_;
             for (uint32_t w = 0; w < n_words_; ++w) {
                 const float* cells = X.at(row, first_column_[w]);
@@ -224,7 +254,7 @@ private:
                     const uint32_t i = static_cast<uint32_t>(lowest_bit(rest));
                     const uint32_t cell = float_bits(cells[i * X.column_stride]);
                     if (!learn(cell, low_[w * ROW_WORD + i], part.high[w * ROW_WORD + i])) {
-                        part.is_in[w] &= ~(uint64_t{1} << i);
+                        drop(part, w, uint64_t{1} << i);
                     }
                 }
             }
@@ -236,7 +266,7 @@ private:
                       size_t end) noexcept {
         constexpr uint32_t SQUARES = 8;
         uint64_t squares[SQUARES][ROW_WORD];
-        for (; begin < end; begin += SQUARES * ROW_WORD) {
+        for (; begin < end && !are_too_few(part); begin += SQUARES * ROW_WORD) {
             const size_t n = std::min<size_t>(end - begin, SQUARES * ROW_WORD);
             for (uint32_t w = 0; w < n_words_; ++w) {
                 for (uint32_t i = 0; i < ROW_WORD; ++i) {
@@ -270,7 +300,7 @@ private:
         for (uint64_t rest = found.neither; rest != 0; rest &= rest - 1) {
             const uint32_t cell = float_bits(cells[lowest_bit(rest) * X.row_stride]);
             if (learn(cell, low_[bit], part.high[bit])) continue;
-            part.is_in[w] &= ~mask;
+            drop(part, w, mask);
             return 0;
         }
         return found.not_low;

@@ -81,6 +81,13 @@ public:
     const float* column(uint32_t feature) const {
         return X + static_cast<ptrdiff_t>(feature) * column_stride;
     }
+    ColumnValues values_of(uint32_t feature) const {
+        const Column& col = columns[feature];
+        if (col.storage != BITS) return {column(feature), row_stride, nullptr, 0};
+        const BitRows rows_of_bits = bits.rows();
+        return {col.values.data(), static_cast<ptrdiff_t>(rows_of_bits.n_words),
+                rows_of_bits.words + col.slot / ROW_WORD, col.slot % ROW_WORD};
+    }
     const uint8_t* code(uint32_t row, uint32_t slot) const {
         return codes.get() + static_cast<size_t>(row) * pitch + slot;
     }
@@ -96,9 +103,8 @@ public:
 
     // Columns of two values, if there are at least `least`: in parts of all rows of X.
     bool begin_bits(uint32_t least) {
-        const bool pays = bits.begin(matrix(), n_parts_, least, [&](uint32_t f) {
-            return columns[f].has_categories();
-        });
+        const bool pays = bits.begin(matrix(), n_parts_, least,
+                                     [&](uint32_t f) { return columns[f].n_categories; });
         if (!pays) bits = BitColumns();
         return pays;
     }
@@ -108,18 +114,23 @@ public:
         const size_t piece = static_cast<size_t>(part) * n_steps + step;
         bits.read(simd, matrix(), part, n_rows * piece / n_pieces, n_rows * (piece + 1) / n_pieces);
     }
-    void settle_bits(uint32_t least) {
-        if (!bits.settle(least)) {
+    void settle_bits() {
+        if (!bits.settle()) {
             bits = BitColumns();
             return;
         }
         for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) {
-            if (!bits.is_one(bit)) continue;
-            Column& col = columns[bits.features[bit]];
-            col.storage = BITS;
-            col.slot = bit;
-            col.values = {bits.low(bit)};
-            if (bits.high(bit) > bits.low(bit)) col.values.push_back(bits.high(bit));
+            if (bits.is_one(bit)) name_bits(bit, bits.low(bit), bits.high(bit));
+        }
+    }
+    // The bits of all columns, where X is nothing else: zeros and ones, or categories in their
+    // order.
+    void take_bits(const uint64_t* words) {
+        bits.take(words, n_rows, static_cast<uint32_t>(columns.size()));
+        for (uint32_t f = 0; f < columns.size(); ++f) {
+            const bool are_numbers = !columns[f].has_categories();
+            name_bits(f, are_numbers ? 0.0f : category_cell(0),
+                      are_numbers ? 1.0f : category_cell(1));
         }
     }
 
@@ -356,6 +367,14 @@ public:
     }
 
 private:
+    // The values of a column that is stored as bits.
+    void name_bits(uint32_t bit, float low, float high) {
+        Column& col = columns[bits.features[bit]];
+        col.storage = BITS;
+        col.slot = bit;
+        col.values = {low, high};
+        col.n_category_values = low == low ? 0 : 2;
+    }
     FloatMatrix matrix() const {
         return {X, row_stride, column_stride, n_rows, static_cast<uint32_t>(columns.size())};
     }

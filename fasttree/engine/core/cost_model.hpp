@@ -33,6 +33,11 @@ inline bool subtraction_is_cheaper(uint32_t n, uint32_t n_features, size_t bytes
 
 // Columns of two values as bits: if they are fewer, codes of a byte cost as little.
 constexpr uint32_t MIN_BIT_COLUMNS = 16;
+// Of a sparse matrix of ones: if they take less memory than the lists of its nonzeros.
+inline bool sparse_bits_pay(size_t n_rows, size_t n_features, size_t n_nonzeros) noexcept {
+    constexpr size_t LISTED = 32;
+    return n_features >= MIN_BIT_COLUMNS && n_rows * n_features < LISTED * n_nonzeros;
+}
 
 // Sorted lists cost a partition of every list at every split; sorting in the node costs a sort
 // of each feature looked at.

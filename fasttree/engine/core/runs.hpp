@@ -20,12 +20,24 @@ namespace fasttree {
 constexpr uint32_t BOUNDARY = 0x80000000u;
 constexpr uint32_t ROW = 0x7fffffffu;
 
+// The values of a column by row. Of a column of two values, they are named by bits.
+struct ColumnValues {
+    const float* values = nullptr;    // of row r: values[r * stride], or values[its bit]
+    ptrdiff_t stride = 0;             // in elements, of values or words
+    const uint64_t* words = nullptr;  // bits: that of row r is bit `shift` of words[r * stride]
+    uint32_t shift = 0;
+
+    float of(uint32_t row) const {
+        const ptrdiff_t place = static_cast<ptrdiff_t>(row) * stride;
+        return values[words == nullptr ? place : words[place] >> shift & 1];
+    }
+};
+
 struct Runs {
     const uint32_t* entries;  // [n], the last n_missing of them not numbers
     uint32_t n;
     uint32_t n_missing;
-    const float* column;      // value of row r: column[r * stride]
-    ptrdiff_t stride;         // in elements
+    ColumnValues column;
     bool has_categories = false; // the column may hold categories
 
     // All values equal, or all missing (replay: or values too close).
@@ -37,8 +49,7 @@ struct Runs {
         return true;
     }
     uint32_t row(uint32_t p) const noexcept { return entries[p] & ROW; }
-    float value_of(uint32_t row) const { return column[static_cast<ptrdiff_t>(row) * stride]; }
-    float value(uint32_t p) const noexcept { return value_of(row(p)); }
+    float value(uint32_t p) const noexcept { return column.of(row(p)); }
     // How many of the entries that are not numbers hold categories; these come first. O(log n)
     uint32_t n_categorical() const {
         const uint32_t n_numbers = n - n_missing;

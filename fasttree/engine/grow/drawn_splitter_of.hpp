@@ -278,7 +278,7 @@ private:
             acc_.add_cell(drawn_->left.data());
             return scanner_.consider_sides(n_left, limits, candidate);
         } else {
-            const Runs runs{list_sides(drawn_->sides.get(), n_left), n_, 0, nullptr, 0};
+            const Runs runs{list_sides(drawn_->sides.get(), n_left), n_, 0, {}};
             return scanner_.scan_sides(runs, n_left, limits, candidate);
         }
     }

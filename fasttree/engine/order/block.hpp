@@ -140,10 +140,10 @@ inline void order_codes(Simd simd, const uint8_t* codes, uint32_t n, uint32_t n_
     order_codes_portable(codes, n, n_numbers, out);
 }
 
-inline void order_bits(Simd simd, uint64_t bits, uint32_t n, BlockOrder& out) {
+inline void order_bits(Simd simd, uint64_t bits, uint32_t n, bool are_numbers, BlockOrder& out) {
     const uint32_t n_zeros = n - static_cast<uint32_t>(__builtin_popcountll(bits));
     out.boundaries = 1 | (n_zeros < n ? uint64_t{1} << n_zeros : 0);
-    out.n_missing = 0;
+    out.n_missing = are_numbers ? 0 : n;
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return order_bits_avx512(bits, n, out.order);
 #endif

@@ -211,7 +211,8 @@ public:
         const Column& col = data_->columns[f];
         if (col.storage == BITS) {
             cells_->pair(bit_cells(table), n_bits(), col.slot, pair);
-            return {pair, col.values.data(), col.n_numbers(), n, 0, 0};
+            const uint32_t n_missing = col.n_numbers() > 0 ? 0 : n;
+            return {pair, col.values.data(), col.n_numbers(), n, n_missing, col.n_category_values};
         }
         const char* cells = pool_[table].get() + offsets_[f];
         const uint32_t n_values = static_cast<uint32_t>(col.values.size());

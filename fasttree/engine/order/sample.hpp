@@ -109,7 +109,7 @@ public:
             out.n_missing = col.has_missing ? count_missing(out) : 0;
         } else if (col.storage == BITS) {
             sort_by_bit(col.slot, start, end);
-            out.n_missing = 0;
+            out.n_missing = col.n_numbers() > 0 ? 0 : out.n;
         } else if (col.storage == COUNTED) {
             out.n_missing = counting_sort(col, start, end);
         } else {
@@ -134,13 +134,13 @@ public:
     }
 
     Runs values_of(uint32_t feature) const override {
-        return {nullptr, 0, 0, data.column(feature), data.row_stride,
-                data.columns[feature].has_categories()};
+        return {nullptr, 0, 0, data.values_of(feature), data.columns[feature].has_categories()};
     }
     // Of few values that of the row's code, which was read for the order.
     const float* number_of(uint32_t row, uint32_t feature) const override {
         const Column& col = data.columns[feature];
         if (col.storage == COUNTED) return &col.values[*data.code(row, col.slot)];
+        if (col.storage == BITS) return &col.values[data.bits.rows().bit(row, col.slot)];
         return data.column(feature) + static_cast<ptrdiff_t>(row) * data.row_stride;
     }
     const BitColumns& bits() const override { return data.bits; }
@@ -148,7 +148,7 @@ public:
         const Column& col = data.columns[feature];
         const uint32_t n = block.size();
         if (col.storage == BITS) {
-            order_bits(simd, block.plane(col.slot), n, out);
+            order_bits(simd, block.plane(col.slot), n, col.n_numbers() > 0, out);
         } else if (col.storage == COUNTED) {
             uint8_t codes[BLOCK_ROWS];
             for (uint32_t i = 0; i < n; ++i) codes[i] = *data.code(block.rows[i], col.slot);
@@ -231,9 +231,11 @@ private:
         uint32_t* sides = go_left.data();
         if (col.storage == BITS) {
             const BitRows bits = data.bits.rows();
+            const uint32_t is_swapped = split.question != THRESHOLD &&
+                                        !split.category_goes_left(category_of(col.values[0]));
             BitWriter writer(sides);
             for (uint32_t i = start; i < end; ++i) {
-                writer.put(node_rows[i], 1 - bits.bit(node_rows[i], col.slot));
+                writer.put(node_rows[i], bits.bit(node_rows[i], col.slot) == is_swapped);
             }
         } else if (col.storage == COUNTED) {
             uint8_t left[MAX_COUNTED + 1];

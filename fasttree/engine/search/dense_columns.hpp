@@ -52,7 +52,7 @@ public:
     const uint32_t* rows(const Node& node) override { return sample_.rows.data() + node.start; }
     void begin_node(const Node& node) override { scanner_.begin_node(rows(node), node.size()); }
     float value(uint32_t row, uint32_t feature) const noexcept override {
-        return sample_.data.value(row, feature);
+        return sample_.data.values_of(feature).of(row);
     }
 
     bool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
@@ -98,7 +98,7 @@ public:
         drawn.n_values_left = 0;  // of a list, which there is none of
         uint32_t* entries = workspace_.scratch.get();
         entries[n_left] |= BOUNDARY;
-        return scanner_.scan_sides(Runs{entries, n, 0, nullptr, 0}, n_left, limits, candidate);
+        return scanner_.scan_sides(Runs{entries, n, 0, {}}, n_left, limits, candidate);
     }
 
     uint32_t divide_rows(const Split& split, const Node& node) override {

@@ -219,8 +219,7 @@ private:
             n_missing += key >= first_other;
             previous = key;
         }
-        return {entries, n, n_missing, data_.column(feature), data_.row_stride,
-                col.has_categories()};
+        return {entries, n, n_missing, data_.values_of(feature), col.has_categories()};
     }
 };
 

@@ -15,6 +15,8 @@ namespace fasttree {
 constexpr uint32_t ROW_WORD = 64;        // bits of a word
 constexpr uint32_t MOST_IN_BYTES = 255;  // rows that a byte counts
 
+inline uint32_t words_of_bits(uint32_t n_bits) { return (n_bits + ROW_WORD - 1) / ROW_WORD; }
+
 struct BitRows {
     const uint64_t* words = nullptr;  // [n_rows, n_words]
     uint32_t n_words = 0;

@@ -1,0 +1,1 @@
+"""The best split of one column, and what a single split is worth."""
