@@ -22,6 +22,7 @@ from fasttree.tree import (
     DecisionTree,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    EncodedData,
     ExtraTreeClassifier,
     ExtraTreeRegressor,
     best_split,
@@ -725,3 +726,28 @@ def test_integers_of_128_bits():
     pl = pytest.importorskip("polars")
     X = pl.DataFrame({"x": [2**70, 1, 2]}, schema={"x": pl.Int128})
     assert_array_equal(DecisionTreeClassifier().fit(X, [1, 0, 0]).predict(X), [1, 0, 0])
+
+
+NUMBERS = {
+    "one type": lambda X: pd.DataFrame(X),
+    "one type by column": lambda X: pd.DataFrame({str(j): x for j, x in enumerate(X.T)}),
+    "several types": lambda X: pd.DataFrame(
+        {str(j): x.astype(t) for (j, x), t in zip(enumerate(X.T), ["f4", "i8", "f8", "u1"] * 2)}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_frames_of_numbers_are_read_as_matrices(kind):
+    X = np.random.default_rng(0).integers(0, 200, (300, 8)).astype(float)
+    y = X[:, 0] + X[:, 5] > 200
+    frame, expected = NUMBERS[kind](X), DecisionTreeClassifier(random_state=0).fit(X, y)
+    for data in (frame, EncodedData(frame)):
+        fitted = DecisionTreeClassifier(random_state=0).fit(data, pd.Series(y))
+        assert_same(fitted.tree_, expected.tree_)
+        assert_array_equal(fitted.predict(frame), expected.predict(X))
+    assert hasattr(fitted, "feature_names_in_") == (kind != "one type")
+    assert_array_equal(NUMBERS[kind](X).to_numpy(), X)  # it is as it was
+    frame.iloc[3, 2] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        fitted.fit(frame, y)

@@ -62,19 +62,28 @@ def is_plain_matrix(X):
     )
 
 
-def matrix_of_frame(X, names):
-    """Return the matrix of a pandas frame of numbers whose columns have these names, or None.
+def matrix_of_frame(X, names=None):
+    """Return a pandas frame of numbers, whose columns have these names if any are given, as a
+    float32 matrix, or None.
 
     None says nothing about X: scikit-learn's checks, which look at every column several times,
-    decide what else there is.
+    decide what else there is. Columns are cast where they are, one by one if they differ in type.
     """
     pandas = sys.modules.get("pandas")
-    if pandas is None or type(X) is not pandas.DataFrame or X.columns.tolist() != names.tolist():
+    if pandas is None or type(X) is not pandas.DataFrame or min(X.shape) == 0:
         return None
-    if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in X.dtypes):
+    if names is not None and X.columns.tolist() != names.tolist():
         return None
-    matrix = X.to_numpy()
-    return matrix if is_plain_matrix(matrix) else None
+    dtypes = set(X.dtypes)
+    if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in dtypes):
+        return None
+    with np.errstate(over="ignore"):
+        if len(dtypes) == 1:
+            return X.to_numpy().astype(np.float32, copy=False)
+        matrix = np.empty(X.shape, dtype=np.float32, order="F")
+        for j, (_, column) in enumerate(X.items()):
+            matrix[:, j] = column.to_numpy()
+    return matrix
 
 
 def is_plain_sparse(X):
@@ -183,10 +192,10 @@ def read_matrix(owner, X):
     if issparse(X) and X.ndim == 2:
         X = canonical_sparse(X)
         X = X.tocsc().astype(np.float32, copy=False) if is_plain_sparse(X) else X
-    elif is_plain_matrix(X):
-        X = X.astype(np.float32, copy=False)
-        if value_kind(X) != SOME_INFINITE:
-            return X
+    else:
+        matrix = X.astype(np.float32, copy=False) if is_plain_matrix(X) else matrix_of_frame(X)
+        if matrix is not None and value_kind(matrix) != SOME_INFINITE:
+            return matrix
     return check_array(
         X, dtype=np.float32, accept_sparse="csc", ensure_all_finite="allow-nan", estimator=owner
     )

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from fasttree._sklearn_compat import check_n_features, check_sample_weight
+from fasttree._sklearn_compat import check_feature_names, check_n_features, check_sample_weight
 from fasttree.table._bad_cells import check_complete, where_infinite, where_no_number
 from fasttree.table._bit_matrix import BitMatrix
 from fasttree.table._cells import are_texts, encode_texts
@@ -68,6 +68,12 @@ def check_fit_data(estimator, X, y, with_bits=False):
         is_plain = is_plain_sparse(X)
     else:
         is_plain = is_plain_matrix(X)
+    matrix = None if is_plain else matrix_of_frame(X)
+    if matrix is not None:
+        y = check_target(estimator, y)
+        check_feature_names(estimator, X, reset=True)
+        estimator.n_features_in_ = X.shape[1]
+        return matrix, y
     if is_plain and _is_plain_target(y):
         _forget_names(estimator, X)
         bits = bits_of(X, estimator.n_jobs) if with_bits else None
