@@ -89,6 +89,33 @@ def test_frames_of_booleans_have_categories(seed):
         assert_same(estimator.fit(EncodedData(frame(X)), y, weights).tree_, expected)
 
 
+@pytest.mark.cases(60)
+def test_booleans_beside_other_columns(seed):
+    """The tree is that of cells without bits, in which the columns stand in their order."""
+    X, estimator, y, weights = problem(seed)
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(X).rename(columns=str)
+    for j in range(rng.integers(1, 5)):
+        numbers = rng.standard_normal(len(X)).round(1) + X[:, j]
+        column = [
+            numbers,
+            np.where(rng.random(len(X)) < 0.2, np.nan, numbers),
+            (10 * numbers).astype(int),
+            np.array(["a", "b", "c"])[rng.integers(3, size=len(X))],
+        ][rng.integers(4)]
+        frame.insert(int(rng.integers(frame.shape[1] + 1)), f"other {j}", column)
+    estimator.fit(frame, y, weights)
+    tree, categories = estimator.tree_, estimator._table_encoder.categories
+    predicted = estimator.predict(frame)
+    for data in (EncodedData(frame), pl.from_pandas(frame, nan_to_null=False)):
+        estimator.fit(data, y, weights)
+        assert_same(estimator.tree_, tree)
+        assert estimator._table_encoder.categories == categories
+        assert_array_equal(estimator.predict(data), predicted)
+    with fasttree.config_context(strategy="sort"):
+        assert_same(estimator.fit(frame, y, weights).tree_, tree)
+
+
 @pytest.mark.parametrize("strategy", ["auto", "presort", "count", "sort"])
 def test_every_strategy_takes_every_form(strategy):
     X, estimator, y, weights = problem(5)

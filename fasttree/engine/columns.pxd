@@ -29,7 +29,6 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         size_t n_coded() except +
 
     cdef cppclass DenseColumns:
-        const float* X
         uint32_t n_rows
         vector[uint32_t] rows
         vector[Column] columns
@@ -45,7 +44,8 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         uint32_t n_bit_steps() noexcept
         void read_bits(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept
         void settle_bits() except +
-        void take_bits(const uint64_t* words) except +
+        void take_bits(const uint64_t* words, const vector[uint32_t]& features) except +
+        cbool has_bits() noexcept
         uint32_t begin_counting(uint32_t first, uint32_t last) except +
         uint32_t n_counted
         uint32_t n_wide

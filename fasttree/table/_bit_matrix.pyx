@@ -1,4 +1,4 @@
-"""Matrices of zeros and ones, a bit per cell; `engine/columns/bit_matrix.hpp` holds the loops."""
+"""Columns of zeros and ones, a bit per cell; `engine/columns/bit_matrix.hpp` holds the loops."""
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -24,14 +24,16 @@ ctypedef fused Index:
 
 
 class BitMatrix:
-    """Rows of bits.
+    """A matrix that holds bits in some columns, or all.
 
     Parameters
     ----------
     words : ndarray of shape (n_rows, n_words), dtype=uint64
-        Column c is bit c % 64 of word c // 64.
-    n_columns : int
-        Number of columns.
+        The bits: that of the i-th of `columns` is bit i % 64 of word i // 64.
+    columns : sequence of int
+        The columns of bits, ascending.
+    cells : ndarray of shape (n_rows, n_others), dtype=float32, or None
+        The other columns, in their order.
 
     Attributes
     ----------
@@ -41,19 +43,32 @@ class BitMatrix:
         Number of cells.
     """
 
-    def __init__(self, words, n_columns):
-        self.words = words
-        self.shape = len(words), n_columns
-        self.size = len(words) * n_columns
+    def __init__(self, words, columns, cells=None):
+        self.words, self.columns, self.cells = words, columns, cells
+        n_others = 0 if cells is None else cells.shape[1]
+        self.shape = len(words), len(columns) + n_others
+        self.size = self.shape[0] * self.shape[1]
 
     def holds(self):
-        """Which columns hold zeros, and which ones, as two masks."""
-        some, every = np.bitwise_or.reduce(self.words), np.bitwise_and.reduce(self.words)
-        return ~self._by_column(every), self._by_column(some)
+        """Which columns of bits hold zeros, and which ones, as two masks."""
+        all_set, any_set = common_bits(self.words)
+        return ~self._by_column(all_set), self._by_column(any_set)
 
     def _by_column(self, words):
         bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-        return bits[:self.shape[1]].astype(bool)
+        return bits[:len(self.columns)].astype(bool)
+
+
+def common_bits(const uint64_t[:, ::1] words):
+    """Words of the bits that all rows have, and of those that any has."""
+    cdef Py_ssize_t row, w, n_words = words.shape[1]
+    cdef uint64_t[::1] all_set = np.full(n_words, ~np.uint64(0))
+    cdef uint64_t[::1] any_set = np.zeros(n_words, np.uint64)
+    for row in range(words.shape[0]):
+        for w in range(n_words):
+            all_set[w] &= words[row, w]
+            any_set[w] |= words[row, w]
+    return np.asarray(all_set), np.asarray(any_set)
 
 
 def bits_of_bools(X, int n_threads=1):
@@ -82,7 +97,7 @@ def bits_of_bools(X, int n_threads=1):
                        begin_of(n_rows, step * n_threads + part + 1, n_steps * n_threads),
                        &words[0, 0])
         PyErr_CheckSignals()
-    return BitMatrix(np.asarray(words), X.shape[1])
+    return BitMatrix(np.asarray(words), range(X.shape[1]))
 
 
 def bits_of_sparse(X, int n_threads=1):
@@ -118,7 +133,7 @@ def bits_of_sparse(X, int n_threads=1):
                 np.ascontiguousarray(starts, kind), words, X.shape[1], n_steps_of(X, n_threads),
                 n_threads) != n_nonzeros:
         return None
-    return BitMatrix(words, X.shape[1])
+    return BitMatrix(words, range(X.shape[1]))
 
 
 cdef words_for(X):

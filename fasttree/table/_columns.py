@@ -59,7 +59,8 @@ def open_table(X, has_categories=False):
     Returns
     -------
     ArrayTable, FrameTable or None
-        With `n_rows`, `n_columns`, `dtype_is_category(j)`, `name(j)` and `column(j)`.
+        With `n_rows`, `n_columns`, `dtype_is_category(j)`, `name(j)` and `column(j)`; with
+        `bool_columns()` and, if there are any, `bools(columns)`.
     """
     if issparse(X):
         return None
@@ -135,8 +136,8 @@ class ArrayTable:
     def dtype_is_category(self, j):
         return False
 
-    def bools(self):
-        return None
+    def bool_columns(self):
+        return []
 
     def column(self, j):
         column = self.array[:, j]
@@ -160,15 +161,19 @@ class FrameTable:
     def is_numeric(self):
         return all(dtype.is_numeric() and not _is_beyond_numpy(dtype) for dtype in self.dtypes)
 
-    def bools(self):
-        """The columns as a matrix of bools, or None if there are others, or missing values."""
-        if any(dtype != narwhals.Boolean for dtype in self.dtypes):
-            return None
-        bools = np.empty((self.n_rows, self.n_columns), dtype=bool, order="F")
-        for j, name in enumerate(self.names):
-            if self.frame[name].null_count() > 0:
-                return None
-            bools[:, j] = self.frame[name].to_numpy()
+    def bool_columns(self):
+        """Numbers of the columns of booleans of which none is missing."""
+        return [
+            j
+            for j, dtype in enumerate(self.dtypes)
+            if dtype == narwhals.Boolean and self.frame[self.names[j]].null_count() == 0
+        ]
+
+    def bools(self, columns):
+        """Such columns as a matrix of bools."""
+        bools = np.empty((self.n_rows, len(columns)), dtype=bool, order="F")
+        for place, j in enumerate(columns):
+            bools[:, place] = self.frame[self.names[j]].to_numpy()
         return bools
 
     def dtype_is_category(self, j):
@@ -221,10 +226,18 @@ class PandasTable:
     def is_numeric(self):
         return all(dtype.kind in "iuf" for dtype in self.dtypes)
 
-    def bools(self):
-        """The columns as a matrix of bools, or None if there are others."""
-        is_bools = all(isinstance(dtype, np.dtype) and dtype.kind == "b" for dtype in self.dtypes)
-        return self.frame.to_numpy() if is_bools else None
+    def bool_columns(self):
+        """Numbers of the columns of booleans of which none can be missing."""
+        return [
+            j
+            for j, dtype in enumerate(self.dtypes)
+            if isinstance(dtype, np.dtype) and dtype.kind == "b"
+        ]
+
+    def bools(self, columns):
+        """Such columns as a matrix of bools."""
+        is_all = len(columns) == self.n_columns
+        return (self.frame if is_all else self.frame.iloc[:, columns]).to_numpy()
 
     def dtype_is_category(self, j):
         return self.dtypes[j].kind == "b" or _is_category(self.dtypes[j])

@@ -15,9 +15,11 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from fasttree.table._bit_matrix import MIN_COLUMNS, BitMatrix, bits_of_bools
 from fasttree.table._cells import mark_codes, parse_texts, scan_objects, take_bits
 from fasttree.table._columns import Coded, Numbers, Objects
 from fasttree.utils._finite import SOME_INFINITE, SOME_MISSING, value_kind
+from fasttree.utils._threads import effective_n_threads
 
 __all__ = [
     "MAX_CATEGORIES",
@@ -344,15 +346,28 @@ class TableEncoder:
 
     def encode(self, table, is_fit=False):
         """Return the cells of a table with the columns of the fit, F-ordered float32."""
-        X = np.empty((table.n_rows, table.n_columns), dtype=np.float32, order="F")
-        for j, column in enumerate(self.columns):
-            (column.fit if is_fit else column.encode)(table.column(j), X[:, j])
+        return self._encode(table, range(table.n_columns), is_fit)
+
+    def _encode(self, table, numbers, is_fit):
+        X = np.empty((table.n_rows, len(numbers)), dtype=np.float32, order="F")
+        for place, j in enumerate(numbers):
+            column = self.columns[j]
+            (column.fit if is_fit else column.encode)(table.column(j), X[:, place])
         return X
 
-    def fit_bools(self, has_false, has_true):
-        """Learn the categories of a table of booleans, as `encode` would."""
-        for column, *found in zip(self.columns, has_false.tolist(), has_true.tolist(), strict=True):
-            column.categories = [value for value in (False, True) if found[value]]
+    def fit_with_bits(self, table, n_jobs):
+        """`encode` a table to fit: if there are many columns of booleans, as a BitMatrix."""
+        bools = table.bool_columns()
+        if len(bools) < MIN_COLUMNS:
+            return self.encode(table, is_fit=True)
+        bits = bits_of_bools(
+            table.bools(bools), effective_n_threads(n_jobs, table.n_rows * len(bools))
+        )
+        for j, *found in zip(bools, *(mask.tolist() for mask in bits.holds()), strict=True):
+            self.columns[j].categories = [value for value in (False, True) if found[value]]
+        others = sorted(set(range(table.n_columns)).difference(bools))
+        cells = self._encode(table, others, is_fit=True) if others else None
+        return BitMatrix(bits.words, bools, cells)
 
     @property
     def n_categories(self):

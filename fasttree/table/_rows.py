@@ -211,12 +211,12 @@ def read_table(owner, X, with_bits=False):
     X : object
         What a user passes as data.
     with_bits : bool, default=False
-        Whether an estimator takes cells as a BitMatrix, if all columns are of booleans.
+        Whether an estimator takes cells as a BitMatrix, if many columns are of booleans.
 
     Returns
     -------
     (cells, encoder, table) or None
-        A float32 matrix of shape (n_rows, n_columns), a TableEncoder, and X as an array or frame.
+        A matrix of shape (n_rows, n_columns), a TableEncoder, and X as an array or frame.
     """
     categorical_features, missing_values = owner.categorical_features, owner.missing_values
     names_categories = categorical_features is not None and not isinstance(
@@ -238,10 +238,8 @@ def read_table(owner, X, with_bits=False):
             "minimum of 1 is required."
         )
     encoder = TableEncoder(table, categorical_features, missing_values)
-    bools = table.bools() if with_bits and table.n_columns >= MIN_COLUMNS else None
-    if bools is not None:
-        cells = bits_of_bools(bools, effective_n_threads(owner.n_jobs, bools.size))
-        encoder.fit_bools(*cells.holds())
+    if with_bits:
+        cells = encoder.fit_with_bits(table, owner.n_jobs)
     else:
         cells = encoder.encode(table, is_fit=True)
     warn_of_raw_text(encoder, table.n_rows)

@@ -25,8 +25,8 @@ cdef class Encoding:
 
 
 cdef class DenseEncoding(Encoding):
-    cdef const float32_t[:, :] cells       # or
-    cdef const uint64_t[:, ::1] words      # of a BitMatrix
+    cdef const float32_t[:, :] cells       # or, of a BitMatrix, those of the other columns, or None
+    cdef const uint64_t[:, ::1] words      # its bits, or None
     cdef dict owners                       # of the columns, by strategy and whether with keys
     cdef object lock
 

@@ -30,8 +30,8 @@ def encoding_of(X, n_categories=None, is_shared=False):
     Parameters
     ----------
     X : ndarray, CSC matrix or BitMatrix of shape (n_rows, n_features), float32
-        A sparse matrix has sorted indices and no duplicates. Bits are zeros and ones, or, of a
-        column of categories, the codes; they are for a search of all columns in one fit.
+        A sparse matrix has sorted indices and no duplicates. Bits are zeros and ones, or codes in
+        columns of categories; they are for a search of all columns in one fit.
     n_categories : ndarray of shape (n_features,), uint32, or None
         Number of categories that each column may hold, as cells of `_cell.hpp`; 0 for columns
         of numbers. None if there are numbers only.
@@ -107,14 +107,14 @@ cdef class Encoding:
 
 
 cdef class DenseEncoding(Encoding):
-    """A dense matrix, of any memory order, or of bits."""
+    """A dense matrix, of any memory order, or with bits."""
 
     def __init__(self, X, n_categories, is_shared):
         is_of_bits = isinstance(X, BitMatrix)
         if not is_of_bits and (X.strides[0] % 4 or X.strides[1] % 4):
             X = np.ascontiguousarray(X)
         super().__init__(X, n_categories, is_shared)
-        self.cells = None if is_of_bits else X
+        self.cells = X.cells if is_of_bits else X
         self.words = X.words if is_of_bits else None
         if is_shared:
             self.owners = {}
@@ -143,7 +143,7 @@ cdef class DenseEncoding(Encoding):
             for i in range(self.n_features):
                 columns.columns[i].n_categories = self.n_categories[i]
         if self.words is not None:
-            columns.take_bits(&self.words[0, 0])
+            columns.take_bits(&self.words[0, 0], <vector[uint32_t]> self.X.columns)
         return owner
 
     cdef DenseColumnsOwner encoded(self, const vector[uint32_t]& rows, FitOptions options):

@@ -6,7 +6,7 @@
 // categories, may be told from each other by their bits alone. All rows of X are read, also those
 // that no sample holds, unless too few columns are left.
 //
-// Of a matrix that holds nothing but zeros and ones the bits are known (bit_matrix.hpp).
+// Of columns that are known to hold nothing but zeros and ones, bits are given (bit_matrix.hpp).
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -111,14 +111,14 @@ public:
     float low(uint32_t bit) const { return float_of_bits(low_[bit]); }
     float high(uint32_t bit) const { return float_of_bits(parts_[0].high[bit]); }
 
-    // Refers to the bits of all columns, in their order.
-    void take(const uint64_t* words, uint32_t n_rows, uint32_t n_all_columns) {
+    // Refers to known bits of columns.
+    void take(const uint64_t* words, uint32_t n_rows, const std::vector<uint32_t>& their_columns) {
         n_rows_ = n_rows;
-        n_columns = n_all_columns;
+        n_columns = static_cast<uint32_t>(their_columns.size());
         n_words_ = words_of_bits(n_columns);
         words_.borrow(words, static_cast<size_t>(n_rows_) * n_words_);
-        features.assign(n_bits(), NO_COLUMN);
-        for (uint32_t f = 0; f < n_columns; ++f) features[f] = f;
+        features = their_columns;
+        features.resize(n_bits(), NO_COLUMN);
     }
 
     // Looks at some rows; false if fewer than `least` of the columns may hold two values. Columns

@@ -33,6 +33,7 @@ enum Storage : uint8_t { RAW, COUNTED, WIDE, KEYED, BITS };
 
 struct Column {
     Storage storage = RAW;
+    uint32_t place = 0;              // of its cells in X
     uint32_t slot = 0;               // in its code matrix; of KEYED ones in bytes, BITS: the bit
     uint32_t n_buckets = 0;          // KEYED: of its keys
     uint32_t first_other = 0;        // KEYED: the least key of what is not a number
@@ -70,7 +71,9 @@ public:
     DenseColumns(const float* X_, ptrdiff_t row_stride_, ptrdiff_t column_stride_, uint32_t n_rows_,
                  uint32_t n_features)
         : X(X_), row_stride(row_stride_), column_stride(column_stride_), n_rows(n_rows_),
-          columns(n_features) {}
+          columns(n_features) {
+        place_columns();
+    }
 
     // Says which rows are encoded, ascending.
     void take_rows(std::vector<uint32_t> encoded) { rows = std::move(encoded); }
@@ -79,7 +82,7 @@ public:
         return column(feature)[static_cast<ptrdiff_t>(row) * row_stride];
     }
     const float* column(uint32_t feature) const {
-        return X + static_cast<ptrdiff_t>(feature) * column_stride;
+        return X + static_cast<ptrdiff_t>(columns[feature].place) * column_stride;
     }
     ColumnValues values_of(uint32_t feature) const {
         const Column& col = columns[feature];
@@ -123,16 +126,18 @@ public:
             if (bits.is_one(bit)) name_bits(bit, bits.low(bit), bits.high(bit));
         }
     }
-    // The bits of all columns, where X is nothing else: zeros and ones, or categories in their
-    // order.
-    void take_bits(const uint64_t* words) {
-        bits.take(words, n_rows, static_cast<uint32_t>(columns.size()));
-        for (uint32_t f = 0; f < columns.size(); ++f) {
-            const bool are_numbers = !columns[f].has_categories();
-            name_bits(f, are_numbers ? 0.0f : category_cell(0),
+    // Refers to the bits of some columns, ascending, zeros and ones or categories in their order. X
+    // holds the others.
+    void take_bits(const uint64_t* words, const std::vector<uint32_t>& features) {
+        bits.take(words, n_rows, features);
+        for (uint32_t bit = 0; bit < features.size(); ++bit) {
+            const bool are_numbers = !columns[features[bit]].has_categories();
+            name_bits(bit, are_numbers ? 0.0f : category_cell(0),
                       are_numbers ? 1.0f : category_cell(1));
         }
+        place_columns();
     }
+    bool has_bits() const noexcept { return bits.n_columns > 0; }
 
     // Telling the values of features [first, last) apart, as long as they are few: in shares, TILE
     // features in a part of the rows, codes in order of appearance; then, of each feature, all
@@ -367,6 +372,12 @@ public:
     }
 
 private:
+    void place_columns() {
+        uint32_t place = 0;
+        for (Column& col : columns) {
+            if (col.storage != BITS) col.place = place++;
+        }
+    }
     // The values of a column that is stored as bits.
     void name_bits(uint32_t bit, float low, float high) {
         Column& col = columns[bits.features[bit]];
