@@ -30,6 +30,7 @@ cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
         const double* y
         const double* w
         const int64_t* sums
+        const int64_t* sum_records
         const double* sum_unit
         const float* rough
         const float* rough_length
@@ -218,6 +219,8 @@ cdef extern from "engine/core/target_sums.hpp" namespace "fasttree" nogil:
                      const int64_t* weights, double weight_unit, cbool centred,
                      cbool allow_lattice, int64_t* sums, double* centres,
                      double* units) except +
+    cbool sum_records(const int64_t* sums, const int64_t* weights, size_t n,
+                      int64_t* out) noexcept
     double rough_sums(const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
                       const double* units, int64_t* centres, float* rough,
                       float* lengths) noexcept

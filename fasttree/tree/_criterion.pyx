@@ -13,7 +13,7 @@ from libcpp.utility cimport move
 from fasttree.engine.core cimport (
     TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, class_bits, class_codes, class_records,
     excess_exponent, largest_magnitude,
-    padded, rough_sums, target_sums, weight_grid,
+    padded, rough_sums, sum_records, target_sums, weight_grid,
 )
 from fasttree.engine.criteria cimport make_searcher_by
 from fasttree.utils._typedefs cimport float32_t, int64_t, uint8_t, uint32_t
@@ -93,8 +93,8 @@ cdef class Criterion:
 
     cdef int place(self, rows, uint32_t n_rows) except -1:
         """Move the targets of a sample to the places of its rows among all n_rows."""
-        for name in ("y", "w", "weights", "classes", "sums", "rough", "rough_length", "order_rank",
-                     "levels"):
+        for name in ("y", "w", "weights", "classes", "sums", "sum_records", "rough",
+                     "rough_length", "order_rank", "levels"):
             array = self.arrays.get(name)
             if array is None:
                 continue
@@ -109,6 +109,7 @@ cdef class Criterion:
         self.targets.weights = <const int64_t*> address(self.arrays.get("weights"))
         self.targets.classes = address(self.arrays.get("classes"))
         self.targets.sums = <const int64_t*> address(self.arrays.get("sums"))
+        self.targets.sum_records = <const int64_t*> address(self.arrays.get("sum_records"))
         self.targets.rough = <const float32_t*> address(self.arrays.get("rough"))
         self.targets.rough_length = <const float32_t*> address(self.arrays.get("rough_length"))
         self.targets.order_rank = <const uint32_t*> address(self.arrays.get("order_rank"))
@@ -377,8 +378,22 @@ cdef class MSE(RegressionCriterion):
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         self.init_sums(y, w, True)
-        if self.n_outputs > 1 and not self.targets.has_negative_weights:
+        if self.n_outputs == 1:
+            self.init_sum_records()
+        elif not self.targets.has_negative_weights:
             self.init_rough_sums()
+        return 0
+
+    cdef int init_sum_records(self) except -1:
+        """The weight of a row and its sum in one word, if whole numbers fit."""
+        cdef size_t n = self.arrays["y"].shape[0]
+        cdef int64_t[::1] records
+        if self.targets.weights == NULL or self.targets.weight_unit != 1.0:
+            return 0
+        records = np.empty(n, dtype=np.int64)
+        if sum_records(self.targets.sums, self.targets.weights, n, &records[0]):
+            self.targets.sum_records = &records[0]
+            self.arrays["sum_records"] = records
         return 0
 
     cdef int init_rough_sums(self) except -1:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "engine/core/grid.hpp"
@@ -42,6 +43,19 @@ inline void target_sums(const double* y, size_t n, int n_outputs, const double* 
             for (int k = 0; k < size; ++k) sums[place(i) + k] = on_grid[k * n + i];
         }
     }
+}
+
+// The sum of a row and its weight in one word. False if they do not fit.
+inline bool sum_records(const int64_t* sums, const int64_t* weights, size_t n,
+                        int64_t* out) noexcept {
+    bool fits = true;
+    for (size_t i = 0; i < n; ++i) {
+        fits &= weights[i] >= 0 && weights[i] < MAX_SUM_RECORD_WEIGHT;
+        fits &= std::abs(sums[i]) < MAX_RECORD_SUM;
+        out[i] = static_cast<int64_t>(static_cast<uint64_t>(sums[i]) << SUM_RECORD_BITS)
+                 + weights[i];
+    }
+    return fits;
 }
 
 // Writes (sums - weight * centre) * unit * scale to `rough` and the lengths of its rows to

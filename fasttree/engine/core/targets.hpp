@@ -36,6 +36,8 @@ struct Targets {
     const double* y;             // [n_rows * n_outputs] as given or scaled, regression
     const double* w;             // [n_rows] as given or scaled, or null
     const int64_t* sums;         // [n_rows * n_outputs] weight * (y - centre) in units of sum_unit
+    const int64_t* sum_records;  // [n_rows] sum, shifted by SUM_RECORD_BITS, plus weight; null
+                                 // unless there is one output and both are small enough
     const double* sum_unit;      // [n_outputs]
     const float* rough;          // [n_rows * padded(n_outputs)] (sums - weight * rough_centre)
                                  // times sum_unit times rough_scale, a power of two; squared
@@ -62,6 +64,9 @@ constexpr size_t padded(int n_outputs) noexcept {
 // Half of a record holds the sum of 16 weights below MAX_RECORD_WEIGHT.
 constexpr int RECORD_BITS = 16;
 constexpr int64_t MAX_RECORD_WEIGHT = 1 << 12;
+// Sums of 8 of those of regression fit, too: of weights the low bits, of sums the others.
+constexpr int SUM_RECORD_BITS = 8;
+constexpr int64_t MAX_SUM_RECORD_WEIGHT = 1 << 5, MAX_RECORD_SUM = int64_t{1} << 52;
 
 // Weight policies: the unweighted loops carry no weight array.
 struct UnitWeights {

@@ -143,6 +143,21 @@ FASTTREE_AVX512 inline __m512i values_of_rows(const int64_t* values, const uint3
     return _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), k, row, values, 8);
 }
 
+// Sums of targets and of weights up to each of 8 entries.
+struct SumsOfLanes {
+    __m512i left, n;
+};
+FASTTREE_AVX512 inline SumsOfLanes sums_of_rows(const Targets& t, const uint32_t* entries,
+                                                uint32_t lanes) {
+    if (t.sum_records == nullptr) {
+        return {prefix_sums(values_of_rows(t.sums, entries, lanes)),
+                prefix_sums(values_of_rows(t.weights, entries, lanes))};
+    }
+    const __m512i both = prefix_sums(values_of_rows(t.sum_records, entries, lanes));
+    return {_mm512_srai_epi64(both, SUM_RECORD_BITS),
+            _mm512_and_si512(both, _mm512_set1_epi64((1 << SUM_RECORD_BITS) - 1))};
+}
+
 // Squared error with weights, 8 positions at a time. Sums are about the node's mean, as those of
 // its Screen without weights.
 FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<SampleWeights, true>& acc,
@@ -158,8 +173,9 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<SampleWeights, true>
         const __mmask8 k = static_cast<__mmask8>(lanes);
         const uint32_t boundary =
             _mm256_movepi32_mask(_mm256_maskz_loadu_epi32(k, entries + p + 1));
-        left = _mm512_add_epi64(left, prefix_sums(values_of_rows(acc.t.sums, entries + p, lanes)));
-        n = _mm512_add_epi64(n, prefix_sums(values_of_rows(acc.t.weights, entries + p, lanes)));
+        const SumsOfLanes sums = sums_of_rows(acc.t, entries + p, lanes);
+        left = _mm512_add_epi64(left, sums.left);
+        n = _mm512_add_epi64(n, sums.n);
         const __m512i about_mean = _mm512_sub_epi64(left, _mm512_mullo_epi64(offset, n));
         found = beating(_mm512_cvtepi64_pd(about_mean), _mm512_cvtepi64_pd(n), w, t, bar) &
                 boundary & lanes;
