@@ -25,6 +25,8 @@ WALK_DTYPE = np.dtype([("threshold", np.float32), ("feature", np.int32), ("child
 cdef enum:
     # Starting a thread costs about as much as this many node visits.
     VISITS_PER_THREAD = 1 << 16
+    # Levels that many rows descend in a step's time: they walk side by side, and few to the bottom.
+    LEVELS_PER_STEP = 8
 
 
 cdef class ForestStore:
@@ -233,7 +235,7 @@ cdef class ForestStore:
         rows.col_stride = cells.strides[1] // <intp_t> sizeof(float32_t)
         rows.accepted = accepted
         n_threads = <int> max(1, min(<intp_t> n_threads, n_rows * visits // VISITS_PER_THREAD))
-        step = max(1, <intp_t> (n_threads * STEPS_PER_LOOK // visits))
+        step = max(1, <intp_t> (n_threads * LEVELS_PER_STEP * STEPS_PER_LOOK // visits))
         for start in range(0, n_rows, step):
             end = min(start + <intp_t> step, n_rows)
             with nogil:
