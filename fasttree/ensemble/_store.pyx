@@ -10,11 +10,14 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint32_t
 
+from fasttree._config import get_config
+
 from fasttree.engine.core cimport NodeRecord
 from fasttree.engine.predict cimport (
     CategorySides, DenseRows, PackedForest, RecordTable, WalkNode, WalkStatus, add_forest,
     pack_nodes
 )
+from fasttree.engine.simd cimport SIMD_PORTABLE, Simd, best_simd
 from fasttree.tree.fitted._walk cimport node_pointer
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
 from fasttree.utils._std cimport make_shared, shared_ptr, vector
@@ -216,6 +219,7 @@ cdef class ForestStore:
         cdef const uint32_t* bits = NULL
         cdef int64_t* counts = NULL
         cdef WalkStatus status
+        cdef Simd simd = SIMD_PORTABLE if get_config()["simd"] == "portable" else best_simd()
         if cells.shape[1] != self.n_features or out.shape[0] != n_rows or (
                 out.shape[1] != self.record_buffer.shape[1]):
             raise ValueError(
@@ -239,7 +243,7 @@ cdef class ForestStore:
         for start in range(0, n_rows, step):
             end = min(start + <intp_t> step, n_rows)
             with nogil:
-                status = add_forest(self.forest, rows, bits, n_words, start, end, n_threads,
+                status = add_forest(self.forest, rows, bits, n_words, start, end, simd, n_threads,
                                     &out[0, 0], counts)
             if status != WalkStatus.done:
                 return False
