@@ -210,7 +210,8 @@ inline WalkStatus add_forest(const PackedForest& forest, const DenseRows& rows,
         in_cache, 64, simd == SIMD_AVX512 ? BlockWalker::kMaxRows : kMaxBlockRows);
     const Py_ssize_t share = (end - start + n_threads - 1) / n_threads;
     const Py_ssize_t n_blocks = (share + most - 1) / most;  // of a thread, equal ones
-    const Py_ssize_t block_rows = std::clamp<Py_ssize_t>((share + n_blocks - 1) / n_blocks, 64, most);
+    const Py_ssize_t block_rows =
+        std::clamp<Py_ssize_t>((share + n_blocks - 1) / n_blocks, 64, most);
     const size_t n_rows = static_cast<size_t>(std::min(block_rows, end - start));
     std::vector<ForestScratch> scratch(static_cast<size_t>(n_threads));
     for (ForestScratch& own : scratch) {
