@@ -132,7 +132,7 @@ cdef extern from "engine/predict/forest_walk.hpp" namespace "fasttree" nogil:
 
     WalkStatus add_forest(
         const PackedForest&, const DenseRows&, const uint32_t* takes, size_t n_words,
-        intp_t start, intp_t end, int n_threads, double* out, int64_t* n_taken
+        intp_t start, intp_t end, Simd simd, int n_threads, double* out, int64_t* n_taken
     ) except +
 
 

@@ -10,11 +10,14 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint32_t
 
+from fasttree._config import get_config
+
 from fasttree.engine.core cimport NodeRecord
 from fasttree.engine.predict cimport (
     CategorySides, DenseRows, PackedForest, RecordTable, WalkNode, WalkStatus, add_forest,
     pack_nodes
 )
+from fasttree.engine.simd cimport SIMD_PORTABLE, Simd, best_simd
 from fasttree.tree.fitted._walk cimport node_pointer
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
 from fasttree.utils._std cimport make_shared, shared_ptr, vector
@@ -25,6 +28,8 @@ WALK_DTYPE = np.dtype([("threshold", np.float32), ("feature", np.int32), ("child
 cdef enum:
     # Starting a thread costs about as much as this many node visits.
     VISITS_PER_THREAD = 1 << 16
+    # Levels that many rows descend in a step's time: they walk side by side, and few to the bottom.
+    LEVELS_PER_STEP = 8
 
 
 cdef class ForestStore:
@@ -214,6 +219,7 @@ cdef class ForestStore:
         cdef const uint32_t* bits = NULL
         cdef int64_t* counts = NULL
         cdef WalkStatus status
+        cdef Simd simd = SIMD_PORTABLE if get_config()["simd"] == "portable" else best_simd()
         if cells.shape[1] != self.n_features or out.shape[0] != n_rows or (
                 out.shape[1] != self.record_buffer.shape[1]):
             raise ValueError(
@@ -233,11 +239,11 @@ cdef class ForestStore:
         rows.col_stride = cells.strides[1] // <intp_t> sizeof(float32_t)
         rows.accepted = accepted
         n_threads = <int> max(1, min(<intp_t> n_threads, n_rows * visits // VISITS_PER_THREAD))
-        step = max(1, <intp_t> (n_threads * STEPS_PER_LOOK // visits))
+        step = max(1, <intp_t> (n_threads * LEVELS_PER_STEP * STEPS_PER_LOOK // visits))
         for start in range(0, n_rows, step):
             end = min(start + <intp_t> step, n_rows)
             with nogil:
-                status = add_forest(self.forest, rows, bits, n_words, start, end, n_threads,
+                status = add_forest(self.forest, rows, bits, n_words, start, end, simd, n_threads,
                                     &out[0, 0], counts)
             if status != WalkStatus.done:
                 return False

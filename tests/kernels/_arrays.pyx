@@ -121,6 +121,9 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     uint32_t c_partition_keys "fasttree::tests::partition_keys"(
         Simd simd, const uint32_t* keys, uint32_t limit, uint32_t n, uint32_t* rows,
         uint16_t* labels)
+    void c_walk_block "fasttree::tests::walk_block"(
+        Simd simd, const void* packed, uint32_t n_nodes, const float* x, Py_ssize_t n_rows,
+        Py_ssize_t n_cols, ptrdiff_t row_stride, ptrdiff_t col_stride, uint32_t* words) except +
     cdef cppclass ListedColumn:
         uint32_t feature, begin, n, max_class_count
     cdef cppclass ListDivider:
@@ -437,6 +440,17 @@ def partition(Simd simd, entries, const uint32_t[::1] sides, cbool with_left, cb
     assert all_entries[n] == GUARD and scratch[n + c_PADDING] == GUARD
     left, right = np.split(np.asarray(all_entries[:n]), [n_left])
     return n_left, left if with_left else None, right if with_right else None
+
+
+# ---- prediction
+
+def walk_block(Simd simd, nodes, const float[:, :] X):
+    """The words of the leaves of rows in a packed tree."""
+    cdef const uint8_t[::1] packed = nodes.view(np.uint8)
+    cdef uint32_t[::1] words = np.empty(X.shape[0] + 1, np.uint32)
+    c_walk_block(simd, &packed[0], len(nodes), &X[0, 0], X.shape[0], X.shape[1],
+                 X.strides[0] // 4, X.strides[1] // 4, &words[0])
+    return np.asarray(words)[:-1]
 
 
 # ---- sides by position

@@ -24,6 +24,7 @@
 #include "engine/order/key_partition.hpp"
 #include "engine/order/packed_rows.hpp"
 #include "engine/order/partition.hpp"
+#include "engine/predict/block_walk.hpp"
 #include "engine/prune/wide.hpp"
 #include "engine/scan/bit_cells.hpp"
 #include "engine/scan/bit_screen.hpp"
@@ -189,6 +190,18 @@ inline uint32_t partition_keys(Simd simd, const uint32_t* keys, uint32_t limit, 
     KeyPartitionScratch scratch;
     scratch.reserve(n);
     return fasttree::partition_keys(simd, keys, limit, n, rows, labels, scratch);
+}
+
+// The words of the leaves of rows in a packed tree.
+inline void walk_block(Simd simd, const void* packed, uint32_t n_nodes, const float* x,
+                       Py_ssize_t n_rows, Py_ssize_t n_cols, ptrdiff_t row_stride,
+                       ptrdiff_t col_stride, uint32_t* words) {
+    const WalkNode* nodes = static_cast<const WalkNode*>(packed);
+    const DenseRows rows{x, n_cols, row_stride, col_stride, some_infinite};
+    BlockWalker walker;
+    walker.read(simd, rows, x, n_rows);
+    if (walker.takes(n_nodes)) return walker.leaves(nodes, n_nodes, words);
+    walk_strided<false>(nodes, x, row_stride, col_stride, n_rows, kNothing, words);
 }
 
 // The optimal search's kernels of an instruction set; null when not compiled in.

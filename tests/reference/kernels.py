@@ -123,3 +123,31 @@ def chi_square_of_uniform(counts):
     expected = counts.sum() / len(counts)
     chi2 = ((counts - expected) ** 2 / expected).sum()
     return (chi2 - (len(counts) - 1)) / math.sqrt(2 * (len(counts) - 1))
+
+
+def random_packed_tree(rng, n_inner, n_features):
+    """A tree as prediction reads it: siblings side by side, leaves with words of their own."""
+    n_nodes = 2 * n_inner + 1
+    nodes = np.zeros(n_nodes, [("threshold", "f4"), ("feature", "i4"), ("child", "u4")])
+    nodes["feature"] = -1
+    nodes["child"] = rng.integers(0, 1 << 32, n_nodes, dtype=np.uint32)
+    leaves = [0]
+    for pair in range(1, n_nodes, 2):
+        near = min(len(leaves), int(rng.choice([1, 4, 64])))  # the fewer, the deeper
+        at = leaves.pop(-1 - rng.integers(near))
+        flip = rng.integers(2) << 31
+        nodes[at] = (random_floats(rng, 1)[0], rng.integers(n_features), pair | flip)
+        leaves += [pair, pair + 1]
+    return nodes
+
+
+def leaf_words(nodes, X):
+    """The words of the leaves of rows: the second child unless value <= threshold, with both signs
+    changed where the highest bit is set."""
+    at = np.zeros(len(X), int)
+    while (inner := nodes["feature"][at] >= 0).any():
+        node = nodes[at[inner]]
+        cells = X[inner, node["feature"]]
+        cells = np.where(node["child"] >> 31, -cells, cells)
+        at[inner] = (node["child"] & 0x7FFFFFFF) + ~(cells <= node["threshold"])
+    return nodes["child"][at]

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <vector>
 
+#include "engine/predict/block_walk.hpp"
 #include "engine/predict/walk.hpp"
 #include "engine/predict/walk_categories.hpp"
 #include "engine/simd/bits.hpp"
@@ -77,13 +78,14 @@ public:
 // Trees packed one after the other; children and tests are numbered within a tree.
 struct PackedForest {
     const WalkNode* nodes;
-    const int64_t* roots;                  // [n_trees]
+    const int64_t* roots;                  // [n_trees + 1]
     const CategorySides* const* sides;     // [n_trees], null if a tree asks about numbers only
     size_t n_trees;
     const double* records;
     size_t width;                          // doubles of a record
 
-    // Whether walks end: nodes of a tree are at [first, last), children behind their parent.
+    // Whether walks end: nodes of a tree are at [first, last), children behind their parent, the
+    // first of them at an odd place.
     bool is_sound(int64_t first, int64_t last, Py_ssize_t n_features,
                   size_t n_records) const noexcept {
         const int64_t n = last - first;
@@ -94,22 +96,36 @@ struct PackedForest {
                 continue;
             }
             const int64_t child = node.child & ~WalkNode::kFlip;
-            if (node.feature < 0 || node.feature >= n_features || child <= i || child + 1 >= n)
+            if (node.feature < 0 || node.feature >= n_features || child <= i || child + 1 >= n ||
+                child % 2 == 0)
                 return false;
         }
         return n > 0;
     }
 
+    int64_t n_nodes(size_t tree) const { return roots[tree + 1] - roots[tree]; }
+
+    // The nodes of a tree, in as many pieces as there are rows to walk before it. They come from
+    // memory much faster in their order than as rows reach them, unless rows reach few of them.
+    Ahead nodes_of(size_t tree, Py_ssize_t n_rows) const {
+        if (tree >= n_trees) return kNothing;
+        const int64_t size = n_nodes(tree) * int64_t{sizeof(WalkNode)};
+        const int64_t lines = size / static_cast<int64_t>(kCacheLine) / n_rows + 1;
+        if (lines > 4) return kNothing;
+        const int64_t piece = lines * static_cast<int64_t>(kCacheLine);
+        return {nodes + roots[tree], piece, static_cast<size_t>(piece)};
+    }
     void leaves(size_t tree, const DenseRows& rows, const float* first, Py_ssize_t n,
                 uint32_t* out) const {
         const WalkNode* root = nodes + roots[tree];
+        const Ahead next_tree = nodes_of(tree + 1, std::max<Py_ssize_t>(n, 1));
         if (sides[tree] != nullptr)
-            walk_strided<false>(root, first, rows.row_stride, rows.col_stride, n, 0, out,
+            walk_strided<false>(root, first, rows.row_stride, rows.col_stride, n, next_tree, out,
                                 *sides[tree]);
         else if (rows.col_stride == 1)
-            walk_strided<true>(root, first, rows.row_stride, 1, n, 0, out);
+            walk_strided<true>(root, first, rows.row_stride, 1, n, next_tree, out);
         else
-            walk_strided<false>(root, first, rows.row_stride, rows.col_stride, n, 0, out);
+            walk_strided<false>(root, first, rows.row_stride, rows.col_stride, n, next_tree, out);
     }
     template <size_t kWidth>
     void add(const uint32_t* leaves, const uint32_t* places, Py_ssize_t n, double* out) const {
@@ -134,6 +150,7 @@ static_assert(is_value<PackedForest>);
 
 // Scratch of one thread of `add_forest`.
 struct ForestScratch {
+    BlockWalker walker;
     std::vector<uint32_t> leaves, places;
     std::vector<float> taken;  // rows that a tree takes, side by side
 };
@@ -141,16 +158,23 @@ struct ForestScratch {
 // Adds the records of a block's rows to `out`, tree by tree; `n_taken` counts the trees of each
 // row where bits say which rows a tree takes.
 inline void add_block(const PackedForest& forest, const DenseRows& rows, const uint32_t* takes,
-                      size_t n_words, Py_ssize_t first, Py_ssize_t n, ForestScratch& scratch,
-                      double* out, int64_t* n_taken) {
+                      size_t n_words, Py_ssize_t first, Py_ssize_t n, Simd simd,
+                      ForestScratch& scratch, double* out, int64_t* n_taken) {
+    constexpr size_t kLeastTreesOfBlock = 4;  // for which reading the block's keys pays
     const float* x = rows.x + first * rows.row_stride;
     double* sums = out + static_cast<size_t>(first) * forest.width;
     uint32_t* leaves = scratch.leaves.data();
     uint32_t* places = scratch.places.data();
     if (takes == nullptr) {
         for (Py_ssize_t i = 0; i < n; ++i) places[i] = static_cast<uint32_t>(i);
+        BlockWalker& walker = scratch.walker;
+        if (forest.n_trees >= kLeastTreesOfBlock) walker.read(simd, rows, x, n);
         for (size_t tree = 0; tree < forest.n_trees; ++tree) {
-            forest.leaves(tree, rows, x, n, leaves);
+            if (forest.sides[tree] == nullptr && walker.takes(forest.n_nodes(tree)))
+                walker.leaves(forest.nodes + forest.roots[tree],
+                              static_cast<uint32_t>(forest.n_nodes(tree)), leaves);
+            else
+                forest.leaves(tree, rows, x, n, leaves);
             forest.add_records(leaves, places, n, sums);
         }
         return;
@@ -178,16 +202,20 @@ inline void add_block(const PackedForest& forest, const DenseRows& rows, const u
 // Throws std::bad_alloc.
 inline WalkStatus add_forest(const PackedForest& forest, const DenseRows& rows,
                              const uint32_t* takes, size_t n_words, Py_ssize_t start,
-                             Py_ssize_t end, int n_threads, double* out, int64_t* n_taken) {
+                             Py_ssize_t end, Simd simd, int n_threads, double* out,
+                             int64_t* n_taken) {
     // Rows that fit into an L2 cache: each tree's nodes are read once per block.
     const Py_ssize_t in_cache = (1 << 18) / (rows.n_cols + 1);
+    const Py_ssize_t most = std::clamp<Py_ssize_t>(
+        in_cache, 64, simd == SIMD_AVX512 ? BlockWalker::kMaxRows : kMaxBlockRows);
     const Py_ssize_t share = (end - start + n_threads - 1) / n_threads;
+    const Py_ssize_t n_blocks = (share + most - 1) / most;  // of a thread, equal ones
     const Py_ssize_t block_rows =
-        std::clamp<Py_ssize_t>(std::min(in_cache, share), 64, kMaxBlockRows);
+        std::clamp<Py_ssize_t>((share + n_blocks - 1) / n_blocks, 64, most);
     const size_t n_rows = static_cast<size_t>(std::min(block_rows, end - start));
     std::vector<ForestScratch> scratch(static_cast<size_t>(n_threads));
     for (ForestScratch& own : scratch) {
-        own.leaves.resize(n_rows);
+        own.leaves.resize(n_rows + 1);
         own.places.resize(n_rows);
         if (takes != nullptr) own.taken.resize(n_rows * static_cast<size_t>(rows.n_cols));
     }
@@ -197,7 +225,8 @@ inline WalkStatus add_forest(const PackedForest& forest, const DenseRows& rows,
         const DenormalsKept guard;
         const Py_ssize_t n = last - first;
         if (rows.accepts(rows.x + first * rows.row_stride, n))
-            add_block(forest, rows, takes, n_words, first, n, scratch[thread], out, n_taken);
+            add_block(forest, rows, takes, n_words, first, n, simd, scratch[thread], out,
+                      n_taken);
         else
             is_refused.store(true, std::memory_order_relaxed);
     };

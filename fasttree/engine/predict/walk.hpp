@@ -185,14 +185,23 @@ struct NumberSides {
     static uint32_t next(const WalkNode& node, float value) { return next_node(node, value); }
 };
 
+// What is read after a call: asked for while it runs, a piece with each row.
+constexpr size_t kCacheLine = 64;
+constexpr int kIntoL2 = 2;  // `__builtin_prefetch`'s locality
+struct Ahead {
+    const void* first;
+    ptrdiff_t stride;  // bytes from piece to piece
+    size_t size;       // bytes of a piece
+};
+constexpr Ahead kNothing{nullptr, 0, 0};
+
 // Ids of the leaves of rows [0, n_rows) of a strided matrix. kUnitColumns: col_stride is 1.
-// `row_bytes` of the row n_rows further on are fetched while a row is walked: the next block.
 template <bool kUnitColumns, typename Sides = NumberSides>
 void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
-                  ptrdiff_t col_stride, Py_ssize_t n_rows, size_t row_bytes, uint32_t* leaves,
+                  ptrdiff_t col_stride, Py_ssize_t n_rows, const Ahead& ahead, uint32_t* leaves,
                   const Sides& sides = Sides()) {
     constexpr int kLanes = 12;  // rows in flight
-    constexpr size_t kCacheLine = 64;
+    const char* piece = static_cast<const char*>(ahead.first);
     const float* row[kLanes];
     uint32_t* out[kLanes];
     uint32_t at[kLanes];
@@ -224,9 +233,9 @@ void walk_strided(const WalkNode* nodes, const float* x, ptrdiff_t row_stride,
                 row[k] = x + next * row_stride;
                 out[k] = leaves + next;
                 at[k] = 0;
-                const char* ahead = reinterpret_cast<const char*>(row[k] + n_rows * row_stride);
-                for (size_t byte = 0; byte < row_bytes; byte += kCacheLine)
-                    __builtin_prefetch(ahead + byte);
+                for (size_t byte = 0; byte < ahead.size; byte += kCacheLine)
+                    __builtin_prefetch(piece + byte, 0, kIntoL2);
+                piece += ahead.stride;
                 ++next;
             }
         }
@@ -270,11 +279,14 @@ struct DenseRows {
                       uint32_t* out) const {
         const float* first = x + start * row_stride;
         if (!accepts(first, n_rows)) return WalkStatus::refused_values;
+        constexpr size_t kMaxBytes = 512;
+        const Ahead next_block{first + n_rows * row_stride,
+                               row_stride * static_cast<ptrdiff_t>(sizeof(float)),
+                               std::min(n_cols * sizeof(float), kMaxBytes)};
         if (col_stride == 1)
-            walk_strided<true>(nodes, first, row_stride, 1, n_rows,
-                               std::min<size_t>(n_cols * sizeof(float), 512), out);
+            walk_strided<true>(nodes, first, row_stride, 1, n_rows, next_block, out);
         else
-            walk_strided<false>(nodes, first, row_stride, col_stride, n_rows, 0, out);
+            walk_strided<false>(nodes, first, row_stride, col_stride, n_rows, kNothing, out);
         return WalkStatus::done;
     }
 };
@@ -324,7 +336,7 @@ struct SparseRows {
                     scratch.written.push_back(place);
                 }
             }
-            walk_strided<true>(nodes, dense, n_slots, 1, n, 0, out + done);
+            walk_strided<true>(nodes, dense, n_slots, 1, n, kNothing, out + done);
             for (size_t place : scratch.written) dense[place] = 0.0f;
             scratch.written.clear();
         }

@@ -100,7 +100,7 @@ struct CategoryRows : DenseRows {
                       uint32_t* out) const {
         const float* first = x + start * row_stride;
         if (!accepts(first, n_rows)) return WalkStatus::refused_values;
-        walk_strided<false>(nodes, first, row_stride, col_stride, n_rows, 0, out, *sides);
+        walk_strided<false>(nodes, first, row_stride, col_stride, n_rows, kNothing, out, *sides);
         return WalkStatus::done;
     }
 };

@@ -1,0 +1,302 @@
+// The walk of a block of rows through tree after tree, for many rows: no step takes a branch.
+//
+// The numbers of the block become integers in the same order, its keys, column by column. A tree
+// becomes nodes whose step is one comparison of integers; a leaf is its own child.
+//
+// The first questions of a tree are asked of all rows, 16 in a vector, as in C. Lucchese et al.,
+// "QuickScorer: a fast algorithm to rank documents with additive ensembles of regression trees"
+// (SIGIR 2015): rows that go right at a question lose the exits on its left, and the first exit
+// that a row keeps is where it arrives. Below, rows step side by side through a few levels; then
+// those at a leaf make room for others.
+//
+// Complexity: O(depth) per row and O(nodes) per block.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "engine/predict/walk.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+#include "utils/_aligned_buffer.hpp"
+#include "utils/_cell.hpp"
+
+namespace fasttree {
+
+constexpr int32_t kBelowAll = std::numeric_limits<int32_t>::min();
+constexpr int32_t kAboveAll = std::numeric_limits<int32_t>::max();
+
+// Integers in the order of the numbers; -0 comes right before 0.
+inline int32_t key_of(int32_t float_bits) { return float_bits ^ (float_bits >> 31 & kAboveAll); }
+inline bool is_nan(int32_t float_bits) { return (float_bits & kAboveAll) > 0x7f800000; }
+
+// The keys of a block of rows. Missing values lie above all numbers. If there are any, the columns
+// exist a second time, with missing values below all numbers. Between the two is a column in which
+// every row is below all numbers.
+class KeyBlock {
+    AlignedBuffer<int32_t> keys_;
+    uint32_t n_cols_ = 0, stride_ = 0;  // stride: from column to column
+    bool has_missing_ = false;
+
+public:
+    static constexpr uint32_t kGroup = 64;  // rows that are read at once, the last beyond the end
+
+    const int32_t* keys() const { return keys_.get(); }
+    uint32_t stride() const { return stride_; }
+    uint32_t below_all() const { return n_cols_ * stride_; }
+    // Where the columns begin that hold missing values below all numbers.
+    uint32_t second() const { return has_missing_ ? (n_cols_ + 1) * stride_ : 0; }
+
+#if FASTTREE_X86
+    // Throws std::bad_alloc.
+    FASTTREE_AVX512 void read(const DenseRows& rows, const float* x, uint32_t n_rows) {
+        // Columns do not begin in the same sets of a cache.
+        constexpr uint32_t SKEW = 80;
+        n_cols_ = static_cast<uint32_t>(rows.n_cols);
+        stride_ = (n_rows + kGroup - 1) / kGroup * kGroup + SKEW;
+        int32_t* keys = keys_.reserve((2 * size_t{n_cols_} + 1) * stride_);
+        int32_t n_missing = 0;
+        for (uint32_t first = 0; first < n_rows; first += kGroup) {
+            const uint32_t n = std::min(n_rows - first, kGroup);
+            for (uint32_t f = 0; f < n_cols_; ++f) {
+                const float* cells = x + first * rows.row_stride + f * rows.col_stride;
+                int32_t* column = keys + f * size_t{stride_} + first;
+                n_missing += rows.row_stride == 1 ? put(cells, 1, n, column)
+                                                  : put(cells, rows.row_stride, n, column);
+            }
+        }
+        has_missing_ = n_missing > 0;
+        std::fill_n(keys + below_all(), stride_, kBelowAll);
+        if (!has_missing_) return;
+        for (uint32_t i = 0; i < below_all(); ++i)
+            keys[second() + i] = keys[i] == kAboveAll ? kBelowAll : keys[i];
+    }
+
+private:
+    FASTTREE_INLINE static int32_t put(const float* cells, ptrdiff_t stride, uint32_t n,
+                                       int32_t* FASTTREE_RESTRICT keys) {
+        int32_t n_missing = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+            const int32_t bits = static_cast<int32_t>(float_bits(cells[i * stride]));
+            keys[i] = is_nan(bits) ? kAboveAll : key_of(bits);
+            n_missing += is_nan(bits);
+        }
+        return n_missing;
+    }
+#endif
+};
+
+// A node of a tree that asks about numbers only, numbered from 1, so that siblings differ in the
+// lowest bit of their numbers.
+struct StepNode {
+    int32_t threshold;  // leaf: the word of the packed leaf
+    uint32_t column;    // where its keys begin; leaf: those below all numbers
+    uint32_t child;     // of keys up to the threshold; leaf: itself
+
+    FASTTREE_INLINE uint32_t next(const int32_t* row) const {
+        return child ^ static_cast<uint32_t>(row[column] > threshold);
+    }
+};
+
+// The questions at the top of a tree, level by level, and where they lead.
+struct TopQuestions {
+    static constexpr uint32_t kMost = 31, kMostExits = kMost + 1, kMostNodes = kMost + kMostExits;
+    uint32_t n = 0;
+    uint32_t columns[kMost];
+    int32_t thresholds[kMost];
+    uint32_t kept[kMost];           // exits that a row above the threshold may take
+    uint32_t exits[kMostExits];     // nodes, from left to right
+    uint32_t words[kMostExits];     // of those that are leaves
+    uint32_t inner = 0;             // bits: exits that are not
+
+    explicit TopQuestions(const StepNode* nodes) {
+        uint32_t ids[kMostNodes], left[kMostNodes], n_exits[kMostNodes], first[kMostNodes];
+        bool is_asked[kMostNodes];
+        uint32_t n_found = 1, n_asked = 0;
+        ids[0] = 1;
+        for (uint32_t i = 0; i < n_found; ++i) {
+            const uint32_t child = nodes[ids[i]].child;
+            is_asked[i] = child != ids[i] && n_asked < kMost;
+            if (!is_asked[i]) continue;
+            ++n_asked;
+            left[i] = n_found;
+            ids[n_found++] = child;
+            ids[n_found++] = child ^ 1;
+        }
+        for (uint32_t i = n_found; i-- > 0;)
+            n_exits[i] = is_asked[i] ? n_exits[left[i]] + n_exits[left[i] + 1] : 1;
+        first[0] = 0;
+        for (uint32_t i = 0; i < n_found; ++i) {
+            const StepNode& node = nodes[ids[i]];
+            if (!is_asked[i]) {
+                exits[first[i]] = ids[i];
+                words[first[i]] = static_cast<uint32_t>(node.threshold);
+                inner |= uint32_t{node.child != ids[i]} << first[i];
+                continue;
+            }
+            const uint32_t n_left = n_exits[left[i]];
+            first[left[i]] = first[i];
+            first[left[i] + 1] = first[i] + n_left;
+            columns[n] = node.column;
+            thresholds[n] = node.threshold;
+            kept[n++] = ~static_cast<uint32_t>(low_bits(n_left) << first[i]);
+        }
+    }
+};
+
+#if FASTTREE_X86
+// nodes[1:n + 1]: the nodes of a packed tree, for the columns of `block`.
+FASTTREE_AVX512 inline void make_step_nodes(const WalkNode* FASTTREE_RESTRICT packed, uint32_t n,
+                                            const KeyBlock& block,
+                                            StepNode* FASTTREE_RESTRICT nodes) {
+    const uint32_t stride = block.stride(), below_all = block.below_all(),
+                   second = block.second();
+    FASTTREE_IVDEP
+    for (uint32_t i = 0; i < n; ++i) {
+        const WalkNode& node = packed[i];
+        const bool is_leaf = node.feature < 0;
+        const int32_t flip = static_cast<int32_t>(node.child) >> 31;  // all bits or none
+        const uint32_t child = (node.child & ~WalkNode::kFlip) + 1;
+        int32_t bits = static_cast<int32_t>(float_bits(node.threshold));
+        bits = bits == kBelowAll ? 0 : bits;  // -0: all zeros are up to it
+        // Nothing is up to NaN. -x is up to t if and only if the key of x is above ~t - 1.
+        const int32_t key = is_nan(bits) ? kBelowAll : key_of(bits);
+        const int32_t threshold = (key ^ flip) + (is_nan(bits) ? 0 : flip);
+        const uint32_t column =
+            static_cast<uint32_t>(node.feature) * stride + (static_cast<uint32_t>(flip) & second);
+        nodes[i + 1].threshold = is_leaf ? static_cast<int32_t>(node.child) : threshold;
+        nodes[i + 1].column = is_leaf ? below_all : column;
+        nodes[i + 1].child = is_leaf ? i + 1 : child ^ static_cast<uint32_t>(flip & 1);
+    }
+}
+
+// Rows on their way through a tree.
+class RowsUnderway {
+    static constexpr uint32_t kGroup = KeyBlock::kGroup, kMost = 2 * kGroup;
+    static constexpr uint32_t kVector = 16;
+    static constexpr uint32_t kSideBySide = 16;
+    static constexpr int kLevels = 5;  // between two looks at who has arrived
+    uint32_t rows_[kMost + kVector], at_[kMost + kVector];
+    uint32_t n_ = 0;
+
+    // Rows [first, first + kGroup) of n_rows, after the top of the tree.
+    FASTTREE_AVX512 void enter(const TopQuestions& top, const int32_t* keys, uint32_t first,
+                               uint32_t n_rows, uint32_t* words) {
+        constexpr uint32_t N_VECTORS = kGroup / kVector;
+        __m512i kept[N_VECTORS];
+        for (__m512i& all : kept) all = _mm512_set1_epi32(-1);
+        for (uint32_t i = 0; i < top.n; ++i) {
+            const int32_t* column = keys + top.columns[i] + first;
+            const __m512i threshold = _mm512_set1_epi32(top.thresholds[i]);
+            const __m512i above = _mm512_set1_epi32(static_cast<int32_t>(top.kept[i]));
+#pragma GCC unroll 4
+            for (uint32_t v = 0; v < N_VECTORS; ++v) {
+                const __mmask16 is_above = _mm512_cmpgt_epi32_mask(
+                    _mm512_loadu_si512(column + v * kVector), threshold);
+                kept[v] = _mm512_mask_and_epi32(kept[v], is_above, kept[v], above);
+            }
+        }
+        const __m512i one = _mm512_set1_epi32(1), inner = _mm512_set1_epi32(
+            static_cast<int32_t>(top.inner));
+        const __m512i lanes =
+            _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        for (uint32_t v = 0; v < N_VECTORS && first < n_rows; ++v, first += kVector) {
+            const auto here = static_cast<__mmask16>(low_bits(std::min(n_rows - first, kVector)));
+            const __m512i lowest =
+                _mm512_and_si512(kept[v], _mm512_sub_epi32(_mm512_setzero_si512(), kept[v]));
+            const __m512i exit =
+                _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(lowest));
+            _mm512_mask_storeu_epi32(words + first, here, look_up(top.words, exit));
+            const __mmask16 is_inner =
+                _mm512_mask_test_epi32_mask(here, _mm512_srlv_epi32(inner, exit), one);
+            const __m512i rows = _mm512_add_epi32(_mm512_set1_epi32(first), lanes);
+            _mm512_storeu_si512(rows_ + n_, _mm512_maskz_compress_epi32(is_inner, rows));
+            _mm512_storeu_si512(
+                at_ + n_, _mm512_maskz_compress_epi32(is_inner, look_up(top.exits, exit)));
+            n_ += static_cast<uint32_t>(__builtin_popcount(is_inner));
+        }
+    }
+    FASTTREE_AVX512 static __m512i look_up(const uint32_t (&table)[TopQuestions::kMostExits],
+                                           __m512i i) {
+        return _mm512_permutex2var_epi32(_mm512_loadu_si512(table), i,
+                                         _mm512_loadu_si512(table + kVector));
+    }
+    // A few levels down. What is written to `words` is right for rows that arrive.
+    FASTTREE_AVX512 void step(const StepNode* nodes, const int32_t* keys, uint32_t* words) {
+        uint32_t n_left = 0;
+        for (uint32_t first = 0; first < n_; first += kSideBySide) {
+            uint32_t at[kSideBySide];
+            const int32_t* row[kSideBySide];
+            for (uint32_t k = 0; k < kSideBySide; ++k) {
+                at[k] = at_[first + k];
+                row[k] = keys + rows_[first + k];
+            }
+            for (int level = 0; level < kLevels; ++level) {
+#pragma GCC unroll 16
+                for (uint32_t k = 0; k < kSideBySide; ++k) at[k] = nodes[at[k]].next(row[k]);
+            }
+            for (uint32_t k = 0; k < kSideBySide; ++k) {
+                const StepNode& node = nodes[at[k]];
+                const uint32_t i = rows_[first + k];
+                words[i] = static_cast<uint32_t>(node.threshold);
+                rows_[n_left] = i;
+                at_[n_left] = at[k];
+                n_left += node.child != at[k];
+            }
+        }
+        n_ = n_left;
+    }
+
+public:
+    // words[n_rows] is written to as well.
+    FASTTREE_AVX512 void walk(const StepNode* nodes, uint32_t n_nodes, const int32_t* keys,
+                              uint32_t n_rows, uint32_t* words) {
+        const TopQuestions top(nodes);
+        for (uint32_t next = 0; next < n_rows || n_ > 0;) {
+            for (; next < n_rows && n_ <= kMost - kGroup; next += kGroup)
+                enter(top, keys, next, n_rows, words);
+            // Free places step, too: a row behind the others stays at a leaf, the last node.
+            for (uint32_t k = n_; k % kSideBySide != 0; ++k) {
+                rows_[k] = n_rows;
+                at_[k] = n_nodes;
+            }
+            step(nodes, keys, words);
+        }
+    }
+};
+#endif
+
+// The walks of a thread. Only vectors make them worth it.
+class BlockWalker {
+    static constexpr uint32_t kLeastRows = 256;
+    static constexpr uint32_t kMostNodesPerRow = 8;
+    KeyBlock block_;
+    AlignedBuffer<StepNode> nodes_;
+    uint32_t n_rows_ = 0;  // 0: they are not worth it
+
+public:
+    static constexpr Py_ssize_t kMaxRows = 4096;
+
+    // Throws std::bad_alloc.
+    void read(Simd simd, const DenseRows& rows, const float* first, Py_ssize_t n_rows) {
+        n_rows_ = 0;
+#if FASTTREE_X86
+        if (simd != SIMD_AVX512 || n_rows < kLeastRows || n_rows > kMaxRows) return;
+        n_rows_ = static_cast<uint32_t>(n_rows);
+        block_.read(rows, first, n_rows_);
+#endif
+    }
+    bool takes(int64_t n_nodes) const { return n_nodes <= int64_t{kMostNodesPerRow} * n_rows_; }
+
+    // The words of the rows' leaves in a tree that `takes` says yes to; writes one more.
+    // Throws std::bad_alloc.
+    void leaves(const WalkNode* packed, uint32_t n_nodes, uint32_t* words) {
+#if FASTTREE_X86
+        StepNode* nodes = nodes_.reserve(n_nodes + 1);
+        make_step_nodes(packed, n_nodes, block_, nodes);
+        RowsUnderway().walk(nodes, n_nodes, block_.keys(), n_rows_, words);
+#endif
+    }
+};
+
+}  // namespace fasttree

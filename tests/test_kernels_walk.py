@@ -1,0 +1,23 @@
+"""Rows on their way through a packed tree."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from reference.kernels import leaf_words, random_floats, random_packed_tree
+
+
+@pytest.mark.parametrize("n", [1, 200, 256, 257, 320, 1000, 4096])
+def test_rows_reach_their_leaves(kernels, simd, n):
+    for seed in range(12):
+        rng = np.random.default_rng(1000 * n + seed)
+        n_features = rng.integers(1, 9)
+        nodes = random_packed_tree(rng, rng.choice([0, 1, 5, 31, 32, 100, 400]), n_features)
+        X = rng.normal(size=(n, n_features)).astype(np.float32)
+        for f in range(n_features):
+            if rng.random() < 0.5:
+                X[:, f] = random_floats(rng, n)
+        if rng.random() < 0.3:
+            X[np.isnan(X)] = 0
+        X = X.copy(order=rng.choice(["C", "F"]))[:: rng.choice([-1, 1])]
+        assert_array_equal(kernels.arrays.walk_block(simd, nodes, X), leaf_words(nodes, X))
