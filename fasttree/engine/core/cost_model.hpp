@@ -120,6 +120,13 @@ inline bool sparse_lists_pay(uint32_t n_features, uint32_t max_features) noexcep
     return PARTITION * n_features < EXTRACTION * max_features;
 }
 
+// Listing which features are not zero in a node of n nonzeros, row by row, against reading the
+// columns of those that the node draws, which are somewhere in memory.
+inline bool row_listing_pays(size_t n_nonzeros, uint32_t n_draws) noexcept {
+    constexpr size_t COLUMN = 128;  // nonzeros listed in the time of a column
+    return n_nonzeros < COLUMN * n_draws;
+}
+
 // Nodes of more rows are searched and partitioned feature by feature on all threads, smaller
 // ones are whole subtrees of one thread's work.
 inline uint32_t subtree_size(uint32_t n_rows, int n_threads) noexcept {
