@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import joblib
@@ -13,7 +14,7 @@ import threadpoolctl
 
 import fasttree
 from fasttree import config_context, get_config, set_config
-from fasttree.utils._parallel import Parallel
+from fasttree.utils._parallel import Parallel, map_on_threads
 from fasttree.utils._threads import effective_n_threads, n_threads_wanted, openmp_enabled
 
 DEFAULTS = {
@@ -209,3 +210,23 @@ def test_import_is_light():
         [sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True
     )
     assert run.stdout.split() == ["False", "False"]
+
+
+def test_results_of_threads_come_in_order_with_the_settings():
+    with fasttree.config_context(strategy="sort"):
+        calls = map_on_threads(3, lambda i, k: (i * k, fasttree.get_config()["strategy"]),
+                               range(20), [2] * 20)  # fmt: skip
+        assert list(calls) == [(2 * i, "sort") for i in range(20)]
+
+
+def test_what_has_not_begun_is_dropped_after_a_failure():
+    begun = []
+
+    def fail(i):
+        begun.append(i)
+        time.sleep(0.01)
+        raise LookupError(i)
+
+    with pytest.raises(LookupError, match="0"):
+        list(map_on_threads(2, fail, range(1000)))
+    assert len(begun) < 1000

@@ -26,6 +26,7 @@ from fasttree.ensemble import (
     RandomTreesEmbedding,
 )
 from fasttree.ensemble._bootstrap import Bootstrap
+from fasttree.ensemble._growth import threads_of_trees
 from fasttree.tree import DecisionTreeClassifier, EncodedData
 from reference.problems import random_problem
 from reference.trees import assert_same
@@ -681,3 +682,12 @@ def test_each_is_scikit_learns(name):
     assert forest.get_params().items() >= base().get_params().items()
     assert clone(forest).get_params() == forest.get_params()
     assert pickle.load(io.BytesIO(pickle.dumps(forest))).get_params() == forest.get_params()
+
+
+@pytest.mark.parametrize(
+    ("n_trees", "n_threads", "expected"),
+    [(1, 1, [1]), (3, 1, [1, 1, 1]), (4, 2, [1, 1, 1, 2]), (5, 2, [1, 1, 1, 1, 2]),
+     (2, 8, [4, 4]), (10, 4, [1] * 8 + [2, 2]), (3, 4, [1, 1, 1])],
+)  # fmt: skip
+def test_no_thread_is_left_over_when_the_last_trees_begin(n_trees, n_threads, expected):
+    assert threads_of_trees(n_trees, n_threads) == expected

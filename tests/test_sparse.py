@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn.tree
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import fasttree
 import fasttree.tree
@@ -329,6 +330,43 @@ def test_mapping_after_every_split(seed):
         assert (np.delete(mapping, rows) >= n_rows).all()
         for (first, last), expected in nodes.items():
             assert set(rows[first:last]) == expected
+
+
+@pytest.mark.cases(300)
+def test_features_that_are_in_a_node(seed, kernels):
+    """The twin of the lists: what is not zero in a row of the node; stored zeros are zero."""
+    rng = np.random.default_rng(seed)
+    X = np.vstack([random_matrix(rng)] * 2).astype(np.float32)
+    X[0, 0] = 1.0
+    stored = sp.csc_matrix(X)
+    stored.data[rng.random(stored.nnz) < 0.2] = 0.0
+    X = stored.toarray()
+    rows = rng.integers(len(X), size=8).astype(np.uint32)
+    if rng.random() < 0.3:
+        rows[4:] = rows[4]
+    n_looks = int(rng.choice([0, X.shape[1]]))  # without a look, nothing is listed
+    may_hold, is_in_every = kernels.arrays.present_features(stored, rows, 4, n_looks)
+    for k, node in enumerate((X[rows[:4]], X[rows[4:]])):
+        present = node != 0
+        assert_array_equal(may_hold[k], present.any(axis=0) | (n_looks == 0))
+        assert is_in_every[k] == (n_looks > 0 and (present == present[0]).all())
+
+
+@pytest.mark.cases(60)
+def test_documents_that_are_alike(seed):
+    """Rows that come up again with other targets: in nodes of them no feature is left to draw."""
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((30, 400)) < 0.02, rng.integers(1, 3, (30, 400)), 0.0)
+    X = X[rng.integers(30, size=90)]
+    y = rng.integers(3, size=len(X))
+    for replay in (False, True):
+        with fasttree.config_context(sklearn_random_stream=replay):
+            model = DecisionTreeClassifier(max_features="sqrt", random_state=seed)
+            expected = clone(model).fit(X, y).tree_
+            for form in (sp.csc_matrix, sp.csr_matrix):
+                assert_same(clone(model).fit(form(X), y).tree_, expected)
+        assert not replay or expected.node_count == sklearn.tree.DecisionTreeClassifier(
+            max_features="sqrt", random_state=seed).fit(X, y).tree_.node_count  # fmt: skip
 
 
 @pytest.mark.cases(300)

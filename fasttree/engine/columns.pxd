@@ -110,6 +110,12 @@ cdef extern from "engine/columns/sorted_nonzeros.hpp" namespace "fasttree" nogil
         cbool has_sorted(uint32_t feature) noexcept
 
 
+cdef extern from "engine/columns/row_features.hpp" namespace "fasttree" nogil:
+    cdef cppclass RowFeatures:
+        RowFeatures() except +
+        void fill_once(const SparseData& data) except +
+
+
 cdef extern from "engine/columns/distinct_texts.hpp" namespace "fasttree" nogil:
     cppclass DistinctTexts:
         struct Text:

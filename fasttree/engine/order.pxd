@@ -2,7 +2,7 @@
 from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
 
-from fasttree.engine.columns cimport DenseColumns, SortedNonzeros, SparseData
+from fasttree.engine.columns cimport DenseColumns, RowFeatures, SortedNonzeros, SparseData
 from fasttree.engine.core cimport FeatureSampler, Node, Nonzeros, Split
 from fasttree.engine.simd cimport Simd, SortBuffers
 from fasttree.utils._interrupt cimport Poll
@@ -75,6 +75,6 @@ cdef extern from "engine/order/extraction.hpp" namespace "fasttree" nogil:
         void map_rows() except +
 
     cdef cppclass Extraction:
-        Extraction(ExtractionData& data, Simd simd) except +
+        Extraction(ExtractionData& data, const RowFeatures& row_features, Simd simd) except +
         Nonzeros nonzeros(uint32_t feature, uint32_t start, uint32_t end) except +
         uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) except +

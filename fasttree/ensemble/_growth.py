@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import delayed, effective_n_jobs
-from joblib.parallel import get_active_backend
+from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
 from sklearn.utils import compute_sample_weight
 
 from fasttree.ensemble._bootstrap import Bootstrap
 from fasttree.tree._data import TrainingData
-from fasttree.utils._parallel import Parallel
+from fasttree.utils._parallel import Parallel, map_on_threads
 from fasttree.utils._threads import effective_n_threads
 
 __all__ = ["Plan", "bare_copy", "check_same_categories", "grow_trees"]
@@ -50,13 +50,13 @@ class Plan:
     bootstrap: Bootstrap | None
     balances: bool
 
-    def grow(self, seed, n_threads=1):
-        """Return the tree of a random state."""
+    def grow(self, seed, n_threads=1, n_encoding_threads=1):
+        """Return the tree of a random state; the first one encodes the data."""
         grower = bare_copy(self.template, random_state=seed)
         data = self.data
         if self.bootstrap is not None:
             data = replace(data, sample_weight=self._drawn_weights(seed))
-        grower.tree_ = grower._grow(data, n_threads)
+        grower.tree_ = grower._grow(data, n_threads, n_encoding_threads)
         grower._prune_tree()
         return grower.tree_
 
@@ -89,14 +89,18 @@ def grow_trees(plan, seeds, n_jobs, verbose=0):
     backend, _ = get_active_backend(prefer="threads")
     if getattr(backend, "supports_sharedmem", False):
         n_threads = effective_n_threads(n_jobs)
-        if n_threads == 1 and verbose == 0:
-            yield from map(plan.grow, seeds)
-            return
-        parallel = Parallel(
-            n_threads, verbose=verbose, prefer="threads", return_as="generator", batch_size=1
-        )
-        per_tree = max(1, n_threads // len(seeds))
-        yield from parallel(delayed(plan.grow)(seed, per_tree) for seed in seeds)
+        own_threads = threads_of_trees(len(seeds), n_threads)
+        n_encoding_threads = effective_n_threads(n_jobs, plan.data.encoding.X.size)
+        calls = seeds, own_threads, [n_encoding_threads] * len(seeds)
+        if verbose > 0 or not isinstance(backend, (ThreadingBackend, SequentialBackend)):
+            parallel = Parallel(
+                n_threads, verbose=verbose, prefer="threads", return_as="generator", batch_size=1
+            )
+            yield from parallel(map(delayed(plan.grow), *calls))
+        elif n_threads == 1:
+            yield from map(plan.grow, *calls)
+        else:
+            yield from map_on_threads(n_threads, plan.grow, *calls)
         return
     n_shares = min(effective_n_jobs(n_jobs), len(seeds))
     parallel = Parallel(n_jobs, verbose=verbose, batch_size=1)
@@ -105,6 +109,14 @@ def grow_trees(plan, seeds, n_jobs, verbose=0):
     )
     for trees in shares:
         yield from trees
+
+
+def threads_of_trees(n_trees, n_threads):
+    """Return on how many threads each tree grows: all take part in the last one, because those
+    that had no other tree left would wait for it."""
+    shares = np.ones(n_trees, dtype=int)
+    shares[n_trees - max(1, n_trees % n_threads) :] = n_threads // max(1, n_trees % n_threads)
+    return shares.tolist()
 
 
 def grow_share(plan, seeds):

@@ -217,8 +217,11 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             sample_weight = weigh_classes(sample_weight, class_weights)
         return y, sample_weight
 
-    def _grow(self, data, n_threads=None):
-        """Return the tree of checked data, grown on threads as `n_jobs` says or a number."""
+    def _grow(self, data, n_threads=None, n_encoding_threads=None):
+        """Return the tree of checked data, grown on threads as `n_jobs` says or a number.
+
+        Data that is not encoded yet is encoded on as many, or on another number of them.
+        """
         builder = self._make_builder(data)
         encoding = data.encoding
         if encoding.category_counts is not None:
@@ -236,6 +239,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             data.sample_weight,
             data.rows,
             n_threads=n_threads,
+            n_encoding_threads=n_encoding_threads or n_threads,
             strategy=config["strategy"],
             simd=config["simd"],
             replay=config["sklearn_random_stream"],

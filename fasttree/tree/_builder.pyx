@@ -63,7 +63,8 @@ cdef class TreeBuilder:
 
     def build(self, tree, data, const float64_t[:, ::1] y,
               const float64_t[::1] sample_weight=None, const uint32_t[::1] rows=None, *,
-              int n_threads=1, str strategy="auto", bint replay=False, str simd="auto"):
+              int n_threads=1, int n_encoding_threads=1, str strategy="auto", bint replay=False,
+              str simd="auto"):
         """Grow `tree` on a sample of the data.
 
         Parameters
@@ -79,6 +80,8 @@ cdef class TreeBuilder:
             The sample, in ascending order; None: all rows.
         n_threads : int
             At most; fewer where more would not pay.
+        n_encoding_threads : int
+            The same for an encoding that is made here.
         strategy : {"auto", "presort", "count", "sort"}
         replay : bool
             Use scikit-learn's random draws, tie rules and scores.
@@ -100,6 +103,7 @@ cdef class TreeBuilder:
         options.replay = replay
         options.depth_first = isinstance(self, DepthFirstTreeBuilder)
         options.n_threads = 1 if replay else n_threads
+        options.n_encoding_threads = n_encoding_threads
         options.simd = SIMD_PORTABLE if simd == "portable" else best_simd()
         n_threads = self.n_threads = options.n_threads
         splitter.init(encoding, y, sample_weight, rows, options, Interrupt())

@@ -8,7 +8,7 @@ loads it reads them where they are, in a file mapped into memory for example.
 An encoding that is not shared belongs to a single fit: only the rows of that fit are encoded, and
 its lists go to the fit's sample instead of being copied.
 """
-from fasttree.engine.columns cimport DenseColumns, SortedNonzeros
+from fasttree.engine.columns cimport DenseColumns, RowFeatures, SortedNonzeros
 from fasttree.engine.order cimport DenseSample
 from fasttree.tree._dense_columns cimport DenseColumnsOwner
 from fasttree.tree._options cimport FitOptions, Strategy
@@ -43,3 +43,4 @@ cdef class SparseEncoding(Encoding):
     cdef const int32_t[::1] indices
     cdef const int64_t[::1] indptr
     cdef shared_ptr[SortedNonzeros] sorted  # if fits share it
+    cdef shared_ptr[RowFeatures] row_features  # filled by the first fit that draws features

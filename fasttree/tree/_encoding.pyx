@@ -245,6 +245,7 @@ cdef class SparseEncoding(Encoding):
         if not is_valid:
             raise ValueError("The indices or column pointers of the CSC matrix are out of range, "
                              "or its indices are not in ascending order.")
+        self.row_features = make_shared[RowFeatures]()
         if is_shared:
             self.sorted = make_shared[SortedNonzeros](
                 &self.values[0], &self.indices[0], &self.indptr[0], self.n_rows, self.n_features)

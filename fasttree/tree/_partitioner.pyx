@@ -31,10 +31,12 @@ cdef class DensePartitioner(Partitioner):
     cdef int init(self, Encoding encoding, const vector[uint32_t]& rows,
                   FitOptions options) except -1:
         cdef DenseEncoding dense = <DenseEncoding?> encoding
+        cdef FitOptions encoding_options = options
+        encoding_options.n_threads = options.n_encoding_threads
         self.options = options
         self.n_features = dense.n_features
         self.n_rows = <uint32_t> rows.size()
-        self.owner = dense.encoded(rows, options)
+        self.owner = dense.encoded(rows, encoding_options)
         self.data = self.owner.columns.get()
         self.sample = make_shared[DenseSample](deref(self.data), rows)
         if options.with_lists:

@@ -29,3 +29,5 @@ cdef class ListPartitioner(SparsePartitioner):
 cdef class ExtractionPartitioner(SparsePartitioner):
     cdef shared_ptr[ExtractionData] data
     cdef unique_ptr[Extraction] workspace
+
+    cdef int make_workspace(self) except -1

@@ -111,7 +111,13 @@ cdef class ExtractionPartitioner(SparsePartitioner):
         data = self.data.get()
         data.take_rows(rows)
         data.map_rows()
-        self.workspace.reset(new Extraction(deref(data), self.simd))
+        with nogil:
+            self.encoding.row_features.get().fill_once(deref(data))
+        return self.make_workspace()
+
+    cdef int make_workspace(self) except -1:
+        self.workspace.reset(new Extraction(
+            deref(self.data.get()), deref(self.encoding.row_features.get()), self.simd))
         return 0
 
     cdef int attach(self, Scanner& scanner) except -1:
@@ -122,7 +128,7 @@ cdef class ExtractionPartitioner(SparsePartitioner):
         cdef ExtractionPartitioner other = ExtractionPartitioner()
         other.share(self)
         other.data = self.data
-        other.workspace.reset(new Extraction(deref(self.data.get()), self.simd))
+        other.make_workspace()
         return other
 
     def _py_init(self, X, sample_weight=None):

@@ -210,6 +210,12 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
     uint32_t c_sorted_nonzeros "fasttree::tests::sorted_nonzeros"(
         Simd simd, const SparseView& column, cbool positive, const uint32_t* here,
         uint32_t* entries)
+    cdef cppclass SparseData "fasttree::SparseData":
+        SparseData(const float* values, const int32_t* indices, const int64_t* indptr,
+                   uint32_t n_rows, uint32_t n_features)
+    void c_present_features "fasttree::tests::present_features"(
+        const SparseData& data, const uint32_t* rows, uint32_t n_first, uint32_t n,
+        uint32_t n_looks, uint8_t* may_hold, uint8_t* is_in_every)
 
 
 PORTABLE, AVX512 = SIMD_PORTABLE, SIMD_AVX512
@@ -285,6 +291,21 @@ def sorted_nonzeros(Simd simd, const float[::1] values, const int32_t[::1] rows,
     cdef cbool positive = np.all(np.asarray(values) >= 0)
     n = c_sorted_nonzeros(simd, column, positive, &here[0], &entries[0])
     return np.asarray(entries[:n])
+
+
+def present_features(X, const uint32_t[::1] rows, uint32_t n_first, uint32_t n_looks):
+    """What is listed of two nodes, one after the other; X is a CSC matrix with a nonzero."""
+    cdef const float[::1] values = X.data
+    cdef const int32_t[::1] indices = X.indices.astype(np.int32)
+    cdef const int64_t[::1] indptr = X.indptr.astype(np.int64)
+    cdef uint8_t[:, ::1] may_hold = np.empty((2, X.shape[1]), np.uint8)
+    cdef uint8_t[::1] is_in_every = np.empty(2, np.uint8)
+    cdef SparseData* data = new SparseData(&values[0], &indices[0], &indptr[0], X.shape[0],
+                                           X.shape[1])
+    c_present_features(data[0], &rows[0], n_first, len(rows), n_looks, &may_hold[0, 0],
+                       &is_in_every[0])
+    del data
+    return np.asarray(may_hold, bool), np.asarray(is_in_every, bool)
 
 
 # ---- bits, logarithms, random numbers

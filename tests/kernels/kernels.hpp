@@ -185,6 +185,22 @@ inline uint32_t sorted_nonzeros(Simd simd, const SparseView& column, bool positi
     return n;
 }
 
+// What is listed of two nodes in turn: which features may hold a nonzero, whether every row has the
+// same ones.
+inline void present_features(const SparseData& data, const uint32_t* rows, uint32_t n_first,
+                             uint32_t n, uint32_t n_looks, uint8_t* may_hold, uint8_t* is_in_every) {
+    RowFeatures row_features;
+    row_features.fill_once(data);
+    PresentFeatures present(row_features, data.n_features);
+    const auto list = [&](const uint32_t* first, uint32_t size, uint8_t* held) {
+        present.list(first, size, n_looks);
+        for (uint32_t f = 0; f < data.n_features; ++f) held[f] = present.may_hold(f);
+        *is_in_every++ = present.is_in_every_row();
+    };
+    list(rows, n_first, may_hold);
+    list(rows + n_first, n - n_first, may_hold + data.n_features);
+}
+
 inline uint32_t partition_keys(Simd simd, const uint32_t* keys, uint32_t limit, uint32_t n,
                                uint32_t* rows, uint16_t* labels) {
     KeyPartitionScratch scratch;

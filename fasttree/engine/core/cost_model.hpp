@@ -2,6 +2,7 @@
 // or ratios measured on one x86-64 core. A wrong choice costs time, never another tree. Sizes of
 // blocks and buffers, and what concerns a single kernel, stand beside their loops.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -125,11 +126,20 @@ inline bool sparse_lists_pay(uint32_t n_features, uint32_t max_features) noexcep
     return PARTITION * n_features < EXTRACTION * max_features;
 }
 
+// Listing which features are not zero in a node of n nonzeros, row by row, against reading the
+// columns of those that the node draws, which are somewhere in memory.
+inline bool row_listing_pays(size_t n_nonzeros, uint32_t n_draws) noexcept {
+    constexpr size_t COLUMN = 128;  // nonzeros listed in the time of a column
+    return n_nonzeros < COLUMN * n_draws;
+}
+
 // Nodes of more rows are searched and partitioned feature by feature on all threads, smaller
-// ones are whole subtrees of one thread's work.
+// ones are whole subtrees of one thread's work. Subtrees of equal size may differ much in work; a
+// search on all threads has a fixed cost.
 inline uint32_t subtree_size(uint32_t n_rows, int n_threads) noexcept {
-    constexpr uint32_t SUBTREES_PER_THREAD = 2;
-    return n_rows / (SUBTREES_PER_THREAD * static_cast<uint32_t>(n_threads));
+    constexpr uint32_t FEW_ROWS = 4096;
+    const uint32_t share = n_rows / static_cast<uint32_t>(n_threads);
+    return std::max(share / 4, std::min(share / 2, FEW_ROWS));
 }
 
 // The table of a subtree's root goes to the thread that grows it; one of few rows is soon counted

@@ -111,6 +111,7 @@ public:
           random_(seed) {
         for (uint32_t f = 0; f < n_features; ++f) features_[f] = f;
     }
+    uint32_t max_features() const noexcept { return max_features_; }
     bool is_ascending() const noexcept { return false; }
     void begin(uint64_t, uint32_t n_known) noexcept {
         n_known_ = n_known;
@@ -195,6 +196,10 @@ public:
     // Whether all features are visited, in ascending order.
     bool is_ascending() const noexcept {
         return visit([](const auto& s) { return s.is_ascending(); });
+    }
+    // How many features a node looks at, unless it finds none of them to vary.
+    uint32_t max_features() const noexcept {
+        return visit([](const auto& s) { return s.max_features(); });
     }
     // Whether draws do not depend on which features are known to be constant.
     bool is_keyed() const noexcept { return std::holds_alternative<KeyedSampler>(kind_); }

@@ -16,6 +16,7 @@
 #include "engine/columns/sparse.hpp"
 #include "engine/core/cost_model.hpp"
 #include "engine/core/split.hpp"
+#include "engine/order/present_features.hpp"
 #include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
@@ -36,8 +37,10 @@ public:
 class Extraction {
 public:
     ExtractionData& data;
+    PresentFeatures present;  // in the node that is searched
 
-    Extraction(ExtractionData& data_, Simd simd) : data(data_), sorter_(simd) {}
+    Extraction(ExtractionData& data_, const RowFeatures& row_features, Simd simd)
+        : data(data_), present(row_features, data_.n_features), sorter_(simd) {}
 
     // Rows of a node in ascending order; good until the next call.
     const uint32_t* node_rows(uint32_t start, uint32_t end) {
@@ -47,7 +50,7 @@ public:
     }
 
     Nonzeros nonzeros(uint32_t feature, uint32_t start, uint32_t end) {
-        const uint32_t n = extract(feature, start, end);
+        const uint32_t n = present.may_hold(feature) ? extract(feature, start, end) : 0;
         Nonzeros out;
         out.n = end - start;
         out.n_negative = out.n_missing = 0;

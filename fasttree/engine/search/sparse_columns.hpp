@@ -6,6 +6,7 @@
 #include "engine/columns/sparse.hpp"
 #include "engine/order/extraction.hpp"
 #include "engine/order/sparse_lists.hpp"
+#include "engine/search/extracted_features.hpp"
 #include "engine/search/node_columns.hpp"
 
 namespace fasttree {
@@ -108,8 +109,7 @@ public:
 
     std::unique_ptr<FeatureWalk> make_walk(FeatureSampler& sampler, Scanner& scanner,
                                            Poll& poll, const Limits&) override {
-        return std::make_unique<SampledFeatures>(sampler, scanner, poll,
-                                                 workspace_.data.n_features);
+        return std::make_unique<ExtractedFeatures>(sampler, scanner, poll, workspace_);
     }
     const uint32_t* rows(const Node& node) override {
         return workspace_.node_rows(node.start, node.end);
