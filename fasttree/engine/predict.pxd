@@ -73,6 +73,13 @@ cdef extern from "engine/predict/walk.hpp" namespace "fasttree" nogil:
     ) except +
 
 
+cdef extern from "engine/predict/block_walk.hpp" namespace "fasttree" nogil:
+    cdef cppclass NumberRows(DenseRows):
+        uint32_t n_nodes
+        intp_t n_rows
+        Simd simd
+
+
 cdef extern from "engine/predict/walk_categories.hpp" namespace "fasttree" nogil:
     cdef cppclass CategorySides:
         CategorySides(const int64_t* offsets, size_t n_tests, const uint32_t* codes,
@@ -80,7 +87,7 @@ cdef extern from "engine/predict/walk_categories.hpp" namespace "fasttree" nogil
         void mark(const NodeRecord* nodes, intp_t n_nodes, const int64_t* ids,
                   vector[WalkNode]& packed) except +
 
-    cdef cppclass CategoryRows(DenseRows):
+    cdef cppclass CategoryRows(NumberRows):
         const CategorySides* sides
 
 

@@ -214,9 +214,11 @@ inline void walk_block(Simd simd, const void* packed, uint32_t n_nodes, const fl
                        ptrdiff_t col_stride, uint32_t* words) {
     const WalkNode* nodes = static_cast<const WalkNode*>(packed);
     const DenseRows rows{x, n_cols, row_stride, col_stride, some_infinite};
-    BlockWalker walker;
-    walker.read(simd, rows, x, n_rows);
-    if (walker.takes(n_nodes)) return walker.leaves(nodes, n_nodes, words);
+    if (BlockWalker::pays(simd, n_rows, n_cols, 1)) {
+        BlockWalker walker;
+        walker.read(rows, x, n_rows);
+        return walker.leaves(nodes, n_nodes, words);
+    }
     walk_strided<false>(nodes, x, row_stride, col_stride, n_rows, kNothing, words);
 }
 

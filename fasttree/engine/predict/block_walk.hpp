@@ -50,22 +50,20 @@ public:
 #if FASTTREE_X86
     // Throws std::bad_alloc.
     FASTTREE_AVX512 void read(const DenseRows& rows, const float* x, uint32_t n_rows) {
-        // Columns do not begin in the same sets of a cache.
-        constexpr uint32_t SKEW = 80;
+        constexpr uint32_t SKEW = 80;  // columns do not begin in the same sets of a cache
         n_cols_ = static_cast<uint32_t>(rows.n_cols);
         stride_ = (n_rows + kGroup - 1) / kGroup * kGroup + SKEW;
         int32_t* keys = keys_.reserve((2 * size_t{n_cols_} + 1) * stride_);
-        int32_t n_missing = 0;
-        for (uint32_t first = 0; first < n_rows; first += kGroup) {
-            const uint32_t n = std::min(n_rows - first, kGroup);
-            for (uint32_t f = 0; f < n_cols_; ++f) {
-                const float* cells = x + first * rows.row_stride + f * rows.col_stride;
-                int32_t* column = keys + f * size_t{stride_} + first;
-                n_missing += rows.row_stride == 1 ? put(cells, 1, n, column)
-                                                  : put(cells, rows.row_stride, n, column);
-            }
+        __m512i missing = _mm512_setzero_si512();
+        for (uint32_t first = 0; first < n_rows; first += kLanes) {
+            const uint32_t n = std::min(n_rows - first, kLanes);
+            const float* cells = x + first * rows.row_stride;
+            if (rows.col_stride == 1)
+                put_rows(cells, rows.row_stride, n, keys + first, missing);
+            else
+                put_columns(cells, rows.row_stride, rows.col_stride, n, keys + first, missing);
         }
-        has_missing_ = n_missing > 0;
+        has_missing_ = _mm512_test_epi32_mask(missing, missing) != 0;
         std::fill_n(keys + below_all(), stride_, kBelowAll);
         if (!has_missing_) return;
         for (uint32_t i = 0; i < below_all(); ++i)
@@ -73,15 +71,71 @@ public:
     }
 
 private:
-    FASTTREE_INLINE static int32_t put(const float* cells, ptrdiff_t stride, uint32_t n,
-                                       int32_t* FASTTREE_RESTRICT keys) {
-        int32_t n_missing = 0;
-        for (uint32_t i = 0; i < n; ++i) {
-            const int32_t bits = static_cast<int32_t>(float_bits(cells[i * stride]));
-            keys[i] = is_nan(bits) ? kAboveAll : key_of(bits);
-            n_missing += is_nan(bits);
+    static constexpr uint32_t kLanes = 16;
+
+    // Bits of numbers as keys; `missing` is not zero once there was a missing value.
+    FASTTREE_AVX512 static __m512i keys_of(__m512i bits, __m512i& missing) {
+        const __m512i positive = _mm512_set1_epi32(kAboveAll);
+        const __mmask16 is_nan = _mm512_cmpgt_epi32_mask(_mm512_and_si512(bits, positive),
+                                                         _mm512_set1_epi32(0x7f800000));
+        missing = _mm512_mask_set1_epi32(missing, is_nan, 1);
+        const __m512i signs = _mm512_srai_epi32(bits, 31);
+        return _mm512_mask_mov_epi32(
+            _mm512_xor_si512(bits, _mm512_and_si512(signs, positive)), is_nan, positive);
+    }
+    // n rows whose cells lie side by side, 16 columns at a time.
+    FASTTREE_AVX512 void put_rows(const float* cells, ptrdiff_t row_stride, uint32_t n,
+                                  int32_t* keys, __m512i& missing) const {
+        for (uint32_t f = 0; f < n_cols_; f += kLanes) {
+            const uint32_t n_here = std::min(n_cols_ - f, kLanes);
+            const auto lanes = static_cast<__mmask16>(low_bits(n_here));
+            __m512i block[kLanes];
+#pragma GCC unroll 16
+            for (uint32_t i = 0; i < kLanes; ++i) {
+                const float* row = cells + (i < n ? i : 0) * row_stride + f;
+                block[i] = keys_of(_mm512_maskz_loadu_epi32(lanes, row), missing);
+            }
+            transpose(block);
+#pragma GCC unroll 16
+            for (uint32_t c = 0; c < kLanes; ++c)
+                if (c < n_here) _mm512_storeu_si512(keys + (f + c) * stride_, block[c]);
         }
-        return n_missing;
+    }
+    FASTTREE_AVX512 void put_columns(const float* cells, ptrdiff_t row_stride,
+                                     ptrdiff_t col_stride, uint32_t n, int32_t* keys,
+                                     __m512i& missing) const {
+        const auto lanes = static_cast<__mmask16>(low_bits(n));
+        for (uint32_t f = 0; f < n_cols_; ++f, cells += col_stride, keys += stride_) {
+            float own[kLanes] = {};
+            if (row_stride != 1)
+                for (uint32_t i = 0; i < n; ++i) own[i] = cells[i * row_stride];
+            const __m512i bits = row_stride == 1 ? _mm512_maskz_loadu_epi32(lanes, cells)
+                                                 : _mm512_loadu_si512(own);
+            _mm512_storeu_si512(keys, keys_of(bits, missing));
+        }
+    }
+    FASTTREE_AVX512 static void transpose(__m512i (&rows)[kLanes]) {
+        __m512i pairs[kLanes], fours[kLanes];
+        for (int i = 0; i < 16; i += 2) {
+            pairs[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
+            pairs[i + 1] = _mm512_unpackhi_epi32(rows[i], rows[i + 1]);
+        }
+        for (int i = 0; i < 16; i += 4) {  // columns c, c + 4, c + 8, c + 12 of four rows
+            fours[i] = _mm512_unpacklo_epi64(pairs[i], pairs[i + 2]);
+            fours[i + 1] = _mm512_unpackhi_epi64(pairs[i], pairs[i + 2]);
+            fours[i + 2] = _mm512_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
+            fours[i + 3] = _mm512_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
+        }
+        for (int c = 0; c < 4; ++c) {
+            const __m512i even_low = _mm512_shuffle_i32x4(fours[c], fours[c + 4], 0x88);
+            const __m512i odd_low = _mm512_shuffle_i32x4(fours[c], fours[c + 4], 0xdd);
+            const __m512i even_high = _mm512_shuffle_i32x4(fours[c + 8], fours[c + 12], 0x88);
+            const __m512i odd_high = _mm512_shuffle_i32x4(fours[c + 8], fours[c + 12], 0xdd);
+            rows[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
+            rows[c + 4] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
+            rows[c + 8] = _mm512_shuffle_i32x4(even_low, even_high, 0xdd);
+            rows[c + 12] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xdd);
+        }
     }
 #endif
 };
@@ -93,8 +147,8 @@ struct StepNode {
     uint32_t column;    // where its keys begin; leaf: those below all numbers
     uint32_t child;     // of keys up to the threshold; leaf: itself
 
-    FASTTREE_INLINE uint32_t next(const int32_t* row) const {
-        return child ^ static_cast<uint32_t>(row[column] > threshold);
+    FASTTREE_INLINE uint32_t next(const int32_t* keys, uint32_t row) const {
+        return child ^ static_cast<uint32_t>(keys[column + row] > threshold);
     }
 };
 
@@ -172,7 +226,7 @@ FASTTREE_AVX512 inline void make_step_nodes(const WalkNode* FASTTREE_RESTRICT pa
 
 // Rows on their way through a tree.
 class RowsUnderway {
-    static constexpr uint32_t kGroup = KeyBlock::kGroup, kMost = 2 * kGroup;
+    static constexpr uint32_t kGroup = KeyBlock::kGroup, kMost = 4 * kGroup;
     static constexpr uint32_t kVector = 16;
     static constexpr uint32_t kSideBySide = 16;
     static constexpr int kLevels = 5;  // between two looks at who has arrived
@@ -226,18 +280,16 @@ class RowsUnderway {
         uint32_t n_left = 0;
         for (uint32_t first = 0; first < n_; first += kSideBySide) {
             uint32_t at[kSideBySide];
-            const int32_t* row[kSideBySide];
-            for (uint32_t k = 0; k < kSideBySide; ++k) {
-                at[k] = at_[first + k];
-                row[k] = keys + rows_[first + k];
-            }
+            const uint32_t* row = rows_ + first;
+            std::copy_n(at_ + first, kSideBySide, at);
             for (int level = 0; level < kLevels; ++level) {
 #pragma GCC unroll 16
-                for (uint32_t k = 0; k < kSideBySide; ++k) at[k] = nodes[at[k]].next(row[k]);
+                for (uint32_t k = 0; k < kSideBySide; ++k)
+                    at[k] = nodes[at[k]].next(keys, row[k]);
             }
             for (uint32_t k = 0; k < kSideBySide; ++k) {
                 const StepNode& node = nodes[at[k]];
-                const uint32_t i = rows_[first + k];
+                const uint32_t i = row[k];
                 words[i] = static_cast<uint32_t>(node.threshold);
                 rows_[n_left] = i;
                 at_[n_left] = at[k];
@@ -269,34 +321,63 @@ public:
 // The walks of a thread. Only vectors make them worth it.
 class BlockWalker {
     static constexpr uint32_t kLeastRows = 256;
-    static constexpr uint32_t kMostNodesPerRow = 8;
+    static constexpr size_t kMostColumnsPerTree = 32;
     KeyBlock block_;
     AlignedBuffer<StepNode> nodes_;
-    uint32_t n_rows_ = 0;  // 0: they are not worth it
+    uint32_t n_rows_ = 0;
+    const WalkNode* packed_ = nullptr;   // of `nodes_`
+    uint32_t stride_ = 0, second_ = 0;   // of the block when they were made
 
 public:
     static constexpr Py_ssize_t kMaxRows = 4096;
 
-    // Throws std::bad_alloc.
-    void read(Simd simd, const DenseRows& rows, const float* first, Py_ssize_t n_rows) {
-        n_rows_ = 0;
+    static bool pays(Simd simd, Py_ssize_t n_rows, Py_ssize_t n_cols, size_t n_trees) {
+        return simd == SIMD_AVX512 && n_rows >= kLeastRows && n_rows <= kMaxRows && n_cols > 0 &&
+               static_cast<size_t>(n_cols) <= kMostColumnsPerTree * n_trees;
+    }
+    // Takes a block of rows. Throws std::bad_alloc.
+    void read(const DenseRows& rows, const float* first, Py_ssize_t n_rows) {
 #if FASTTREE_X86
-        if (simd != SIMD_AVX512 || n_rows < kLeastRows || n_rows > kMaxRows) return;
         n_rows_ = static_cast<uint32_t>(n_rows);
         block_.read(rows, first, n_rows_);
 #endif
     }
-    bool takes(int64_t n_nodes) const { return n_nodes <= int64_t{kMostNodesPerRow} * n_rows_; }
-
-    // The words of the rows' leaves in a tree that `takes` says yes to; writes one more.
-    // Throws std::bad_alloc.
+    // The words of the rows' leaves; writes one more. Throws std::bad_alloc.
     void leaves(const WalkNode* packed, uint32_t n_nodes, uint32_t* words) {
 #if FASTTREE_X86
-        StepNode* nodes = nodes_.reserve(n_nodes + 1);
-        make_step_nodes(packed, n_nodes, block_, nodes);
-        RowsUnderway().walk(nodes, n_nodes, block_.keys(), n_rows_, words);
+        if (packed != packed_ || block_.stride() != stride_ || block_.second() != second_) {
+            make_step_nodes(packed, n_nodes, block_, nodes_.reserve(n_nodes + 1));
+            packed_ = packed;
+            stride_ = block_.stride();
+            second_ = block_.second();
+        }
+        RowsUnderway().walk(nodes_.get(), n_nodes, block_.keys(), n_rows_, words);
 #endif
     }
 };
+
+// Rows of a dense matrix, for a tree that asks about numbers only.
+struct NumberRows : DenseRows {
+    uint32_t n_nodes;
+    Py_ssize_t n_rows;  // in all: the walk's nodes are made once
+    Simd simd;
+
+    struct Scratch {
+        BlockWalker walker;
+        explicit Scratch(const NumberRows&) {}
+    };
+
+    WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_here, Scratch& scratch,
+                      uint32_t* out) const {
+        if (n_rows < n_nodes || !BlockWalker::pays(simd, n_here, n_cols, 1))
+            return DenseRows::leaves(nodes, start, n_here, out);
+        const float* first = x + start * row_stride;
+        if (!accepts(first, n_here)) return WalkStatus::refused_values;
+        scratch.walker.read(*this, first, n_here);
+        scratch.walker.leaves(nodes, n_nodes, out);
+        return WalkStatus::done;
+    }
+};
+static_assert(is_value<NumberRows>);
 
 }  // namespace fasttree

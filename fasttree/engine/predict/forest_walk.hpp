@@ -142,6 +142,11 @@ struct PackedForest {
             case 1: return add<1>(leaves, places, n, out);
             case 2: return add<2>(leaves, places, n, out);
             case 3: return add<3>(leaves, places, n, out);
+            case 4: return add<4>(leaves, places, n, out);
+            case 5: return add<5>(leaves, places, n, out);
+            case 6: return add<6>(leaves, places, n, out);
+            case 7: return add<7>(leaves, places, n, out);
+            case 8: return add<8>(leaves, places, n, out);
             default: return add<0>(leaves, places, n, out);
         }
     }
@@ -160,7 +165,7 @@ struct ForestScratch {
 inline void add_block(const PackedForest& forest, const DenseRows& rows, const uint32_t* takes,
                       size_t n_words, Py_ssize_t first, Py_ssize_t n, Simd simd,
                       ForestScratch& scratch, double* out, int64_t* n_taken) {
-    constexpr size_t kLeastTreesOfBlock = 4;  // for which reading the block's keys pays
+    constexpr int64_t kMostNodesPerRow = 8;
     const float* x = rows.x + first * rows.row_stride;
     double* sums = out + static_cast<size_t>(first) * forest.width;
     uint32_t* leaves = scratch.leaves.data();
@@ -168,11 +173,13 @@ inline void add_block(const PackedForest& forest, const DenseRows& rows, const u
     if (takes == nullptr) {
         for (Py_ssize_t i = 0; i < n; ++i) places[i] = static_cast<uint32_t>(i);
         BlockWalker& walker = scratch.walker;
-        if (forest.n_trees >= kLeastTreesOfBlock) walker.read(simd, rows, x, n);
+        const bool pays = BlockWalker::pays(simd, n, rows.n_cols, forest.n_trees);
+        if (pays) walker.read(rows, x, n);
         for (size_t tree = 0; tree < forest.n_trees; ++tree) {
-            if (forest.sides[tree] == nullptr && walker.takes(forest.n_nodes(tree)))
-                walker.leaves(forest.nodes + forest.roots[tree],
-                              static_cast<uint32_t>(forest.n_nodes(tree)), leaves);
+            const int64_t n_nodes = forest.n_nodes(tree);
+            if (pays && forest.sides[tree] == nullptr && n_nodes <= kMostNodesPerRow * n)
+                walker.leaves(forest.nodes + forest.roots[tree], static_cast<uint32_t>(n_nodes),
+                              leaves);
             else
                 forest.leaves(tree, rows, x, n, leaves);
             forest.add_records(leaves, places, n, sums);

@@ -265,17 +265,13 @@ struct DenseRows {
         return std::clamp<Py_ssize_t>((1 << 15) / (n_cols + 1), 64, kMaxBlockRows);
     }
 
-    struct Scratch {
-        explicit Scratch(const DenseRows&) {}
-    };
-
     // Whether the rows hold nothing but what is let through; a category counts as missing.
     bool accepts(const float* first, Py_ssize_t n_rows) const {
         return accepted >= some_infinite ||
                kind_of_matrix(first, n_rows, n_cols, row_stride, col_stride, 1) <= accepted;
     }
 
-    WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows, Scratch&,
+    WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_rows,
                       uint32_t* out) const {
         const float* first = x + start * row_stride;
         if (!accepts(first, n_rows)) return WalkStatus::refused_values;
@@ -404,13 +400,14 @@ template <typename Rows>
 WalkStatus walk_rows(const Rows& rows, const WalkNode* nodes, const LeafTable& table,
                      Py_ssize_t start, Py_ssize_t end, int n_threads, char* out) {
     const size_t size = table.records ? table.size : sizeof(Py_ssize_t);
-    std::vector<typename Rows::Scratch> scratch(static_cast<size_t>(n_threads),
-                                                typename Rows::Scratch(rows));
+    std::vector<typename Rows::Scratch> scratch;
+    scratch.reserve(static_cast<size_t>(n_threads));
+    for (int i = 0; i < n_threads; ++i) scratch.emplace_back(rows);
     std::atomic<WalkStatus> status{WalkStatus::done};
     const auto walk = [&](int thread, Py_ssize_t first, Py_ssize_t last) {
         if (status.load(std::memory_order_relaxed) != WalkStatus::done) return;
         const DenormalsKept guard;
-        uint32_t leaves[kMaxBlockRows];
+        uint32_t leaves[kMaxBlockRows + 1];
         const Py_ssize_t n = last - first;
         const WalkStatus block_status = rows.leaves(nodes, first, n, scratch[thread], leaves);
         if (block_status == WalkStatus::done)

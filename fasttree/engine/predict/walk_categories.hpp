@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/predict/walk.hpp"
+#include "engine/predict/block_walk.hpp"
 #include "utils/_cell.hpp"
 
 namespace fasttree {
@@ -89,7 +89,7 @@ public:
 };
 
 // Rows of a dense matrix with category cells.
-struct CategoryRows : DenseRows {
+struct CategoryRows : NumberRows {
     const CategorySides* sides;
 
     struct Scratch {

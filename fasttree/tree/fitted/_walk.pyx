@@ -12,13 +12,16 @@ than a few rows are made dense, in the columns that the tree reads.
 import numpy as np
 from scipy.sparse import issparse
 
+from fasttree._config import get_config
+
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
 from fasttree.engine.predict cimport (
-    DenseRows, CategoryRows, NodeError, SparseRows, WalkStatus, check_nodes, name_slots, pack_nodes,
-    walk_rows,
+    CategoryRows, NodeError, NumberRows, SparseRows, WalkStatus, check_nodes, name_slots,
+    pack_nodes, walk_rows,
 )
+from fasttree.engine.simd cimport SIMD_PORTABLE, best_simd
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
 
 ctypedef fused index_t:
@@ -178,6 +181,9 @@ cdef class Walker:
         rows.row_stride = X.strides[0] // <intp_t> sizeof(float32_t)
         rows.col_stride = X.strides[1] // <intp_t> sizeof(float32_t)
         rows.accepted = accepted
+        rows.n_nodes = <uint32_t> self.node_count
+        rows.n_rows = X.shape[0]
+        rows.simd = SIMD_PORTABLE if get_config()["simd"] == "portable" else best_simd()
         cdef WalkStatus status
         cdef intp_t start, end, step
         n_threads = self.worthwhile_threads(X.shape[0], n_threads)
@@ -186,8 +192,8 @@ cdef class Walker:
             end = min(start + step, X.shape[0])
             with nogil:
                 if rows.sides == NULL:
-                    status = walk_rows[DenseRows](rows, self.nodes.data(), table, start, end,
-                                                  n_threads, out)
+                    status = walk_rows[NumberRows](rows, self.nodes.data(), table, start, end,
+                                                   n_threads, out)
                 else:
                     status = walk_rows(rows, self.nodes.data(), table, start, end, n_threads, out)
             if status != WalkStatus.done:
