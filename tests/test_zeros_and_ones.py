@@ -116,6 +116,24 @@ def test_booleans_beside_other_columns(seed):
         assert_same(estimator.fit(frame, y, weights).tree_, tree)
 
 
+@pytest.mark.cases(60)
+def test_ones_beside_other_columns_of_sparse_matrices(seed):
+    X, estimator, y, weights = problem(seed)
+    rng = np.random.default_rng(seed)
+    cells = X.astype(np.float32)
+    for j in range(rng.integers(1, 5)):
+        column = rng.standard_normal(len(X)).round(1) + X[:, j]
+        column[rng.random(len(X)) < rng.choice([0.1, 0.9])] = 0
+        if seed % 5 == 0:
+            column[rng.integers(len(X))] = np.nan
+        cells = np.insert(cells, rng.integers(cells.shape[1] + 1), column, axis=1)
+    if isinstance(estimator, DecisionTreeRegressor) and estimator.criterion != "squared_error":
+        cells = np.nan_to_num(cells)
+    expected = estimator.fit(cells, y, weights).tree_
+    for form in (sp.csc_matrix, sp.csr_array):
+        assert_same(estimator.fit(form(cells), y, weights).tree_, expected)
+
+
 @pytest.mark.parametrize("strategy", ["auto", "presort", "count", "sort"])
 def test_every_strategy_takes_every_form(strategy):
     X, estimator, y, weights = problem(5)
@@ -138,6 +156,14 @@ def test_what_becomes_bits():
     twos = sp.csc_array(X.astype(float))
     twos.data[-1] = 2.0
     assert bits_of(twos, 1) is None
+    beside = sp.csc_array(np.c_[np.arange(500), X, np.zeros(500)])
+    bits = bits_of(beside, 1)
+    assert bits.shape == beside.shape
+    assert_array_equal(bits.columns, np.arange(1, 18))
+    assert_array_equal(bits.cells, np.arange(500)[:, None])
+    assert bits_of(beside.tocsr(), 1) is None
+    beside.data[3] = np.inf
+    assert bits_of(beside, 1) is None
     twice = sp.csc_array(X.astype(float))
     twice.indices[1] = twice.indices[0]
     assert bits_of_sparse(twice) is None

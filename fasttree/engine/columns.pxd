@@ -76,8 +76,9 @@ cdef extern from "engine/columns/bit_matrix.hpp" namespace "fasttree" nogil:
                     uint64_t* words) noexcept
     size_t put_ones_of_rows[Index](const Index* columns, const Index* starts, uint32_t n_columns,
                                    size_t begin, size_t end, uint64_t* words) noexcept
-    size_t put_ones_of_columns[Index](const Index* rows, const Index* starts, uint32_t n_columns,
-                                      size_t begin, size_t end, uint64_t* words) noexcept
+    size_t put_ones_of_columns[Index](const Index* rows, const Index* starts,
+                                      const uint32_t* columns, uint32_t n_columns, size_t begin,
+                                      size_t end, uint64_t* words) noexcept
 
 
 cdef extern from "engine/columns/borrowed.hpp" namespace "fasttree" nogil:

@@ -12,11 +12,14 @@ from fasttree.engine.core cimport MIN_BIT_COLUMNS, sparse_bits_pay
 from fasttree.engine.simd cimport Simd, best_simd
 from fasttree.utils._typedefs cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
+from fasttree.utils._finite import ALL_FINITE, value_kind
+
 # Cells that a thread packs between two looks for Ctrl-C.
 cdef enum:
     CELLS_PER_LOOK = 1 << 24
 
 MIN_COLUMNS = MIN_BIT_COLUMNS
+FLOATS_PER_NONZERO = 2  # take as much memory as a number and its index
 
 ctypedef fused Index:
     int32_t
@@ -82,7 +85,7 @@ def bits_of_bools(X, int n_threads=1):
         Number of threads.
     """
     cdef const uint8_t[:, :] cells = X.view(np.uint8)
-    cdef uint64_t[:, ::1] words = words_for(X)
+    cdef uint64_t[:, ::1] words = words_for(X.shape[0], X.shape[1])
     cdef BoolMatrix matrix
     cdef size_t n_rows = X.shape[0], step, n_steps
     cdef int part
@@ -101,7 +104,7 @@ def bits_of_bools(X, int n_threads=1):
 
 
 def bits_of_sparse(X, int n_threads=1):
-    """Return the bits of a sparse matrix of ones, or None if it is something else.
+    """Return a sparse matrix as one with bits, or None if it is better left as it is.
 
     Parameters
     ----------
@@ -113,31 +116,61 @@ def bits_of_sparse(X, int n_threads=1):
     Returns
     -------
     BitMatrix or None
-        None also if indices are out of range or in no order, a place is named twice, or lists of
-        the nonzeros take no more memory.
+        Columns of ones become bits, others, of a CSC matrix, floats. None if they take more memory
+        than lists of nonzeros, if there are missing or infinite numbers, or if the indices are out
+        of range, in no order, or named twice.
     """
-    n_nonzeros = int(X.indptr[-1])
+    by_row, n_nonzeros = X.format == "csr", int(X.indptr[-1])
     if not sparse_bits_pay(X.shape[0], X.shape[1], n_nonzeros):
         return None
     indices, starts, data = X.indices, X.indptr, X.data
-    # The first other number ends the reading soon.
-    piece = 1 << 16
-    if not all((data[i : min(i + piece, n_nonzeros)] == 1).all()
-               for i in range(0, n_nonzeros, piece)):
-        return None
-    if X.format == "csc" and not 0 <= indices.min() <= indices.max() < X.shape[0]:
-        return None
     kind = np.int64 if np.int64 in (indices.dtype, starts.dtype) else np.int32
-    words = words_for(X)
-    if put_ones(X.format == "csr", np.ascontiguousarray(indices, kind),
-                np.ascontiguousarray(starts, kind), words, X.shape[1], n_steps_of(X, n_threads),
-                n_threads) != n_nonzeros:
+    indices, starts = np.ascontiguousarray(indices, kind), np.ascontiguousarray(starts, kind)
+    if by_row:
+        columns = np.arange(X.shape[1] if (data[:n_nonzeros] == 1).all() else 0, dtype=np.uint32)
+        n_ones = n_nonzeros
+    else:
+        columns = columns_of_ones(data, starts)
+        n_ones = int((starts[columns + 1] - starts[columns]).sum())
+        if len(indices) and not 0 <= indices.min() <= indices.max() < X.shape[0]:
+            return None
+    n_others = X.shape[1] - len(columns)
+    if not sparse_bits_pay(X.shape[0], len(columns), n_ones) or (
+            n_others * X.shape[0] > FLOATS_PER_NONZERO * (n_nonzeros - n_ones)):
         return None
-    return BitMatrix(words, range(X.shape[1]))
+    words = words_for(X.shape[0], len(columns))
+    if n_ones != put_ones(by_row, indices, starts, columns, words, n_steps_of(X, n_threads),
+                          n_threads):
+        return None
+    if n_others == 0:
+        return BitMatrix(words, columns)
+    cells = dense_columns(data, indices, starts, np.setdiff1d(np.arange(X.shape[1]), columns),
+                          X.shape[0])
+    return None if value_kind(cells) != ALL_FINITE else BitMatrix(words, columns, cells)
 
 
-cdef words_for(X):
-    return np.empty((X.shape[0], (X.shape[1] + 63) // 64), dtype=np.uint64)
+def columns_of_ones(data, starts):
+    """The columns of a CSC matrix that hold nothing but ones besides zeros."""
+    is_one = (data[:starts[-1]] == 1).view(np.uint8)
+    are_ones = np.ones(len(starts) - 1, dtype=bool)
+    with_nonzeros = np.flatnonzero(starts[1:] > starts[:-1])
+    if len(with_nonzeros):
+        are_ones[with_nonzeros] = np.minimum.reduceat(is_one, starts[with_nonzeros])
+    return np.flatnonzero(are_ones).astype(np.uint32)
+
+
+def dense_columns(data, indices, starts, columns, n_rows):
+    """Columns of a CSC matrix as floats."""
+    cells = np.zeros((n_rows, len(columns)), dtype=np.float32, order="F")
+    with np.errstate(over="ignore"):
+        for place, f in enumerate(columns):
+            own = slice(starts[f], starts[f + 1])
+            cells[indices[own], place] = data[own]
+    return cells
+
+
+cdef words_for(n_rows, n_columns):
+    return np.empty((n_rows, (n_columns + 63) // 64), dtype=np.uint64)
 
 
 cdef size_t n_steps_of(X, int n_threads) except 0:
@@ -149,10 +182,12 @@ cdef inline size_t begin_of(size_t n_rows, size_t piece, size_t n_pieces) noexce
 
 
 def put_ones(bint by_row, const Index[::1] indices, const Index[::1] starts,
-             uint64_t[:, ::1] words, uint32_t n_columns, size_t n_steps, int n_threads):
-    """Set the bits of a sparse matrix of ones; return how many there are."""
+             const uint32_t[::1] columns, uint64_t[:, ::1] words, size_t n_steps, int n_threads):
+    """Set the bits of columns of ones of a sparse matrix, by row of all; return how many there
+    are."""
     cdef size_t n_rows = words.shape[0], n_pieces = n_steps * n_threads, step, piece
     cdef size_t n_ones = 0
+    cdef uint32_t n_columns = <uint32_t> columns.shape[0]
     cdef int part
     for step in range(n_steps):
         for part in prange(n_threads, nogil=True, num_threads=n_threads, schedule="static"):
@@ -162,7 +197,7 @@ def put_ones(bint by_row, const Index[::1] indices, const Index[::1] starts,
                                            begin_of(n_rows, piece, n_pieces),
                                            begin_of(n_rows, piece + 1, n_pieces), &words[0, 0])
             else:
-                n_ones += put_ones_of_columns(&indices[0], &starts[0], n_columns,
+                n_ones += put_ones_of_columns(&indices[0], &starts[0], &columns[0], n_columns,
                                               begin_of(n_rows, piece, n_pieces),
                                               begin_of(n_rows, piece + 1, n_pieces), &words[0, 0])
         PyErr_CheckSignals()

@@ -77,10 +77,10 @@ def check_fit_data(estimator, X, y, with_bits=False):
     if is_plain and _is_plain_target(y):
         _forget_names(estimator, X)
         bits = bits_of(X, estimator.n_jobs) if with_bits else None
-        if bits is not None:
-            return bits, y
-        X = X.tocsc() if issparse(X) else X
-        return X.astype(np.float32, copy=False), y
+        if bits is None and issparse(X) and X.format == "csr":
+            X = X.tocsc()
+            bits = bits_of(X, estimator.n_jobs) if with_bits else None
+        return X.astype(np.float32, copy=False) if bits is None else bits, y
     y = target_array(y)
     if y is not None and not _is_plain_target(y):
         check_complete(y)

@@ -177,8 +177,8 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         Simd simd, const BoolMatrix& X, size_t begin, size_t end, uint64_t* words)
     size_t put_ones_of_rows(const int32_t* columns, const int32_t* starts, uint32_t n_columns,
                             size_t begin, size_t end, uint64_t* words)
-    size_t put_ones_of_columns(const int32_t* rows, const int32_t* starts, uint32_t n_columns,
-                               size_t begin, size_t end, uint64_t* words)
+    size_t put_ones_of_columns(const int32_t* rows, const int32_t* starts, const uint32_t* columns,
+                               uint32_t n_columns, size_t begin, size_t end, uint64_t* words)
     cdef cppclass FloatMatrix:
         const float* cells
         ptrdiff_t row_stride, column_stride
@@ -697,14 +697,16 @@ def pack_bools(Simd simd, const uint8_t[:, :] X, size_t begin, size_t end):
 
 
 def put_ones(cbool by_row, const int32_t[::1] indices, const int32_t[::1] starts, n_rows,
-             uint32_t n_columns, size_t begin, size_t end):
+             const uint32_t[::1] columns, size_t begin, size_t end):
     """The same of a sparse matrix, and how many ones there are."""
+    cdef uint32_t n_columns = len(columns)
     cdef uint64_t[:, ::1] words = np.full((n_rows, (n_columns + 63) // 64), GUARD, np.uint64)
     cdef size_t n_ones
     if by_row:
         n_ones = put_ones_of_rows(&indices[0], &starts[0], n_columns, begin, end, &words[0, 0])
     else:
-        n_ones = put_ones_of_columns(&indices[0], &starts[0], n_columns, begin, end, &words[0, 0])
+        n_ones = put_ones_of_columns(&indices[0], &starts[0], &columns[0], n_columns, begin, end,
+                                     &words[0, 0])
     return np.asarray(words), n_ones
 
 

@@ -128,26 +128,27 @@ size_t put_ones_of_rows(const Index* columns, const Index* starts, uint32_t n_co
     }
     return count_ones(words + begin * n_words, words + end * n_words);
 }
-// The same of ones by column, their rows ascending; fewer also if they are not. Some rows at a
+// The same of some columns, the rows of each ascending; fewer also if they are not. Some rows at a
 // time, which stay in a cache.
 template <class Index>
-size_t put_ones_of_columns(const Index* rows, const Index* starts, uint32_t n_columns, size_t begin,
-                           size_t end, uint64_t* words) noexcept {
+size_t put_ones_of_columns(const Index* rows, const Index* starts, const uint32_t* columns,
+                           uint32_t n_columns, size_t begin, size_t end,
+                           uint64_t* words) noexcept {
     constexpr size_t CACHE = size_t{1} << 17;
     const uint32_t n_words = words_of_bits(n_columns);
     std::fill(words + begin * n_words, words + end * n_words, uint64_t{0});
     const size_t at_once = CACHE / sizeof(uint64_t) / n_words + ROW_WORD;
     for (size_t first = begin; first < end; first += at_once) {
         const size_t last = std::min(end, first + at_once);
-        for (uint32_t f = 0; f < n_columns; ++f) {
-            const Index* const column_end = rows + starts[f + 1];
-            const Index* at =
-                std::lower_bound(rows + starts[f], column_end, static_cast<Index>(first));
-            const uint64_t mask = uint64_t{1} << f % ROW_WORD;
+        for (uint32_t bit = 0; bit < n_columns; ++bit) {
+            const Index* const column_end = rows + starts[columns[bit] + 1];
+            const Index* at = std::lower_bound(rows + starts[columns[bit]], column_end,
+                                               static_cast<Index>(first));
+            const uint64_t mask = uint64_t{1} << bit % ROW_WORD;
             for (; at < column_end; ++at) {
                 const size_t row = static_cast<size_t>(*at);
                 if (row < first || row >= last) break;
-                words[row * n_words + f / ROW_WORD] |= mask;
+                words[row * n_words + bit / ROW_WORD] |= mask;
             }
         }
     }
