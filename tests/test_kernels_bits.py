@@ -62,6 +62,8 @@ def test_partition(kernels, simd, n, halves):
             assert (half is not None) == is_written
             if is_written:
                 assert_array_equal(half, side)
+        kept = kernels.arrays.keep_left(simd, entries, packed(goes_left))
+        assert_array_equal(kept, expected[0])
 
 
 @pytest.mark.parametrize("sizes", [[1], [16], [17], [3, 1, 2], [15, 1, 1], [1] * 40, [33, 64, 5]])

@@ -254,6 +254,18 @@ def test_rough_sums(kernels, n_outputs, weighting, exponent):
         assert 0.5 <= np.abs(centred * scale).max() < 2 or scale == 2.0**1000
 
 
+@pytest.mark.parametrize("n", [1, 8, 200])
+def test_records_of_sums(kernels, n):
+    rng = np.random.default_rng(n)
+    sums, weights = rng.integers(1 - 2**52, 2**52, n), rng.integers(0, 1 << 5, n)
+    records = kernels.arrays.sum_records(sums, weights)
+    assert_array_equal(records, (sums << 8) + weights)
+    for unfit in (-1, 1 << 5, 1 << 40):
+        assert kernels.arrays.sum_records(sums, np.full(n, unfit)) is None
+    for unfit in (-(2**52), 2**52, 2**60):
+        assert kernels.arrays.sum_records(np.full(n, unfit), weights) is None
+
+
 # ---- classes
 
 

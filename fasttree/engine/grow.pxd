@@ -37,6 +37,7 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         NodeStore(size_t value_size) except +
         uint32_t append(const Node& node, const vector[double]& value) except +
         void set_split(uint32_t record, const Split& split, uint32_t left) except +
+        void settle_thresholds() noexcept
         void begin_subtree(const NodeStore& main, uint32_t record) except +
         void set_missing_side(uint32_t record, cbool left) noexcept
         void set_subtree(uint32_t record, int subtree) noexcept

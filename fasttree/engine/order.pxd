@@ -21,7 +21,7 @@ cdef extern from "engine/order/sample.hpp" namespace "fasttree" nogil:
         cbool has_list(uint32_t feature) noexcept
         void take_lists(DenseColumns& columns) noexcept
         vector[uint32_t] bits() except +
-        void filter_list(uint32_t feature, const uint32_t* is_in) except +
+        void filter_list(uint32_t feature, const uint32_t* is_in, Simd simd) except +
         void sort_list(uint32_t feature, SortBuffers& buffers) except +
 
 

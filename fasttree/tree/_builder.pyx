@@ -197,6 +197,7 @@ cdef class TreeBuilder:
                 # Left first; a stack takes what was put there last.
                 self.put(splitter, frontier, open.left if is_ranked else open.right, child)
                 self.put(splitter, frontier, open.right if is_ranked else open.left, child)
+        store.settle_thresholds()
         return 0
 
     cdef int put(self, Splitter splitter, Frontier& frontier, const Node& node,

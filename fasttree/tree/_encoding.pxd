@@ -35,7 +35,7 @@ cdef class DenseEncoding(Encoding):
     cdef DenseColumnsOwner encoded(self, const vector[uint32_t]& rows, FitOptions options)
     # The order that a sample begins with.
     cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,
-                        int n_threads) except -1
+                        FitOptions options) except -1
 
 
 cdef class SparseEncoding(Encoding):

@@ -198,9 +198,9 @@ cdef class DenseEncoding(Encoding):
         self.encoded(rows, options)
 
     cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,
-                        int n_threads) except -1:
+                        FitOptions options) except -1:
         """Give a sample its lists: those of its own fit, or copies of the shared ones."""
-        cdef vector[SortBuffers] buffers = vector[SortBuffers](n_threads)
+        cdef vector[SortBuffers] buffers = vector[SortBuffers](options.n_threads)
         cdef vector[uint32_t] is_in
         cdef bint filtered = filtering_pays(columns.rows.size(), sample.rows.size())
         cdef int f
@@ -208,10 +208,10 @@ cdef class DenseEncoding(Encoding):
             sample.take_lists(columns[0])
             return 0
         is_in = sample.bits()
-        for f in prange(<int> self.n_features, nogil=True, num_threads=n_threads,
+        for f in prange(<int> self.n_features, nogil=True, num_threads=options.n_threads,
                         schedule="dynamic"):
             if filtered:
-                sample.filter_list(f, is_in.data())
+                sample.filter_list(f, is_in.data(), options.simd)
             else:
                 sample.sort_list(f, buffers[threadid()])
             if threadid() == 0:

@@ -40,7 +40,7 @@ cdef class DensePartitioner(Partitioner):
         self.data = self.owner.columns.get()
         self.sample = make_shared[DenseSample](deref(self.data), rows)
         if options.with_lists:
-            dense.fill_lists(self.sample.get(), self.owner.columns.get(), options.n_threads)
+            dense.fill_lists(self.sample.get(), self.owner.columns.get(), options)
         return 0
 
     cdef int attach(self, Scanner& scanner) except -1:

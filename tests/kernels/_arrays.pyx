@@ -63,6 +63,8 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     double c_rough_sums "fasttree::rough_sums"(
         const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,
         const double* units, int64_t* centres, float* rough, float* lengths)
+    cbool c_sum_records "fasttree::sum_records"(
+        const int64_t* sums, const int64_t* weights, size_t n, int64_t* out)
     size_t c_padded "fasttree::padded"(int n_outputs)
 
     uint32_t c_BOUNDARY "fasttree::BOUNDARY"
@@ -70,6 +72,9 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     uint32_t c_partition "fasttree::partition"(
         Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left, uint32_t* scratch,
         cbool with_left, cbool with_right)
+    uint32_t c_keep_left "fasttree::separate<true, false>"(
+        Simd simd, const uint32_t* entries, uint32_t n, const uint32_t* go_left,
+        uint32_t* left_out, uint32_t* right_out)
     cdef cppclass Extremes:
         float low, high
         uint32_t n_missing
@@ -450,6 +455,13 @@ def rough_sums(const int64_t[:, ::1] sums, const double[::1] units,
     return np.asarray(rough), np.asarray(centres), np.asarray(lengths), scale
 
 
+def sum_records(const int64_t[::1] sums, const int64_t[::1] weights):
+    """The records, or None."""
+    cdef int64_t[::1] records = np.empty(len(sums), np.int64)
+    fits = c_sum_records(&sums[0], &weights[0], len(sums), &records[0])
+    return np.asarray(records) if fits else None
+
+
 # ---- partition
 
 def partition(Simd simd, entries, const uint32_t[::1] sides, cbool with_left, cbool with_right):
@@ -461,6 +473,16 @@ def partition(Simd simd, entries, const uint32_t[::1] sides, cbool with_left, cb
     assert all_entries[n] == GUARD and scratch[n + c_PADDING] == GUARD
     left, right = np.split(np.asarray(all_entries[:n]), [n_left])
     return n_left, left if with_left else None, right if with_right else None
+
+
+def keep_left(Simd simd, entries, const uint32_t[::1] sides):
+    """The entries on the left, written elsewhere."""
+    cdef uint32_t n = len(entries), n_kept
+    cdef const uint32_t[::1] all_entries = np.append(entries, np.uint32(GUARD)).astype(np.uint32)
+    cdef uint32_t[::1] kept = np.full(n + c_PADDING + 1, GUARD, np.uint32)
+    n_kept = c_keep_left(simd, &all_entries[0], n, &sides[0], &kept[0], NULL)
+    assert kept[n_kept + c_PADDING] == GUARD
+    return np.asarray(kept[:n_kept])
 
 
 # ---- prediction

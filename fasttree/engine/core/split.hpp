@@ -47,6 +47,8 @@ struct Split {
     Question question = THRESHOLD;
     double threshold;                // <= goes left; +inf: all values left, missing right
     uint32_t row_below, row_above;   // neighbours of the threshold, until it is computed
+    const float* below = nullptr;    // their values, if it is the node store that computes it
+    const float* above;
     uint32_t feature;
     uint32_t n_left;                 // rows on the left
     uint32_t n_values_left;          // runs and nonzeros: rows on the left that are not missing
@@ -88,6 +90,7 @@ inline void take_any(const Candidate& candidate, uint32_t feature, uint32_t n, u
     best.feature = feature;
     best.threshold = std::numeric_limits<double>::infinity();
     best.row_below = NO_ROW;
+    best.below = nullptr;
     best.n_left = candidate.n_left;
     best.has_missing = n_missing > 0;
     best.missing_left = best.has_missing ? candidate.missing_left

@@ -20,7 +20,6 @@ class BlockSplitterOf final : public BlockSplitter {
     BlockSearch<Acc> block_search_;
     Block* block_ = nullptr;
     uint64_t held_ = 0;  // the node that the accumulator holds
-    const float *below_, *above_;  // neighbours of the threshold, or null
     std::vector<typename Acc::Cell> bit_cells_;
     std::vector<uint32_t> bits_;  // that a screen left
 
@@ -54,7 +53,6 @@ public:
         open.right.members = node.members & ~left_members;
         take_stats(rules, open.right, open.right_value);
         take_stats(rules, open.left, open.left_value);  // last: it is split next
-        settle_threshold(open.split);
         return true;
     }
 
@@ -123,16 +121,12 @@ private:
     }
 
     // Asks for the threshold's neighbours, which may be far away in memory.
-    void find_neighbours(const Split& best) {
-        below_ = above_ = nullptr;
+    void find_neighbours(Split& best) const {
         if (best.row_below == NO_ROW) return;
-        below_ = block_->number_of(best.row_below, best.feature);
-        above_ = block_->number_of(best.row_above, best.feature);
-        prefetch(below_, sizeof(float));
-        prefetch(above_, sizeof(float));
-    }
-    void settle_threshold(Split& best) const {
-        if (below_ != nullptr) best.threshold = midpoint(*below_, *above_);
+        best.below = block_->number_of(best.row_below, best.feature);
+        best.above = block_->number_of(best.row_above, best.feature);
+        prefetch(best.below, sizeof(float));
+        prefetch(best.above, sizeof(float));
     }
 
     void look(const GrowthRules& rules, const Node& node, uint32_t f, const BlockRuns& picked,

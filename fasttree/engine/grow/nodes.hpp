@@ -139,11 +139,19 @@ public:
         r.threshold = split.threshold;
         r.missing_left = split.missing_left;
         r.left = left;
+        if (split.below != nullptr) put_off(record, split);
         if (split.question != THRESHOLD) {
             r.categories = static_cast<int>(category_sets.size());
             category_sets.push_back(split.categories);
         }
         records[left].parent = records[left + 1].parent = record;
+    }
+    // Computes the thresholds that were put off; to be called when the last node is split.
+    void settle_thresholds() noexcept {
+        for (const LateThreshold& late : late_) {
+            records[late.record].threshold = midpoint(*late.below, *late.above);
+        }
+        late_.clear();
     }
     // Begins a subtree's store with the node it hangs from.
     void begin_subtree(const NodeStore& main, uint32_t record) {
@@ -168,6 +176,20 @@ public:
             b = records[b].parent;
         }
         return records[records[a].parent].left == a;
+    }
+
+private:
+    // Between neighbours that have been asked for, but may not have arrived from memory yet.
+    struct LateThreshold {
+        uint32_t record;
+        const float *below, *above;
+    };
+    static constexpr size_t MOST_LATE = 32;
+    std::vector<LateThreshold> late_;
+
+    void put_off(uint32_t record, const Split& split) {
+        late_.push_back({record, split.below, split.above});
+        if (late_.size() == MOST_LATE) settle_thresholds();
     }
 };
 

@@ -1,8 +1,9 @@
 // Stable partition of rows and of sorted entries by a go-left bit per row.
 //
-// Complexity O(n) without a branch on the data. A partitioned list stays sorted; an entry's
-// BOUNDARY bit is carried over the entries that left its list: it says whether any boundary lay
-// since the entry's new predecessor. Rows are entries without boundaries.
+// Complexity O(n) without a branch on the data, but for entries that are all boundaries, as in
+// continuous columns. A partitioned list stays sorted; an entry's BOUNDARY bit is carried over the
+// entries that left its list: it says whether any boundary lay since the entry's new predecessor.
+// Rows are entries without boundaries.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -15,29 +16,29 @@ namespace fasttree {
 
 constexpr uint32_t PADDING = 16;  // entries that a vector may write past the end of scratch
 
-// Moves the entries that go left to the front of entries[0:n], returns their number. A half that
-// nobody will read (the child is a leaf) is not written. `scratch` holds n + PADDING entries.
+// Writes the entries of entries[0:n] that go left to `left_out`, which may be `entries`, the
+// others to `right_out`, and returns how many go left. A half that nobody will read is not
+// written. Outputs other than `entries` have room for PADDING entries more.
 template <bool with_left, bool with_right>
-inline uint32_t partition_portable(uint32_t* entries, uint32_t n, const uint32_t* go_left,
-                                   uint32_t* scratch) {
+inline uint32_t separate_portable(const uint32_t* entries, uint32_t n, const uint32_t* go_left,
+                                  uint32_t* left_out, uint32_t* right_out) {
     uint32_t l = 0, r = 0, carry_left = 0, carry_right = 0;
     for (uint32_t i = 0; i < n; ++i) {
         const uint32_t entry = entries[i];
         const uint32_t left = get_bit(go_left, entry & ROW);
         if constexpr (with_left) {
             carry_left |= entry & BOUNDARY;
-            entries[l] = (entry & ROW) | carry_left;
+            left_out[l] = (entry & ROW) | carry_left;
             carry_left &= left - 1;  // consumed by an entry that went left
         }
         if constexpr (with_right) {
             carry_right |= entry & BOUNDARY;
-            scratch[r] = (entry & ROW) | carry_right;
+            right_out[r] = (entry & ROW) | carry_right;
             carry_right &= 0 - left;
         }
         l += left;
         r += 1 - left;
     }
-    if constexpr (with_right) std::memcpy(entries + l, scratch, r * sizeof(uint32_t));
     return l;
 }
 
@@ -52,56 +53,78 @@ inline uint32_t carried(uint32_t kept, uint32_t dropped, uint32_t boundary, uint
 }
 
 template <bool with_left, bool with_right>
-FASTTREE_AVX512 inline uint32_t partition_avx512(uint32_t* entries, uint32_t n,
-                                                 const uint32_t* go_left, uint32_t* scratch) {
-    const __m512i row_mask = _mm512_set1_epi32(ROW), top = _mm512_set1_epi32(BOUNDARY);
-    uint32_t l = 0, r = 0, pending_left = 0, pending_right = 0;
-    for (uint32_t i = 0; i < n; i += 16) {
-        const uint32_t lanes = n - i < 16 ? (1u << (n - i)) - 1 : 0xffffu;
-        const __mmask16 k = static_cast<__mmask16>(lanes);
-        const __m512i entry = _mm512_maskz_loadu_epi32(k, entries + i);
-        const __m512i row = _mm512_and_si512(entry, row_mask);
-        const uint32_t left = get_bits_avx512(go_left, row, lanes);
+class Separation {
+    const uint32_t *const entries_, *const go_left_;
+    uint32_t *const left_out_, *const right_out_;
+    uint32_t n_left_ = 0, pending_left_ = 0, pending_right_ = 0;
+
+    // The 16 entries from the i-th on, or those of `lanes`, the last ones.
+    FASTTREE_AVX512 FASTTREE_INLINE void take(uint32_t i, uint32_t lanes) {
+        const __m512i row_mask = _mm512_set1_epi32(ROW), top = _mm512_set1_epi32(BOUNDARY);
+        const __m512i entry = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries_ + i);
+        const uint32_t left = get_bits_avx512(go_left_, _mm512_and_si512(entry, row_mask), lanes);
         const uint32_t right = lanes & ~left;
         const uint32_t boundary = _mm512_movepi32_mask(entry);
+        const uint32_t count = static_cast<uint32_t>(__builtin_popcount(left));
+        __m512i to_left = entry, to_right = entry;
+        if (boundary == lanes) {  // no entry is equal to the one before it
+            pending_left_ = right >> 15;
+            pending_right_ = left >> 15;
+        } else {
+            const uint32_t flags = carried(left, right, boundary, pending_left_);
+            to_left = _mm512_mask_or_epi32(entry, static_cast<__mmask16>(flags), entry, top);
+            const uint32_t others = carried(right, left, boundary, pending_right_);
+            to_right = _mm512_mask_or_epi32(entry, static_cast<__mmask16>(others), entry, top);
+        }
         if constexpr (with_left) {
-            const uint32_t flags = carried(left, right, boundary, pending_left);
-            const __m512i out = _mm512_mask_or_epi32(row, static_cast<__mmask16>(flags), row, top);
-            const __m512i packed = _mm512_maskz_compress_epi32(static_cast<__mmask16>(left), out);
-            const uint32_t count = static_cast<uint32_t>(__builtin_popcount(left));
-            _mm512_mask_storeu_epi32(entries + l, static_cast<__mmask16>((1u << count) - 1),
-                                     packed);
+            // A whole vector ends where entries have been read.
+            const uint32_t written = lanes == 0xffffu ? lanes : (1u << count) - 1;
+            _mm512_mask_storeu_epi32(
+                left_out_ + n_left_, static_cast<__mmask16>(written),
+                _mm512_maskz_compress_epi32(static_cast<__mmask16>(left), to_left));
         }
         if constexpr (with_right) {
-            const uint32_t flags = carried(right, left, boundary, pending_right);
-            const __m512i out = _mm512_mask_or_epi32(row, static_cast<__mmask16>(flags), row, top);
-            _mm512_storeu_si512(scratch + r,
-                                _mm512_maskz_compress_epi32(static_cast<__mmask16>(right), out));
+            _mm512_storeu_si512(
+                right_out_ + (i - n_left_),
+                _mm512_maskz_compress_epi32(static_cast<__mmask16>(right), to_right));
         }
-        l += static_cast<uint32_t>(__builtin_popcount(left));
-        r += static_cast<uint32_t>(__builtin_popcount(right));
+        n_left_ += count;
     }
-    if constexpr (with_right) std::memcpy(entries + l, scratch, r * sizeof(uint32_t));
-    return l;
-}
+
+public:
+    Separation(const uint32_t* entries, const uint32_t* go_left, uint32_t* left_out,
+               uint32_t* right_out)
+        : entries_(entries), go_left_(go_left), left_out_(left_out), right_out_(right_out) {}
+
+    FASTTREE_AVX512 uint32_t run(uint32_t n) {
+        uint32_t i = 0;
+        for (; n - i >= 16; i += 16) take(i, 0xffffu);
+        if (i < n) take(i, (1u << (n - i)) - 1);
+        return n_left_;
+    }
+};
 #endif
 
 template <bool with_left, bool with_right>
-inline uint32_t partition_as(Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left,
-                             uint32_t* scratch) {
+inline uint32_t separate(Simd simd, const uint32_t* entries, uint32_t n, const uint32_t* go_left,
+                         uint32_t* left_out, uint32_t* right_out) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512)
-        return partition_avx512<with_left, with_right>(entries, n, go_left, scratch);
+        return Separation<with_left, with_right>(entries, go_left, left_out, right_out).run(n);
 #endif
-    return partition_portable<with_left, with_right>(entries, n, go_left, scratch);
+    return separate_portable<with_left, with_right>(entries, n, go_left, left_out, right_out);
 }
 
+// Moves the entries that go left to the front of entries[0:n], returns their number. A half that
+// nobody will read (the child is a leaf) is not written. `scratch` holds n + PADDING entries.
 inline uint32_t partition(Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left,
                           uint32_t* scratch, bool with_left = true, bool with_right = true) {
-    if (with_left && with_right)
-        return partition_as<true, true>(simd, entries, n, go_left, scratch);
-    if (with_left) return partition_as<true, false>(simd, entries, n, go_left, scratch);
-    return partition_as<false, true>(simd, entries, n, go_left, scratch);
+    if (!with_right) return separate<true, false>(simd, entries, n, go_left, entries, scratch);
+    const uint32_t n_left =
+        with_left ? separate<true, true>(simd, entries, n, go_left, entries, scratch)
+                  : separate<false, true>(simd, entries, n, go_left, entries, scratch);
+    std::memcpy(entries + n_left, scratch, (n - n_left) * sizeof(uint32_t));
+    return n_left;
 }
 
 }  // namespace fasttree

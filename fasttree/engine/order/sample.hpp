@@ -56,18 +56,12 @@ public:
         for (size_t f = 0; f < lists.size(); ++f) lists[f] = std::move(columns.columns[f].list);
     }
     // Copies a column's list, without the rows that `is_in`, a bit per row of X, does not have.
-    void filter_list(uint32_t feature, const uint32_t* is_in) {
+    void filter_list(uint32_t feature, const uint32_t* is_in, Simd simd) {
         const AlignedBuffer<uint32_t>& all = data.columns[feature].list;
         if (all.get() == nullptr) return;
-        uint32_t* out = lists[feature].reserve(rows.size());
-        uint32_t boundary = 0, n = 0;  // of a run that began with rows left out
-        for (size_t i = 0; i < data.rows.size() && n < rows.size(); ++i) {
-            boundary |= all[i] & BOUNDARY;
-            out[n] = (all[i] & ROW) | (n > 0 ? boundary : 0);
-            const uint32_t is_kept = get_bit(is_in, all[i] & ROW);
-            n += is_kept;
-            boundary &= is_kept - 1;
-        }
+        const uint32_t n_rows = static_cast<uint32_t>(data.rows.size());
+        separate<true, false>(simd, all.get(), n_rows, is_in,
+                              lists[feature].reserve(rows.size() + PADDING), nullptr);
     }
     // The same, sorted anew.
     void sort_list(uint32_t feature, SortBuffers& buffers) {
