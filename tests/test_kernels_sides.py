@@ -16,6 +16,10 @@ def random_sides(rng, n):
     return rng.random(n) < rng.choice([0.0, 0.1, 0.5, 0.9, 1.0])
 
 
+def as_bits(places):
+    return sum(1 << int(place) for place in places)
+
+
 @each_size
 def test_a_column_is_gathered(kernels, simd, n):
     for seed in range(8):
@@ -121,6 +125,39 @@ def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, n, n_features):
     assert_array_equal(thresholds[whole], expected[whole])
     assert_array_equal(sides[whole], (cells <= expected).T[whole])
     assert_array_equal(n_left[whole], sides.sum(axis=1)[whole])
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 16, 17, 31, 32])
+def test_nodes_of_few_rows_are_masks(kernels, n):
+    if not kernels.arrays.HAS_AVX512:
+        pytest.skip("this machine has no AVX-512")
+    for seed in range(50):
+        rng = np.random.default_rng([n, seed])
+        cells = random_floats(rng, 32).clip(-1e38, 1e38)
+        classes = rng.integers(0, rng.choice([2, 5, 256]), 32).astype(np.uint8)
+        items = rng.integers(-(2**57), 2**57, 32)
+        is_in = (np.arange(n) == rng.integers(n)) | (rng.random(n) < rng.choice([0.2, 0.7, 1]))
+        rows = np.flatnonzero(is_in)
+        numbers = rows[~np.isnan(cells[rows])]
+        threshold = float(rng.choice([*cells[numbers], 0])) + rng.choice([0.0, 1e-9])
+        found = kernels.arrays.look_at_rows(
+            cells, classes, items, 2**n - 1, as_bits(rows), threshold
+        )
+        assert found["without_number"] == as_bits(np.setdiff1d(rows, numbers))
+        assert found["low"] == min(cells[numbers], default=np.inf)
+        assert found["high"] == max(cells[numbers], default=-np.inf)
+        above = np.nextafter(np.float32(found["top"]), np.float32(np.inf))
+        assert found["top"] <= threshold < above
+        left = numbers[cells[numbers].astype(float) <= threshold]
+        right = np.setdiff1d(rows, left)
+        assert found["up_to"] == as_bits(left)
+        assert found["squares_left"] == (np.bincount(classes[left]) ** 2).sum()
+        assert found["squares_right"] == (np.bincount(classes[right]) ** 2).sum()
+        assert found["sum"] == items[rows].sum()
+        same = classes[:n, None] == classes[:n]
+        assert found["alike"][:n] == [as_bits(np.flatnonzero(row)) for row in same]
+        for of_rows in (classes, np.arange(32, dtype=np.uint32), items):
+            assert_array_equal(kernels.arrays.pick_rows(of_rows, as_bits(rows)), of_rows[rows])
 
 
 @each_size

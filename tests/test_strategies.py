@@ -255,3 +255,30 @@ def test_same_random_thresholds_for_doubled_weights(criterion, n_rows, n_classes
     for n_threads, simd in itertools.product(THREADS, ("auto", "portable")):
         with fasttree.config_context(n_threads=n_threads, simd=simd):
             assert_same(model.fit(X, y).tree_, expected, ("feature", "threshold", "value"))
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 16, 17, 32, 33, 400])
+@pytest.mark.parametrize("n_features", [3, 21, 70])
+@pytest.mark.parametrize("with_missing", [False, True])
+def test_same_random_thresholds_in_small_subtrees(n_rows, n_features, with_missing):
+    """They are grown at once: as masks of rows, or all features at a time."""
+    rng = np.random.default_rng([n_rows, n_features])
+    X = rng.normal(size=(n_rows, n_features)).astype(np.float32)
+    few = rng.random(n_features) < 0.5
+    X[:, few] = rng.integers(-1, 3, (n_rows, few.sum())) * np.float32(0.5)
+    X[rng.random(X.shape) < 0.2] *= 0
+    if with_missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    signal = np.nansum(X[:, :3], axis=1) + rng.normal(size=n_rows)
+    ranks = np.argsort(np.argsort(signal))
+    limits = [{}, {"min_samples_leaf": 3}, {"min_impurity_decrease": 1e-3}, {"max_depth": 4}]
+    for n_classes, max_features, limit in itertools.product((2, 7, 0), (2, 11, None), limits):
+        kind, y = ("Regressor", signal) if n_classes == 0 else ("Classifier", ranks % n_classes)
+        model = getattr(fasttree.tree, f"ExtraTree{kind}")(
+            max_features=max_features and min(max_features, n_features), random_state=0, **limit
+        )
+        with fasttree.config_context(simd="portable"):
+            expected = model.fit(X, y).tree_
+        for strategy in ("auto", "count"):  # from numbers, from codes
+            with fasttree.config_context(strategy=strategy):
+                assert_same(model.fit(X, y).tree_, expected)

@@ -86,6 +86,8 @@ cdef extern from "engine/grow/frontier.hpp" namespace "fasttree" nogil:
 cdef extern from "engine/grow/subtree_splitter.hpp" namespace "fasttree" nogil:
     cdef cppclass SubtreeSplitter:
         cbool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) except +
+        cbool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
+                   NodeStore& store) except +
 
 
 cdef extern from "engine/grow/block_splitter.hpp" namespace "fasttree" nogil:

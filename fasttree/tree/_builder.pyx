@@ -192,6 +192,8 @@ cdef class TreeBuilder:
         while frontier.take(open):
             if open.node.size() <= defer_below and open.node.members == 0:
                 self.defer(splitter, open.node, defer_below)
+            elif not is_ranked and splitter.grow_at_once(open.node, store):
+                pass
             elif ((is_ranked or self.find(splitter, open))
                   and self.expand(splitter, store, open, n_threads)):
                 # Left first; a stack takes what was put there last.

@@ -4,7 +4,7 @@ One splitter serves one thread: it has a criterion (a clone of the fit's), the c
 partitioner, a sampler, and a walk through the features that a node looks at.
 """
 from fasttree.engine.core cimport FeatureSampler, Node, Split
-from fasttree.engine.grow cimport GrowthRules, Open, SubtreeSplitter
+from fasttree.engine.grow cimport GrowthRules, NodeStore, Open, SubtreeSplitter
 from fasttree.engine.order cimport TableHeirs
 from fasttree.engine.scan cimport Scanner
 from fasttree.engine.search cimport Division, FeatureWalk, NodeColumns
@@ -62,6 +62,8 @@ cdef class Splitter:
     cdef int divide(self, Open& open) except -1 nogil
     # Both at once, in a subtree that is grown in one place.
     cdef int split_in_subtree(self, Open& open) except -1 nogil
+    # All that is below a node of one, if that is cheaper; else 0.
+    cdef bint grow_at_once(self, const Node& node, NodeStore& store) except -1 nogil
     # Takes the root of one; returns what splits its nodes.
     cdef SubtreeSplitter* open_subtree(self, Node& root) except NULL nogil
 

@@ -208,6 +208,10 @@ cdef class Splitter:
         self.steps.count(0)
         return 0
 
+    cdef bint grow_at_once(self, const Node& node, NodeStore& store) except -1 nogil:
+        return node.members != 0 and self.subtree_splitter.grow(
+            self.rules, deref(self.sampler), node, store)
+
     cdef SubtreeSplitter* open_subtree(self, Node& root) except NULL nogil:
         with gil:
             raise TypeError(f"{type(self).__name__} is abstract")

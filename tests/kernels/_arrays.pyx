@@ -94,6 +94,16 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     void c_look_in_lanes "fasttree::tests::look_in_lanes"(
         const float* X, ptrdiff_t row_stride, uint32_t n_features, const uint32_t* rows,
         uint32_t n, uint64_t key, LaneDraws* draws, uint64_t* sides)
+    cdef cppclass RowLook "fasttree::tests::RowLook":
+        float low, high, top
+        uint32_t without_number, up_to
+        int64_t squares_left, squares_right, sum
+        uint32_t alike[32]
+    void c_look_at_rows "fasttree::tests::look_at_rows"(
+        const float* cells, const uint8_t* classes, const int64_t* items, uint32_t all,
+        uint32_t rows, double threshold, RowLook& out)
+    void c_pick_rows "fasttree::tests::pick_rows"[Item](
+        const Item* items, uint32_t rows, Item* out)
     uint32_t c_best_lanes "fasttree::tests::best_lanes"(
         const int64_t* left, const int32_t* n_left, int64_t total, int32_t n, uint32_t lanes,
         uint32_t least, uint32_t& leaving)
@@ -534,6 +544,30 @@ def look_in_lanes(const float[:, ::1] X, const uint32_t[::1] rows, uint64_t key)
             draws[v].missing >> lane & 1, draws[v].thresholds[lane],
             sides[f, :n], draws[v].n_left[lane]))
     return [np.array(column) for column in zip(*found)]
+
+
+def look_at_rows(const float[::1] cells, const uint8_t[::1] classes, const int64_t[::1] items,
+                 uint32_t all_rows, uint32_t rows, double threshold):
+    """What a node of up to 32 rows finds; rows are bits. Arrays have 32 items."""
+    cdef RowLook look
+    c_look_at_rows(&cells[0], &classes[0], &items[0], all_rows, rows, threshold, look)
+    return {"low": look.low, "high": look.high, "top": look.top,
+            "without_number": look.without_number, "up_to": look.up_to,
+            "squares_left": look.squares_left, "squares_right": look.squares_right,
+            "sum": look.sum, "alike": [look.alike[i] for i in range(32)]}
+
+
+ctypedef fused RowItem:
+    uint8_t
+    uint32_t
+    int64_t
+
+
+def pick_rows(const RowItem[::1] items, uint32_t rows):
+    """The items of some of 32 rows."""
+    cdef RowItem[::1] out = np.zeros(48, np.asarray(items).dtype)
+    c_pick_rows(&items[0], rows, &out[0])
+    return np.asarray(out)[:bin(rows).count("1")]
 
 
 def best_lanes(const int64_t[::1] left, const int32_t[::1] n_left, int64_t total, int32_t n,

@@ -48,6 +48,7 @@
 #include "engine/simd/gather.hpp"
 #include "engine/simd/lane_draws.hpp"
 #include "engine/simd/rank_sort.hpp"
+#include "engine/simd/row_lanes.hpp"
 #include "engine/simd/sides.hpp"
 #include "engine/simd/simd.hpp"
 #include "engine/simd/sorting.hpp"
@@ -154,6 +155,34 @@ inline void look_in_lanes(const float* X, ptrdiff_t row_stride, uint32_t n_featu
     }
 #endif
 }
+// What a node of up to 32 rows finds in a feature, and in their targets.
+struct RowLook {
+    float low, high, top;
+    uint32_t without_number, up_to;
+    int64_t squares_left, squares_right, sum;
+    uint32_t alike[LANE_ROWS];
+};
+// Of all rows, the numbers among some of them, and a threshold.
+inline void look_at_rows(const float* cells, const uint8_t* classes, const int64_t* items,
+                         uint32_t all, uint32_t rows, double threshold, RowLook& out) {
+#if FASTTREE_X86
+    out.without_number = rows_without_number(cells, rows);
+    const uint32_t numbers = rows & ~out.without_number;
+    find_row_extremes(cells, numbers, out.low, out.high);
+    out.top = float_up_to(threshold);
+    out.up_to = rows_up_to(cells, numbers, out.top);
+    find_alike(classes, all, out.alike);
+    sum_squares(out.alike, out.up_to, rows & ~out.up_to, out.squares_left, out.squares_right);
+    out.sum = sum_rows(items, rows);
+#endif
+}
+template <class Item>
+inline void pick_rows(const Item* items, uint32_t rows, Item* out) {
+#if FASTTREE_X86
+    fasttree::pick_rows(items, rows, out);
+#endif
+}
+
 // Of some lanes those which leave so many rows on either side, and of these the best separations.
 inline uint32_t best_lanes(const int64_t* left, const int32_t* n_left, int64_t total, int32_t n,
                            uint32_t lanes, uint32_t least, uint32_t& leaving) {

@@ -75,6 +75,11 @@ inline bool lanes_pay(uint32_t n, uint32_t n_vectors, uint32_t n_looked) noexcep
     constexpr double LANES = 60.0, LOOK = 40.0;
     return n_vectors * (LANES_ROW * n + LANES) < n_looked * (LOOK_ROW * n + LOOK);
 }
+// The same in a subtree of a few rows, whose looks at a feature are vectors, too.
+inline bool lanes_pay_in_block(uint32_t n_vectors, uint32_t n_looked) noexcept {
+    constexpr uint32_t LOOKS = 5;
+    return LOOKS * n_vectors < n_looked;
+}
 // Copying the rows of a subtree for it: not if lanes pay in its smallest nodes only.
 inline bool packing_pays(uint32_t n_vectors, uint32_t n_looked) noexcept {
     return LANES_ROW * n_vectors < LOOK_ROW * n_looked;

@@ -20,21 +20,22 @@ namespace fasttree {
 // fasttree's draws: keyed by random_state and the node's path, so that they do not depend on
 // traversal. All features in ascending order if max_features does not limit them.
 class KeyedSampler {
-    const uint32_t max_features_;
+    const uint32_t n_features_, max_features_;
     std::vector<uint32_t> features_;      // identity outside begin .. end
-    std::vector<uint32_t> swaps_;         // to undo
+    std::vector<uint32_t> swapped_;       // by position the one it was swapped with, to undo
     std::vector<uint8_t> is_constant_;
     std::vector<uint32_t> constants_;     // stack
     uint64_t key_ = 0;
-    uint32_t position_ = 0, n_found_ = 0, current_ = NO_FEATURE;
+    uint32_t position_ = 0, n_drawn_ = 0, n_found_ = 0, current_ = NO_FEATURE;
 
 public:
     KeyedSampler(uint32_t n_features, uint32_t max_features)
-        : max_features_(max_features), features_(n_features), is_constant_(n_features) {
+        : n_features_(n_features), max_features_(max_features), features_(n_features),
+          swapped_(n_features), is_constant_(n_features) {
         for (uint32_t f = 0; f < n_features; ++f) features_[f] = f;
     }
     // Whether not all features are visited.
-    bool draws() const { return max_features_ < features_.size(); }
+    bool draws() const noexcept { return max_features_ < n_features_; }
     uint32_t max_features() const noexcept { return max_features_; }
     bool is_ascending() const noexcept { return !draws(); }
 
@@ -47,15 +48,9 @@ public:
         position_ = n_found_ = 0;
     }
     uint32_t next() {
-        const uint32_t n = static_cast<uint32_t>(features_.size());
-        while (position_ < n && !(draws() && position_ >= max_features_ && n_found_ > 0)) {
-            const uint32_t i = position_++;
-            if (draws()) {
-                const uint32_t j = i + below(mix(key_, i), n - i);
-                swaps_.push_back(j);
-                std::swap(features_[i], features_[j]);
-            }
-            current_ = features_[i];
+        while (position_ < n_features_ && (position_ < max_features_ || n_found_ == 0)) {
+            if (draws() && position_ == n_drawn_) draw(n_drawn_ == 0 ? max_features_ : 1);
+            current_ = features_[position_++];
             if (is_constant_[current_]) continue;
             ++n_found_;  // taken back by found_constant
             return current_;
@@ -68,10 +63,10 @@ public:
         --n_found_;
     }
     uint32_t end() noexcept {
-        for (uint32_t i = static_cast<uint32_t>(swaps_.size()); i-- > 0;) {
-            std::swap(features_[i], features_[swaps_[i]]);
+        while (n_drawn_ > 0) {
+            --n_drawn_;
+            std::swap(features_[n_drawn_], features_[swapped_[n_drawn_]]);
         }
-        swaps_.clear();
         return static_cast<uint32_t>(constants_.size());
     }
     bool is_known_constant(uint32_t feature) const noexcept {
@@ -93,6 +88,18 @@ public:
     }
     bool missing_left(uint64_t key, uint32_t feature) noexcept {
         return mix(mix(key, ~uint64_t{feature}), 1) & 1;
+    }
+
+private:
+    // The next n features of the node's order: several at a time, for one does not wait for another.
+    void draw(uint32_t n) noexcept {
+        const uint64_t key = key_;
+        uint32_t *features = features_.data(), *swapped = swapped_.data();
+        for (const uint32_t end = n_drawn_ + n; n_drawn_ < end; ++n_drawn_) {
+            const uint32_t j = n_drawn_ + below(mix(key, n_drawn_), n_features_ - n_drawn_);
+            swapped[n_drawn_] = j;
+            std::swap(features[n_drawn_], features[j]);
+        }
     }
 };
 

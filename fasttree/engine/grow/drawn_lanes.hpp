@@ -11,6 +11,7 @@
 
 #include "engine/core/cost_model.hpp"
 #include "engine/core/impurity.hpp"
+#include "engine/core/sampler.hpp"
 #include "engine/core/split.hpp"
 #include "engine/order/packed_rows.hpp"
 #include "engine/order/sample.hpp"
@@ -57,17 +58,52 @@ public:
         return reads_X() || (packed_.have_room(node.size()) && packing_pays(n_vectors, n_looked));
     }
 
+    bool pay_in_block(uint32_t n_looked) const {
+        return !vectors_.empty()
+               && lanes_pay_in_block(static_cast<uint32_t>(vectors_.size()), n_looked);
+    }
+
     // Begins a node; `varies` gets the features that are not constant. False if values are missing.
     bool begin(const DenseSample& sample, const Node& node, uint64_t& varies) {
         take_rows(sample, node);
-        varies = 0;
-        for (uint32_t v = 0; v < vectors_.size(); ++v) {
-            LaneDraws& draws = vectors_[v].draws;
-            find_extremes(X_ + v * LANES, stride_, n_lanes(v), rows_, n_, draws);
-            if (draws.missing) return false;
-            varies |= uint64_t{draws.varies} << v * LANES;
+        return find_varying(varies);
+    }
+    // The same of one below the node that `take_rows` took last, whose rows are some of `rows()`.
+    bool begin(const uint32_t* rows, uint32_t n, uint64_t& varies) {
+        rows_ = rows;
+        n_ = n;
+        return find_varying(varies);
+    }
+    const uint32_t* rows() const { return rows_; }
+    void take_rows(const DenseSample& sample, const Node& node) {
+        n_ = node.size();
+        rows_ = sample.rows.data() + node.start;
+        X_ = data_->X;
+        stride_ = data_->row_stride;
+        if (reads_X()) return;
+        if (!packed_.hold(node.start, node.end)) {
+            packed_.take(*data_, rows_, node.start, node.end);
         }
-        return true;
+        X_ = packed_.cells();
+        stride_ = packed_.stride();
+        rows_ = packed_.places(node.start);
+    }
+
+    // Of the features that vary those that the node visits.
+    static uint64_t visit(KeyedSampler& sampler, Node& node, uint64_t varies) {
+        if (!sampler.draws()) return varies;  // it need not know those that do not
+        uint64_t features = 0;
+        sampler.begin(node.key, node.n_known);
+        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
+            if (varies >> f & 1) features |= uint64_t{1} << f;
+            else sampler.found_constant();
+        }
+        node.n_known = sampler.end();
+        return features;
+    }
+    // Of the node's i-th row.
+    float cell(uint32_t i, uint32_t feature) const {
+        return X_[static_cast<ptrdiff_t>(rows_[i]) * stride_ + feature];
     }
 
     // The feature of the best question, of some; NO_FEATURE if none leaves `leaf` rows on either
@@ -87,13 +123,17 @@ public:
         }
         return found;
     }
-    // The sides of the question about a feature, and the cell of the left child; returns its
-    // threshold.
+    // The cell of the left child of the question about a feature.
     template <class Cell>
-    double take(const Acc& acc, uint32_t feature, uint64_t* sides, Cell* left) {
+    void take_cell(const Acc& acc, uint32_t feature, Cell* left) const {
+        const uint32_t lane = feature % LANES;
+        const Vector& vector = vectors_[feature / LANES];
+        vector.counts.fill(acc, lane, static_cast<uint32_t>(vector.draws.n_left[lane]), left);
+    }
+    // The sides of the question; returns its threshold.
+    double take(uint32_t feature, uint64_t* sides) {
         const uint32_t v = feature / LANES, lane = feature % LANES;
         const Vector& vector = vectors_[v];
-        vector.counts.fill(acc, lane, static_cast<uint32_t>(vector.draws.n_left[lane]), left);
         const double threshold = vector.draws.thresholds[lane];
         if (n_ <= n_marked()) {
             take_lane_sides(marks(v), n_, lane, sides);
@@ -115,18 +155,15 @@ public:
 
 private:
     bool reads_X() const { return data_->column_stride == 1; }
-    void take_rows(const DenseSample& sample, const Node& node) {
-        n_ = node.size();
-        rows_ = sample.rows.data() + node.start;
-        X_ = data_->X;
-        stride_ = data_->row_stride;
-        if (reads_X()) return;
-        if (!packed_.hold(node.start, node.end)) {
-            packed_.take(*data_, rows_, node.start, node.end);
+    bool find_varying(uint64_t& varies) {
+        varies = 0;
+        for (uint32_t v = 0; v < vectors_.size(); ++v) {
+            LaneDraws& draws = vectors_[v].draws;
+            find_extremes(X_ + v * LANES, stride_, n_lanes(v), rows_, n_, draws);
+            if (draws.missing) return false;
+            varies |= uint64_t{draws.varies} << v * LANES;
         }
-        X_ = packed_.cells();
-        stride_ = packed_.stride();
-        rows_ = packed_.places(node.start);
+        return true;
     }
     uint32_t n_lanes(uint32_t v) const {
         return std::min(static_cast<uint32_t>(data_->columns.size()) - v * LANES, LANES);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/core/impurity.hpp"
+#include "engine/grow/drawn_block.hpp"
 #include "engine/grow/drawn_lanes.hpp"
 #include "engine/grow/drawn_splitter.hpp"
 #include "engine/scan/drawn_question.hpp"
@@ -47,6 +48,7 @@ class DrawnSplitterOf final : public DrawnSplitter {
     uint32_t* rows_ = nullptr;          // of the node, ascending
     uint32_t n_ = 0;
     DrawnLanes<Acc> lanes_;
+    DrawnBlock<Acc> block_{lanes_};
 
 public:
     DrawnSplitterOf(ScannerOf<Acc>& scanner, Simd simd)
@@ -63,6 +65,7 @@ public:
         best_->sides.reserve(n_words(root.size()));
         held_start_ = held_end_ = 0;
         lanes_.open(data, simd_);
+        block_.open(data, simd_);
         if constexpr (Side::exists) {
             for (std::vector<Cell>* cell : {&node_, &drawn_->left, &best_->left}) {
                 cell->resize(acc_.cell_size());
@@ -84,6 +87,20 @@ public:
         divide(rules, open);
         open.split = std::move(best_->split);
         return true;
+    }
+
+    bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
+              NodeStore& store) override {
+        if (!block_.takes(rules, node)) return false;
+        return sampler.visit([&](auto& features) {
+            if constexpr (is_keyed<decltype(features)>() && RowSides<Acc>::exists) {
+                if (!acc_.go_on(acc_.work(node.size()) * features.max_features())) return false;
+                held_start_ = held_end_ = 0;  // the accumulator is the block's now
+                block_.grow(rules, features, acc_, *sample_, node, side_.at(node.start), store);
+                return true;
+            }
+            return false;
+        });
     }
 
 private:
@@ -144,23 +161,17 @@ private:
         if (!acc_.go_on(acc_.work(n_) * sampler.max_features())) return false;
         uint64_t varies;
         if (!lanes_.begin(*sample_, node, varies)) return find_split(rules, sampler, node);
-        uint64_t features = 0;
-        sampler.begin(node.key, node.n_known);
-        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
-            if (varies >> f & 1) features |= uint64_t{1} << f;
-            else sampler.found_constant();
-        }
-        node.n_known = sampler.end();
+        uint64_t features = lanes_.visit(sampler, node, varies);
         if (n_ == 2) features &= ~features + 1;  // the lowest, see find_pair
-        const uint32_t leaf = static_cast<uint32_t>(std::max<int64_t>(rules.min_samples_leaf, 1));
         Candidate best;
-        const uint32_t found =
-            lanes_.find_best(acc_, node.key, side_.at(node.start), features, leaf, best);
+        const uint32_t found = lanes_.find_best(acc_, node.key, side_.at(node.start), features,
+                                                rules.least_rows(), best);
         if (found == NO_FEATURE) return false;
         Split& split = best_->split;
         split.question = THRESHOLD;
         split.has_missing = split.missing_left = false;
-        split.threshold = lanes_.take(acc_, found, best_->sides.get(), best_->left.data());
+        split.threshold = lanes_.take(found, best_->sides.get());
+        lanes_.take_cell(acc_, found, best_->left.data());
         settle_drawn(best, found, n_, split);
         return true;
     }

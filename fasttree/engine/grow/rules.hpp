@@ -38,9 +38,14 @@ struct GrowthRules {
                   - left.stats.weight / weight * left.stats.impurity);
     }
     // Without a limit every split counts, even if rounding made its improvement negative.
+    bool accepts_all() const noexcept { return min_impurity_decrease <= 0.0 && !ties.replay; }
     bool accepts(double improvement) const noexcept {
-        if (min_impurity_decrease <= 0.0 && !ties.replay) return true;
-        return !(improvement + epsilon < min_impurity_decrease);
+        return accepts_all() || !(improvement + epsilon < min_impurity_decrease);
+    }
+
+    // The fewest rows of a child.
+    uint32_t least_rows() const noexcept {
+        return static_cast<uint32_t>(std::max<int64_t>(min_samples_leaf, 1));
     }
 
     // The children of a split after position `middle`; their statistics follow.

@@ -14,6 +14,10 @@ public:
     // Finds, or draws, and makes the split of a node of the subtree opened last: the children and
     // their values. False if there is none, or the fit was given up.
     virtual bool split(const GrowthRules&, FeatureSampler&, Open&) = 0;
+    // Grows all that is below a node of it, where that is cheaper than node by node; else false.
+    virtual bool grow(const GrowthRules&, FeatureSampler&, const Node&, NodeStore&) {
+        return false;
+    }
 };
 
 }  // namespace fasttree

@@ -24,7 +24,8 @@ bool draw_threshold(Sampler& sampler, const Node& node, uint32_t feature, const 
     out.question = THRESHOLD;
     out.threshold = sampler.threshold(node.key, feature, extremes.low, extremes.high);
     out.missing_left = out.has_missing && sampler.missing_left(node.key, feature);
-    if (out.threshold == extremes.high) out.threshold = extremes.low;
+    // Of zeros either may be the lowest: the threshold is the positive one.
+    if (out.threshold == extremes.high) out.threshold = extremes.low + 0.0;
     return true;
 }
 

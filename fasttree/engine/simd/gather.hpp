@@ -60,11 +60,11 @@ inline CodeExtremes gather_codes_portable(const uint8_t* codes, const uint32_t* 
 }
 
 #if FASTTREE_X86
-// Sixteen loads take less time than a gathering instruction.
+// Sixteen loads take less time than a gathering instruction. `is_unit`: the stride is 1.
+template <bool is_unit>
 FASTTREE_AVX512 inline __m512 load_cells(const float* column, ptrdiff_t stride,
-                                         const uint32_t* rows) {
-    const auto* r = rows;
-    const ptrdiff_t s = stride;
+                                         const uint32_t* r) {
+    const ptrdiff_t s = is_unit ? 1 : stride;
     return _mm512_setr_ps(column[r[0] * s], column[r[1] * s], column[r[2] * s], column[r[3] * s],
                           column[r[4] * s], column[r[5] * s], column[r[6] * s], column[r[7] * s],
                           column[r[8] * s], column[r[9] * s], column[r[10] * s],
@@ -77,27 +77,8 @@ FASTTREE_AVX512 inline __m128i load_codes(const uint8_t* codes, const uint32_t* 
                          code(r[6]), code(r[7]), code(r[8]), code(r[9]), code(r[10]), code(r[11]),
                          code(r[12]), code(r[13]), code(r[14]), code(r[15]));
 }
-// Offsets of all rows in `column` are to fit 32 bits, see `offsets_fit`.
-FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t stride,
-                                              const uint32_t* rows, uint32_t n, float* out) {
-    constexpr uint32_t LANES = 16;
-    constexpr float INF = std::numeric_limits<float>::infinity();
-    const __m512i strides = _mm512_set1_epi32(static_cast<int>(stride));
-    const __m512 nan = _mm512_set1_ps(std::numeric_limits<float>::quiet_NaN());
-    __m512 low = _mm512_set1_ps(INF), high = _mm512_set1_ps(-INF);
-    uint32_t n_missing = 0;
-    for (uint32_t i = 0; i < n; i += LANES) {
-        const __mmask16 lanes = static_cast<__mmask16>(low_bits(std::min(n - i, LANES)));
-        const __m512i at = _mm512_mullo_epi32(_mm512_maskz_loadu_epi32(lanes, rows + i), strides);
-        const __m512 x = n - i >= LANES ? load_cells(column, stride, rows + i)
-                                        : _mm512_mask_i32gather_ps(nan, lanes, at, column, 4);
-        low = _mm512_min_ps(x, low);  // the second one if either is not a number
-        high = _mm512_max_ps(x, high);
-        n_missing += static_cast<uint32_t>(
-            __builtin_popcount(_mm512_mask_cmp_ps_mask(lanes, x, x, _CMP_UNORD_Q)));
-        _mm512_mask_storeu_ps(out + i, lanes, x);
-    }
-    // Both at once: the lowest is the largest of the negatives.
+// Both at once: the lowest is the largest of the negatives.
+FASTTREE_AVX512 inline Extremes extremes_of(__m512 low, __m512 high, uint32_t n_missing) {
     const __m512 negatives = _mm512_xor_ps(low, _mm512_set1_ps(-0.0f));
     __m512 most = _mm512_max_ps(_mm512_shuffle_f32x4(negatives, high, 0x44),
                                 _mm512_shuffle_f32x4(negatives, high, 0xee));
@@ -108,20 +89,57 @@ FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t str
             _mm_cvtss_f32(_mm512_castps512_ps128(_mm512_shuffle_f32x4(most, most, 0x02))),
             n_missing};
 }
+// Offsets of all rows in `column` are to fit 32 bits, see `offsets_fit`.
+template <bool is_unit>
+FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t stride,
+                                              const uint32_t* rows, uint32_t n, float* out) {
+    constexpr uint32_t LANES = 16;
+    constexpr float INF = std::numeric_limits<float>::infinity();
+    __m512 low = _mm512_set1_ps(INF), high = _mm512_set1_ps(-INF);
+    if (n < LANES) {
+        const __mmask16 lanes = static_cast<__mmask16>(low_bits(n));
+        const __m512i at = _mm512_mullo_epi32(_mm512_maskz_loadu_epi32(lanes, rows),
+                                              _mm512_set1_epi32(static_cast<int>(stride)));
+        const __m512 x = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), lanes, at, column, 4);
+        const __mmask16 missing = _mm512_mask_cmp_ps_mask(lanes, x, x, _CMP_UNORD_Q);
+        const __mmask16 numbers = static_cast<__mmask16>(lanes & ~missing);
+        _mm512_mask_storeu_ps(out, lanes, x);
+        return extremes_of(_mm512_mask_mov_ps(low, numbers, x),
+                           _mm512_mask_mov_ps(high, numbers, x),
+                           static_cast<uint32_t>(__builtin_popcount(missing)));
+    }
+    uint32_t n_missing = 0;
+    for (uint32_t i = 0; i < n; i += LANES) {
+        const uint32_t first = std::min(i, n - LANES);  // the last ones begin among those before
+        const __m512 x = load_cells<is_unit>(column, stride, rows + first);
+        const uint32_t missing = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+        low = _mm512_min_ps(x, low);  // the second one if either is not a number
+        high = _mm512_max_ps(x, high);
+        n_missing += static_cast<uint32_t>(__builtin_popcount(missing >> (i - first)));
+        _mm512_storeu_ps(out + first, x);
+    }
+    return extremes_of(low, high, n_missing);
+}
 FASTTREE_AVX512 inline CodeExtremes gather_codes_avx512(const uint8_t* codes, const uint32_t* rows,
                                                         uint32_t n, uint8_t* out) {
     constexpr uint32_t LANES = 16;
-    __m128i low = _mm_set1_epi8(-1), high = _mm_setzero_si128();
-    for (uint32_t i = 0; i < n; i += LANES) {
-        const __mmask16 lanes = static_cast<__mmask16>(low_bits(std::min(n - i, LANES)));
-        const __m128i x = n - i >= LANES
-            ? load_codes(codes, rows + i)
-            : _mm512_cvtepi32_epi8(_mm512_mask_i32gather_epi32(
-                _mm512_setzero_si512(), lanes, _mm512_maskz_loadu_epi32(lanes, rows + i), codes,
-                1));
-        low = _mm_mask_min_epu8(low, lanes, low, x);
-        high = _mm_max_epu8(high, x);
-        _mm_mask_storeu_epi8(out + i, lanes, x);
+    __m128i low, high;
+    if (n < LANES) {
+        const __mmask16 lanes = static_cast<__mmask16>(low_bits(n));
+        high = _mm512_cvtepi32_epi8(_mm512_mask_i32gather_epi32(
+            _mm512_setzero_si512(), lanes, _mm512_maskz_loadu_epi32(lanes, rows), codes, 1));
+        low = _mm_mask_mov_epi8(_mm_set1_epi8(-1), lanes, high);
+        _mm_mask_storeu_epi8(out, lanes, high);
+    } else {
+        low = _mm_set1_epi8(-1);
+        high = _mm_setzero_si128();
+        for (uint32_t i = 0; i < n; i += LANES) {
+            const uint32_t first = std::min(i, n - LANES);
+            const __m128i x = load_codes(codes, rows + first);
+            low = _mm_min_epu8(low, x);
+            high = _mm_max_epu8(high, x);
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(out + first), x);
+        }
     }
     // The least of 8 words whose upper halves are 0; the greatest is the least of complements.
     high = _mm_xor_si128(high, _mm_set1_epi8(-1));
@@ -148,7 +166,10 @@ inline bool offsets_fit(uint32_t n_rows, ptrdiff_t stride) {
 inline Extremes gather(Simd simd, const float* column, ptrdiff_t stride, const uint32_t* rows,
                        uint32_t n, float* out) {
 #if FASTTREE_X86
-    if (simd == SIMD_AVX512) return gather_avx512(column, stride, rows, n, out);
+    if (simd == SIMD_AVX512) {
+        return stride == 1 ? gather_avx512<true>(column, stride, rows, n, out)
+                           : gather_avx512<false>(column, stride, rows, n, out);
+    }
 #endif
     return gather_portable(column, stride, rows, n, out);
 }

@@ -1,0 +1,111 @@
+// Features of a few rows, a lane per row: a feature's cells are two vectors, a node is a mask of
+// the rows.
+#pragma once
+#include <cstdint>
+#include <limits>
+
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+
+namespace fasttree {
+
+constexpr uint32_t LANE_ROWS = 32;
+
+#if FASTTREE_X86
+// The extremes of some rows' cells, all of them numbers.
+FASTTREE_AVX512 inline void find_row_extremes(const float* cells, uint32_t rows, float& low,
+                                              float& high) {
+    const __mmask16 front = static_cast<__mmask16>(rows), back = static_cast<__mmask16>(rows >> 16);
+    const __m512 none = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
+    const __m512 sign = _mm512_set1_ps(-0.0f);
+    const __m512 x = _mm512_loadu_ps(cells), y = _mm512_loadu_ps(cells + LANE_ROWS / 2);
+    // Both at once: the lowest is the largest of the negatives.
+    const __m512 highs = _mm512_max_ps(_mm512_mask_mov_ps(none, front, x),
+                                       _mm512_mask_mov_ps(none, back, y));
+    const __m512 lows = _mm512_max_ps(_mm512_mask_xor_ps(none, front, x, sign),
+                                      _mm512_mask_xor_ps(none, back, y, sign));
+    __m512 most = _mm512_max_ps(_mm512_shuffle_f32x4(lows, highs, 0x44),
+                                _mm512_shuffle_f32x4(lows, highs, 0xee));
+    most = _mm512_max_ps(most, _mm512_shuffle_f32x4(most, most, 0xb1));
+    most = _mm512_max_ps(most, _mm512_permute_ps(most, 0x4e));
+    most = _mm512_max_ps(most, _mm512_permute_ps(most, 0xb1));
+    low = -_mm512_cvtss_f32(most);
+    high = _mm_cvtss_f32(_mm512_castps512_ps128(_mm512_shuffle_f32x4(most, most, 0x02)));
+}
+// Of some rows those whose cells are up to `top`.
+FASTTREE_AVX512 inline uint32_t rows_up_to(const float* cells, uint32_t rows, float top) {
+    const __m512 tops = _mm512_set1_ps(top);
+    const uint32_t front = _mm512_cmp_ps_mask(_mm512_loadu_ps(cells), tops, _CMP_LE_OQ);
+    const uint32_t back =
+        _mm512_cmp_ps_mask(_mm512_loadu_ps(cells + LANE_ROWS / 2), tops, _CMP_LE_OQ);
+    return rows & (front | back << 16);
+}
+FASTTREE_AVX512 inline uint32_t rows_without_number(const float* cells, uint32_t rows) {
+    const __m512 x = _mm512_loadu_ps(cells), y = _mm512_loadu_ps(cells + LANE_ROWS / 2);
+    const uint32_t front = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+    const uint32_t back = _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q);
+    return rows & (front | back << 16);
+}
+// The largest float that is not above x.
+FASTTREE_AVX512 inline float float_up_to(double x) {
+    return _mm_cvtss_f32(_mm_cvt_roundsd_ss(_mm_setzero_ps(), _mm_set_sd(x),
+                                            _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+}
+
+// Of each of 32 rows those of its class.
+FASTTREE_AVX512 inline void find_alike(const uint8_t* classes, uint32_t rows, uint32_t* alike) {
+    const __m256i all = _mm256_maskz_loadu_epi8(rows, classes);
+    for (uint32_t i = 0; i < LANE_ROWS && rows >> i != 0; ++i) {
+        alike[i] = rows & _mm256_cmpeq_epi8_mask(all, _mm256_set1_epi8(
+            static_cast<char>(classes[i])));
+    }
+}
+// The sums of the squared class counts on either side.
+FASTTREE_AVX512 inline void sum_squares(const uint32_t* alike, uint32_t left, uint32_t right,
+                                        int64_t& squares_left, int64_t& squares_right) {
+    const __m512i lefts = _mm512_set1_epi32(static_cast<int>(left));
+    const __m512i rights = _mm512_set1_epi32(static_cast<int>(right));
+    __m512i sums = _mm512_setzero_si512();
+    // A row counts those of its class on its side; on the right in the upper half of a lane.
+    for (uint32_t i = 0; i < LANE_ROWS; i += 16) {
+        const __mmask16 l = static_cast<__mmask16>(left >> i);
+        const __mmask16 r = static_cast<__mmask16>(right >> i);
+        const __m512i own = _mm512_maskz_and_epi32(l | r, _mm512_loadu_si512(alike + i),
+                                                   _mm512_mask_mov_epi32(lefts, r, rights));
+        const __m512i n = _mm512_popcnt_epi32(own);
+        sums = _mm512_add_epi32(sums, _mm512_mask_slli_epi32(n, r, n, 16));
+    }
+    const uint32_t both = static_cast<uint32_t>(_mm512_reduce_add_epi32(sums));
+    squares_left = both & 0xffff;
+    squares_right = both >> 16;
+}
+// Moves the items of some rows to the front of `out`.
+FASTTREE_AVX512 inline void pick_rows(const uint32_t* items, uint32_t rows, uint32_t* out) {
+    const uint32_t n_front = static_cast<uint32_t>(__builtin_popcount(rows & 0xffff));
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(rows),
+                                                         _mm512_loadu_si512(items)));
+    _mm512_storeu_si512(out + n_front, _mm512_maskz_compress_epi32(
+        static_cast<__mmask16>(rows >> 16), _mm512_loadu_si512(items + 16)));
+}
+FASTTREE_AVX512 inline void pick_rows(const uint8_t* items, uint32_t rows, uint8_t* out) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_maskz_compress_epi8(
+        rows, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(items))));
+}
+FASTTREE_AVX512 inline void pick_rows(const int64_t* items, uint32_t rows, int64_t* out) {
+    for (uint32_t i = 0; i < LANE_ROWS; i += 8) {
+        const __mmask8 own = static_cast<__mmask8>(rows >> i);
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi64(own, _mm512_loadu_si512(items + i)));
+        out += __builtin_popcount(own);
+    }
+}
+FASTTREE_AVX512 inline int64_t sum_rows(const int64_t* items, uint32_t rows) {
+    __m512i sum = _mm512_setzero_si512();
+    for (uint32_t i = 0; i < LANE_ROWS; i += 8) {
+        sum = _mm512_add_epi64(
+            sum, _mm512_maskz_loadu_epi64(static_cast<__mmask8>(rows >> i), items + i));
+    }
+    return _mm512_reduce_add_epi64(sum);
+}
+#endif
+
+}  // namespace fasttree
