@@ -74,7 +74,7 @@ def set_config(
     strategy : {"auto", "presort", "count", "sort"}
         See :func:`config_context`, as for the others.
     simd : {"auto", "portable"}
-        Instruction set of a fit.
+        Instruction set.
     n_threads : int or None
         Number of threads for everything.
     sklearn_random_stream : bool
@@ -117,8 +117,8 @@ def config_context(
         for each node and column, the others force one. The tree is the same, only time and memory
         differ.
     simd : {"auto", "portable"}
-        Instruction set of a fit: the best that the processor has, or what every processor has.
-        The tree is the same.
+        Instruction set: the best that the processor has, or what every processor has. Trees and
+        predictions are the same.
     n_threads : int or None
         Number of threads for everything, at most 1024. It overrides `n_jobs` and the limits of
         OpenMP and joblib; None leaves the choice to these.

@@ -393,6 +393,24 @@ def test_layouts_and_numbers_of_rows(Forest, order):
         assert_array_equal(prediction(forest, rows), expected)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_many_rows(order, missing):
+    """Values of trees, in their order; a tree that is large for the rows among them."""
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(3000, 40)).round(1)
+    table[rng.random(table.shape) < missing] = np.nan
+    forest = RandomForestRegressor(5, random_state=0, max_features=5)
+    forest.fit(table, rng.normal(size=len(table)))
+    rows = np.array(np.tile(table, (3, 1))[:-7], dtype=np.float32, order=order)
+    for n in (300, 5000, len(rows)):
+        expected = sum(tree.predict(rows[:n]) for tree in forest.estimators_) / 5
+        for simd in ("auto", "portable"):
+            for n_threads in (1, 3):
+                with fasttree.config_context(simd=simd, n_threads=n_threads):
+                    assert_array_equal(forest.predict(rows[:n]), expected)
+
+
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 def test_infinite_values_are_refused(value):
     rows = X.copy()
@@ -471,7 +489,8 @@ def test_parts_that_do_not_belong_together(part):
         pickle.loads(pickle.dumps(forest))
 
 
-@pytest.mark.parametrize(("field", "value"), [("child", 10**9), ("feature", 99), ("feature", -7)])
+@pytest.mark.parametrize(("field", "value"), [("child", 10**9), ("child", 2),
+                                                 ("feature", 99), ("feature", -7)])  # fmt: skip
 def test_tampered_nodes_are_refused(field, value):
     forest = refitted(RandomForestClassifier(3, random_state=0))
     forest = pickle.loads(pickle.dumps(forest))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
+import fasttree
 from fasttree.tree._tree import NODE_DTYPE, Tree
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 
@@ -97,8 +98,10 @@ def test_every_layout(layout, n_threads, n_rows):
     before = X.copy()
     X.flags.writeable = False
     leaves = naive_apply(tree, X)
-    assert_array_equal(tree.apply(X, n_threads), leaves)
-    assert_array_equal(tree.predict(X, n_threads), tree.value[leaves, 0])
+    for simd in ("auto", "portable"):
+        with fasttree.config_context(simd=simd):
+            assert_array_equal(tree.apply(X, n_threads), leaves)
+            assert_array_equal(tree.predict(X, n_threads), tree.value[leaves, 0])
     assert_array_equal(X, before)
 
 

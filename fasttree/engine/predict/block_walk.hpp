@@ -1,7 +1,7 @@
 // The walk of a block of rows through tree after tree, for many rows: no step takes a branch.
 //
-// The numbers of the block become integers in the same order, its keys, column by column. A tree
-// becomes nodes whose step is one comparison of integers; a leaf is its own child.
+// The numbers of the block are read as integers (key_block.hpp), and a tree becomes nodes whose
+// step is one comparison of integers; a leaf is its own child.
 //
 // The first questions of a tree are asked of all rows, 16 in a vector, as in C. Lucchese et al.,
 // "QuickScorer: a fast algorithm to rank documents with additive ensembles of regression trees"
@@ -13,8 +13,8 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
+#include "engine/predict/key_block.hpp"
 #include "engine/predict/walk.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
@@ -22,123 +22,6 @@
 #include "utils/_cell.hpp"
 
 namespace fasttree {
-
-constexpr int32_t kBelowAll = std::numeric_limits<int32_t>::min();
-constexpr int32_t kAboveAll = std::numeric_limits<int32_t>::max();
-
-// Integers in the order of the numbers; -0 comes right before 0.
-inline int32_t key_of(int32_t float_bits) { return float_bits ^ (float_bits >> 31 & kAboveAll); }
-inline bool is_nan(int32_t float_bits) { return (float_bits & kAboveAll) > 0x7f800000; }
-
-// The keys of a block of rows. Missing values lie above all numbers. If there are any, the columns
-// exist a second time, with missing values below all numbers. Between the two is a column in which
-// every row is below all numbers.
-class KeyBlock {
-    AlignedBuffer<int32_t> keys_;
-    uint32_t n_cols_ = 0, stride_ = 0;  // stride: from column to column
-    bool has_missing_ = false;
-
-public:
-    static constexpr uint32_t kGroup = 64;  // rows that are read at once, the last beyond the end
-
-    const int32_t* keys() const { return keys_.get(); }
-    uint32_t stride() const { return stride_; }
-    uint32_t below_all() const { return n_cols_ * stride_; }
-    // Where the columns begin that hold missing values below all numbers.
-    uint32_t second() const { return has_missing_ ? (n_cols_ + 1) * stride_ : 0; }
-
-#if FASTTREE_X86
-    // Throws std::bad_alloc.
-    FASTTREE_AVX512 void read(const DenseRows& rows, const float* x, uint32_t n_rows) {
-        constexpr uint32_t SKEW = 80;  // columns do not begin in the same sets of a cache
-        n_cols_ = static_cast<uint32_t>(rows.n_cols);
-        stride_ = (n_rows + kGroup - 1) / kGroup * kGroup + SKEW;
-        int32_t* keys = keys_.reserve((2 * size_t{n_cols_} + 1) * stride_);
-        __m512i missing = _mm512_setzero_si512();
-        for (uint32_t first = 0; first < n_rows; first += kLanes) {
-            const uint32_t n = std::min(n_rows - first, kLanes);
-            const float* cells = x + first * rows.row_stride;
-            if (rows.col_stride == 1)
-                put_rows(cells, rows.row_stride, n, keys + first, missing);
-            else
-                put_columns(cells, rows.row_stride, rows.col_stride, n, keys + first, missing);
-        }
-        has_missing_ = _mm512_test_epi32_mask(missing, missing) != 0;
-        std::fill_n(keys + below_all(), stride_, kBelowAll);
-        if (!has_missing_) return;
-        for (uint32_t i = 0; i < below_all(); ++i)
-            keys[second() + i] = keys[i] == kAboveAll ? kBelowAll : keys[i];
-    }
-
-private:
-    static constexpr uint32_t kLanes = 16;
-
-    // Bits of numbers as keys; `missing` is not zero once there was a missing value.
-    FASTTREE_AVX512 static __m512i keys_of(__m512i bits, __m512i& missing) {
-        const __m512i positive = _mm512_set1_epi32(kAboveAll);
-        const __mmask16 is_nan = _mm512_cmpgt_epi32_mask(_mm512_and_si512(bits, positive),
-                                                         _mm512_set1_epi32(0x7f800000));
-        missing = _mm512_mask_set1_epi32(missing, is_nan, 1);
-        const __m512i signs = _mm512_srai_epi32(bits, 31);
-        return _mm512_mask_mov_epi32(
-            _mm512_xor_si512(bits, _mm512_and_si512(signs, positive)), is_nan, positive);
-    }
-    // n rows whose cells lie side by side, 16 columns at a time.
-    FASTTREE_AVX512 void put_rows(const float* cells, ptrdiff_t row_stride, uint32_t n,
-                                  int32_t* keys, __m512i& missing) const {
-        for (uint32_t f = 0; f < n_cols_; f += kLanes) {
-            const uint32_t n_here = std::min(n_cols_ - f, kLanes);
-            const auto lanes = static_cast<__mmask16>(low_bits(n_here));
-            __m512i block[kLanes];
-#pragma GCC unroll 16
-            for (uint32_t i = 0; i < kLanes; ++i) {
-                const float* row = cells + (i < n ? i : 0) * row_stride + f;
-                block[i] = keys_of(_mm512_maskz_loadu_epi32(lanes, row), missing);
-            }
-            transpose(block);
-#pragma GCC unroll 16
-            for (uint32_t c = 0; c < kLanes; ++c)
-                if (c < n_here) _mm512_storeu_si512(keys + (f + c) * stride_, block[c]);
-        }
-    }
-    FASTTREE_AVX512 void put_columns(const float* cells, ptrdiff_t row_stride,
-                                     ptrdiff_t col_stride, uint32_t n, int32_t* keys,
-                                     __m512i& missing) const {
-        const auto lanes = static_cast<__mmask16>(low_bits(n));
-        for (uint32_t f = 0; f < n_cols_; ++f, cells += col_stride, keys += stride_) {
-            float own[kLanes] = {};
-            if (row_stride != 1)
-                for (uint32_t i = 0; i < n; ++i) own[i] = cells[i * row_stride];
-            const __m512i bits = row_stride == 1 ? _mm512_maskz_loadu_epi32(lanes, cells)
-                                                 : _mm512_loadu_si512(own);
-            _mm512_storeu_si512(keys, keys_of(bits, missing));
-        }
-    }
-    FASTTREE_AVX512 static void transpose(__m512i (&rows)[kLanes]) {
-        __m512i pairs[kLanes], fours[kLanes];
-        for (int i = 0; i < 16; i += 2) {
-            pairs[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
-            pairs[i + 1] = _mm512_unpackhi_epi32(rows[i], rows[i + 1]);
-        }
-        for (int i = 0; i < 16; i += 4) {  // columns c, c + 4, c + 8, c + 12 of four rows
-            fours[i] = _mm512_unpacklo_epi64(pairs[i], pairs[i + 2]);
-            fours[i + 1] = _mm512_unpackhi_epi64(pairs[i], pairs[i + 2]);
-            fours[i + 2] = _mm512_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
-            fours[i + 3] = _mm512_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
-        }
-        for (int c = 0; c < 4; ++c) {
-            const __m512i even_low = _mm512_shuffle_i32x4(fours[c], fours[c + 4], 0x88);
-            const __m512i odd_low = _mm512_shuffle_i32x4(fours[c], fours[c + 4], 0xdd);
-            const __m512i even_high = _mm512_shuffle_i32x4(fours[c + 8], fours[c + 12], 0x88);
-            const __m512i odd_high = _mm512_shuffle_i32x4(fours[c + 8], fours[c + 12], 0xdd);
-            rows[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
-            rows[c + 4] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
-            rows[c + 8] = _mm512_shuffle_i32x4(even_low, even_high, 0xdd);
-            rows[c + 12] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xdd);
-        }
-    }
-#endif
-};
 
 // A node of a tree that asks about numbers only, numbered from 1, so that siblings differ in the
 // lowest bit of their numbers.
@@ -300,13 +183,16 @@ class RowsUnderway {
     }
 
 public:
-    // words[n_rows] is written to as well.
+    // words[n_rows] is written to as well. `fetch` asks for some rows of the next block.
+    template <class Fetch>
     FASTTREE_AVX512 void walk(const StepNode* nodes, uint32_t n_nodes, const int32_t* keys,
-                              uint32_t n_rows, uint32_t* words) {
+                              uint32_t n_rows, const Fetch& fetch, uint32_t* words) {
         const TopQuestions top(nodes);
         for (uint32_t next = 0; next < n_rows || n_ > 0;) {
-            for (; next < n_rows && n_ <= kMost - kGroup; next += kGroup)
+            for (; next < n_rows && n_ <= kMost - kGroup; next += kGroup) {
+                fetch(next, kGroup);
                 enter(top, keys, next, n_rows, words);
+            }
             // Free places step, too: a row behind the others stays at a leaf, the last node.
             for (uint32_t k = n_; k % kSideBySide != 0; ++k) {
                 rows_[k] = n_rows;
@@ -335,15 +221,18 @@ public:
         return simd == SIMD_AVX512 && n_rows >= kLeastRows && n_rows <= kMaxRows && n_cols > 0 &&
                static_cast<size_t>(n_cols) <= kMostColumnsPerTree * n_trees;
     }
-    // Takes a block of rows. Throws std::bad_alloc.
-    void read(const DenseRows& rows, const float* first, Py_ssize_t n_rows) {
+    // Takes a block of rows; returns the largest kind among their numbers. Throws std::bad_alloc.
+    int read(const DenseRows& rows, const float* first, Py_ssize_t n_rows) {
 #if FASTTREE_X86
         n_rows_ = static_cast<uint32_t>(n_rows);
-        block_.read(rows, first, n_rows_);
+        return block_.read(rows, first, n_rows_);
+#else
+        return all_finite;
 #endif
     }
     // The words of the rows' leaves; writes one more. Throws std::bad_alloc.
-    void leaves(const WalkNode* packed, uint32_t n_nodes, uint32_t* words) {
+    template <class Fetch>
+    void leaves(const WalkNode* packed, uint32_t n_nodes, const Fetch& fetch, uint32_t* words) {
 #if FASTTREE_X86
         if (packed != packed_ || block_.stride() != stride_ || block_.second() != second_) {
             make_step_nodes(packed, n_nodes, block_, nodes_.reserve(n_nodes + 1));
@@ -351,7 +240,7 @@ public:
             stride_ = block_.stride();
             second_ = block_.second();
         }
-        RowsUnderway().walk(nodes_.get(), n_nodes, block_.keys(), n_rows_, words);
+        RowsUnderway().walk(nodes_.get(), n_nodes, block_.keys(), n_rows_, fetch, words);
 #endif
     }
 };
@@ -367,14 +256,25 @@ struct NumberRows : DenseRows {
         explicit Scratch(const NumberRows&) {}
     };
 
+    // Asks for n rows that will be read soon, unless they lie one after the other anyway.
+    FASTTREE_INLINE void fetch(const float* first, uint32_t n) const {
+        if (row_stride != 1) return;
+        for (Py_ssize_t f = 0; f < n_cols; ++f)
+            for (uint32_t i = 0; i < n; i += kCacheLine / sizeof(float))
+                __builtin_prefetch(first + f * col_stride + i, 0, kIntoL2);
+    }
+
     WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_here, Scratch& scratch,
                       uint32_t* out) const {
         if (n_rows < n_nodes || !BlockWalker::pays(simd, n_here, n_cols, 1))
             return DenseRows::leaves(nodes, start, n_here, out);
         const float* first = x + start * row_stride;
-        if (!accepts(first, n_here)) return WalkStatus::refused_values;
-        scratch.walker.read(*this, first, n_here);
-        scratch.walker.leaves(nodes, n_nodes, out);
+        if (scratch.walker.read(*this, first, n_here) > accepted) return WalkStatus::refused_values;
+        const float* next = first + n_here * row_stride;
+        const auto fetch_next = [this, next](uint32_t row, uint32_t n) FASTTREE_INLINE {
+            fetch(next + row * row_stride, n);
+        };
+        scratch.walker.leaves(nodes, n_nodes, fetch_next, out);
         return WalkStatus::done;
     }
 };
