@@ -91,7 +91,8 @@ public:
     }
 
 private:
-    // The next n features of the node's order: several at a time, for one does not wait for another.
+    // The next n features of the node's order. Several at a time: their hashes do not wait for what
+    // is found in the features.
     void draw(uint32_t n) noexcept {
         const uint64_t key = key_;
         uint32_t *features = features_.data(), *swapped = swapped_.data();

@@ -36,10 +36,10 @@ public:
     const T& operator[](size_t i) const { return *at(i); }
 };
 
-// The values of nodes. A node holds few of many classes: of wide values only what is not zero is
-// kept.
+// The values of nodes. A node holds few of very many classes: of wide values only what is not
+// zero is kept.
 class NodeValues {
-    static constexpr size_t WIDE = 16, BLOCK = 64;
+    static constexpr size_t WIDE = 256, BLOCK = 64;
     static constexpr double ZEROS[BLOCK] = {};
     struct Entry {
         uint32_t place;

@@ -142,6 +142,11 @@ public:
         return separation(sum_rows(sums_, left), n_left, total_, n_);
     }
     FASTTREE_AVX512 void take(Acc& acc, uint32_t rows, NodeStats& stats, double* value) const {
+        if ((rows & (rows - 1)) == 0) {  // most leaves of a regression tree: no sums are needed
+            stats = {acc.t.weight_unit, 0.0, true};
+            value[0] = acc.t.y[places_[lowest_bit(rows)]];
+            return;
+        }
         uint32_t own[LANE_ROWS + PADDING];
         pick_rows(places_, rows, own);
         const int64_t cell[] = {n_rows_of(rows), sum_rows(sums_, rows)};
