@@ -29,6 +29,7 @@ struct FloatMatrix {
         return cells + static_cast<ptrdiff_t>(row) * row_stride
                + static_cast<ptrdiff_t>(column) * column_stride;
     }
+    bool is_by_row() const { return column_stride == 1 || row_stride != 1; }
 };
 
 // Cells as their bits, for 64 neighbouring columns or rows: which are not the low value, and which
@@ -158,8 +159,7 @@ public:
 
     // Rows [begin, end), of one of the parts.
     void read(Simd simd, const FloatMatrix& X, uint32_t part, size_t begin, size_t end) noexcept {
-        const bool by_row = X.column_stride == 1 || X.row_stride != 1;
-        if (by_row) read_rows(simd, X, parts_[part], begin, end);
+        if (X.is_by_row()) read_rows(simd, X, parts_[part], begin, end);
         else read_columns(simd, X, parts_[part], begin, end);
     }
 
@@ -222,9 +222,9 @@ private:
             return learn(cell, low, high);
         };
         constexpr size_t PLACES = 4, ROWS = 16;  // a cache line each where columns are contiguous
-        constexpr size_t SPREAD = 256;           // for values that are rare
+        constexpr size_t SPREAD = 256;           // of a column that would be read by itself
         const size_t n_rows = std::min<size_t>(X.n_rows, ROWS);
-        const size_t n_spread = X.n_rows > SPREAD ? SPREAD : 0;
+        const size_t n_spread = X.n_rows > SPREAD && !X.is_by_row() ? SPREAD : 0;
         for (size_t i = 0; i < PLACES * n_rows; ++i) {
             const size_t first = (X.n_rows - n_rows) * (i / n_rows) / (PLACES - 1);
             if (!takes(first + i % n_rows)) return false;
