@@ -234,6 +234,25 @@ def test_same_tree_by_keys(n_rows, n_classes):
             assert_same(trees[-1], trees[0])
 
 
+@pytest.mark.parametrize("n_rows", [50, 3000])
+@pytest.mark.parametrize("largest", [1.0, 2.0**40])
+def test_same_regression_with_weights(n_rows, largest):
+    """Whatever the weights and sums of rows: few fit one word, those of an outlier do not."""
+    rng = np.random.default_rng(n_rows)
+    X = rng.normal(size=(n_rows, 4)).astype(np.float32)
+    X[:, 1] = np.round(X[:, 1], 1)
+    y = X[:, 0] + X[:, 1] + rng.normal(size=n_rows)
+    y[0] = largest
+    bootstrap = np.bincount(rng.integers(0, n_rows, n_rows), minlength=n_rows)
+    for weight in (bootstrap, 31 * (bootstrap > 0), 32 * (bootstrap > 0), bootstrap * 0.3):
+        trees = []
+        for strategy, simd in itertools.product(STRATEGIES, ("auto", "portable")):
+            model = fasttree.tree.DecisionTreeRegressor()
+            with fasttree.config_context(strategy=strategy, simd=simd):
+                trees.append(model.fit(X, y, sample_weight=weight).tree_)
+            assert_same(trees[-1], trees[0])
+
+
 @pytest.mark.parametrize(
     "criterion", ["gini", "entropy", "chi2", "squared_error", "absolute_error", "poisson"]
 )

@@ -1,6 +1,6 @@
 // Stable partition of rows and of sorted entries by a go-left bit per row.
 //
-// Complexity O(n) without a branch on the data, but for entries that are all boundaries, as in
+// Complexity O(n) without a branch on the data, unless nearly all entries are boundaries, as in
 // continuous columns. A partitioned list stays sorted; an entry's BOUNDARY bit is carried over the
 // entries that left its list: it says whether any boundary lay since the entry's new predecessor.
 // Rows are entries without boundaries.
@@ -52,7 +52,8 @@ inline uint32_t carried(uint32_t kept, uint32_t dropped, uint32_t boundary, uint
     return (sum >> 1 | boundary) & kept;
 }
 
-template <bool with_left, bool with_right>
+// `few_ties`: it is worth a branch whether 16 entries are all boundaries.
+template <bool with_left, bool with_right, bool few_ties>
 class Separation {
     const uint32_t *const entries_, *const go_left_;
     uint32_t *const left_out_, *const right_out_;
@@ -62,12 +63,14 @@ class Separation {
     FASTTREE_AVX512 FASTTREE_INLINE void take(uint32_t i, uint32_t lanes) {
         const __m512i row_mask = _mm512_set1_epi32(ROW), top = _mm512_set1_epi32(BOUNDARY);
         const __m512i entry = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries_ + i);
-        const uint32_t left = get_bits_avx512(go_left_, _mm512_and_si512(entry, row_mask), lanes);
+        const uint32_t left = few_ties || lanes != 0xffffu
+            ? get_bits_avx512(go_left_, _mm512_and_si512(entry, row_mask), lanes)
+            : load_bits(entries_ + i);
         const uint32_t right = lanes & ~left;
         const uint32_t boundary = _mm512_movepi32_mask(entry);
         const uint32_t count = static_cast<uint32_t>(__builtin_popcount(left));
         __m512i to_left = entry, to_right = entry;
-        if (boundary == lanes) {  // no entry is equal to the one before it
+        if (few_ties && boundary == lanes) {  // no entry is equal to the one before it
             pending_left_ = right >> 15;
             pending_right_ = left >> 15;
         } else {
@@ -90,6 +93,12 @@ class Separation {
         }
         n_left_ += count;
     }
+    // The bits of 16 entries: where more is done beside, loads take less time than a gather.
+    FASTTREE_AVX512 FASTTREE_INLINE uint32_t load_bits(const uint32_t* entries) const {
+        uint32_t bits = 0;
+        for (int i = 15; i >= 0; --i) bits = bits * 2 + get_bit(go_left_, entries[i] & ROW);
+        return bits;
+    }
 
 public:
     Separation(const uint32_t* entries, const uint32_t* go_left, uint32_t* left_out,
@@ -103,14 +112,28 @@ public:
         return n_left_;
     }
 };
+
+// Whether a few looks at the entries meet boundaries only.
+FASTTREE_AVX512 inline bool has_few_ties(const uint32_t* entries, uint32_t n) {
+    constexpr uint32_t LOOKS = 4;
+    uint32_t boundaries = 0xffffu;
+    for (uint32_t i = 0; i < LOOKS && n >= 16; ++i) {
+        boundaries &= _mm512_movepi32_mask(_mm512_loadu_si512(entries + (n - 16) / LOOKS * i));
+    }
+    return boundaries == 0xffffu;
+}
 #endif
 
 template <bool with_left, bool with_right>
 inline uint32_t separate(Simd simd, const uint32_t* entries, uint32_t n, const uint32_t* go_left,
                          uint32_t* left_out, uint32_t* right_out) {
 #if FASTTREE_X86
-    if (simd == SIMD_AVX512)
-        return Separation<with_left, with_right>(entries, go_left, left_out, right_out).run(n);
+    if (simd == SIMD_AVX512) {
+        return has_few_ties(entries, n)
+            ? Separation<with_left, with_right, true>(entries, go_left, left_out, right_out).run(n)
+            : Separation<with_left, with_right, false>(entries, go_left, left_out, right_out)
+                  .run(n);
+    }
 #endif
     return separate_portable<with_left, with_right>(entries, n, go_left, left_out, right_out);
 }
