@@ -22,8 +22,18 @@
 
 namespace fasttree {
 
+// Where rows have no sides as masks, nodes are split one by one.
 template <class Acc, bool = RowSides<Acc>::exists>
 class DrawnBlock {
+public:
+    explicit DrawnBlock(DrawnLanes<Acc>&) {}
+    void open(const DenseColumns&, Simd) {}
+    static bool takes(const GrowthRules&, const Node&) { return false; }
+};
+
+#if FASTTREE_X86
+template <class Acc>
+class DrawnBlock<Acc, true> {
     static constexpr uint32_t PADDING = 16;  // items that a vector may write behind the rows
     DrawnLanes<Acc>& lanes_;
     const DenseColumns* data_ = nullptr;
@@ -241,14 +251,6 @@ private:
                     open_.right_value.data());
     }
 };
-
-// Where rows have no sides as masks, nodes are split one by one.
-template <class Acc>
-class DrawnBlock<Acc, false> {
-public:
-    explicit DrawnBlock(DrawnLanes<Acc>&) {}
-    void open(const DenseColumns&, Simd) {}
-    static bool takes(const GrowthRules&, const Node&) { return false; }
-};
+#endif
 
 }  // namespace fasttree
