@@ -114,9 +114,8 @@ def grow_trees(plan, seeds, n_jobs, verbose=0):
 def threads_of_trees(n_trees, n_threads):
     """Return on how many threads each tree grows: all take part in the last one, because those
     that had no other tree left would wait for it."""
-    shares = np.ones(n_trees, dtype=int)
-    shares[n_trees - max(1, n_trees % n_threads) :] = n_threads // max(1, n_trees % n_threads)
-    return shares.tolist()
+    n_last = n_trees % n_threads or 1
+    return [1] * (n_trees - n_last) + [n_threads // n_last] * n_last
 
 
 def grow_share(plan, seeds):

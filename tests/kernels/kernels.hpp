@@ -168,7 +168,9 @@ inline void look_at_rows(const float* cells, const uint8_t* classes, const int64
 #if FASTTREE_X86
     out.without_number = rows_without_number(cells, rows);
     const uint32_t numbers = rows & ~out.without_number;
-    find_row_extremes(cells, numbers, out.low, out.high);
+    const Extremes extremes = row_extremes(cells, numbers, 0);
+    out.low = extremes.low;
+    out.high = extremes.high;
     out.top = float_up_to(threshold);
     out.up_to = rows_up_to(cells, numbers, out.top);
     find_alike(classes, all, out.alike);

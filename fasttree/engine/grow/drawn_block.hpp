@@ -34,7 +34,6 @@ public:
 #if FASTTREE_X86
 template <class Acc>
 class DrawnBlock<Acc, true> {
-    static constexpr uint32_t PADDING = 16;  // items that a vector may write behind the rows
     DrawnLanes<Acc>& lanes_;
     const DenseColumns* data_ = nullptr;
     bool is_possible_ = false;
@@ -172,9 +171,7 @@ private:
         const float* cells = cells_of(feature);
         const uint32_t rows = static_cast<uint32_t>(node.members);
         const uint32_t missing = rows & missing_[feature];
-        Extremes extremes;
-        find_row_extremes(cells, rows & ~missing, extremes.low, extremes.high);
-        extremes.n_missing = n_rows_of(missing);
+        const Extremes extremes = row_extremes(cells, rows & ~missing, n_rows_of(missing));
         if (!draw_threshold(sampler, node, feature, extremes, false, drawn_)) return false;
         left = rows_up_to(cells, rows & ~missing, float_up_to(drawn_.threshold));
         if (drawn_.missing_left) left |= missing;
@@ -213,7 +210,7 @@ private:
     // All features in lanes, see DrawnSplitterOf.
     FASTTREE_AVX512 bool find_in_lanes(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
                                        Node& node) {
-        uint32_t own[LANE_ROWS + PADDING];
+        uint32_t own[LANE_ROWS + ROW_PADDING];
         const uint32_t rows = static_cast<uint32_t>(node.members);
         pick_rows(places_, rows, own);
         uint64_t varies, sides;

@@ -116,8 +116,7 @@ public:
 template <>
 class RowSides<SquaredError<UnitWeights, true>> {
     using Acc = SquaredError<UnitWeights, true>;
-    static constexpr uint32_t PADDING = 16;  // items that a vector may write behind the rows
-    alignas(64) int64_t sums_[LANE_ROWS], picked_[LANE_ROWS + PADDING];
+    alignas(64) int64_t sums_[LANE_ROWS], picked_[LANE_ROWS + ROW_PADDING];
     alignas(64) uint32_t places_[LANE_ROWS];  // of the rows in X
     int64_t total_ = 0, n_ = 0;               // of the node
 
@@ -147,7 +146,7 @@ public:
             value[0] = acc.t.y[places_[lowest_bit(rows)]];
             return;
         }
-        uint32_t own[LANE_ROWS + PADDING];
+        uint32_t own[LANE_ROWS + ROW_PADDING];
         pick_rows(places_, rows, own);
         const int64_t cell[] = {n_rows_of(rows), sum_rows(sums_, rows)};
         acc.begin_cell(cell);

@@ -10,40 +10,28 @@
 
 namespace fasttree {
 
-class ExtractedFeatures final : public FeatureWalk {
-    SampledFeatures sampled_;
-    FeatureSampler& sampler_;
+class ExtractedFeatures final : public SampledFeatures {
     Extraction& columns_;
     bool is_node_constant_ = false;  // in every feature
 
 public:
     ExtractedFeatures(FeatureSampler& sampler, Scanner& scanner, Poll& poll, Extraction& columns)
-        : sampled_(sampler, scanner, poll, columns.data.n_features), sampler_(sampler),
-          columns_(columns) {}
+        : SampledFeatures(sampler, scanner, poll, columns.data.n_features), columns_(columns) {}
 
-    uint32_t n_shares() const noexcept override { return sampled_.n_shares(); }
-    bool is_settled(uint32_t share) const noexcept override { return sampled_.is_settled(share); }
     void begin(const Node& node, const uint32_t* rows) override {
-        sampled_.begin(node, rows);
+        SampledFeatures::begin(node, rows);
         columns_.present.list(rows, node.size(), sampler_.max_features());
         // The draws of a stream go on to the last feature all the same.
         is_node_constant_ = sampler_.is_keyed() && columns_.present.is_in_every_row()
                             && is_constant_in_all(node);
     }
     void begin_share(const Node& node, uint32_t share) override {
-        sampled_.begin_share(node, share);
+        SampledFeatures::begin_share(node, share);
         columns_.present.forget();
         is_node_constant_ = false;
     }
     uint32_t next(const Split& best) override {
-        return is_node_constant_ ? NO_FEATURE : sampled_.next(best);
-    }
-    void looked(bool is_constant, const Split& best) override {
-        sampled_.looked(is_constant, best);
-    }
-    uint32_t end() noexcept override { return sampled_.end(); }
-    uint32_t end_shares(const Node& node, const std::vector<char>& is_constant) override {
-        return sampled_.end_shares(node, is_constant);
+        return is_node_constant_ ? NO_FEATURE : SampledFeatures::next(best);
     }
 
 private:

@@ -40,8 +40,7 @@ public:
 };
 
 // Those that the sampler names; a share is a feature.
-class SampledFeatures final : public FeatureWalk {
-    FeatureSampler& sampler_;
+class SampledFeatures : public FeatureWalk {
     Scanner& scanner_;
     Poll& poll_;
     const uint32_t n_features_;
@@ -50,9 +49,12 @@ class SampledFeatures final : public FeatureWalk {
     uint32_t only_ = NO_FEATURE;    // the share
     bool is_shared_ = false;
 
+protected:
+    FeatureSampler& sampler_;
+
 public:
     SampledFeatures(FeatureSampler& sampler, Scanner& scanner, Poll& poll, uint32_t n_features)
-        : sampler_(sampler), scanner_(scanner), poll_(poll), n_features_(n_features) {}
+        : scanner_(scanner), poll_(poll), n_features_(n_features), sampler_(sampler) {}
 
     uint32_t n_shares() const noexcept override { return n_features_; }
     bool is_settled(uint32_t share) const noexcept override {

@@ -77,9 +77,11 @@ FASTTREE_AVX512 inline __m128i load_codes(const uint8_t* codes, const uint32_t* 
                          code(r[6]), code(r[7]), code(r[8]), code(r[9]), code(r[10]), code(r[11]),
                          code(r[12]), code(r[13]), code(r[14]), code(r[15]));
 }
-// Both at once: the lowest is the largest of the negatives.
-FASTTREE_AVX512 inline Extremes extremes_of(__m512 low, __m512 high, uint32_t n_missing) {
-    const __m512 negatives = _mm512_xor_ps(low, _mm512_set1_ps(-0.0f));
+FASTTREE_AVX512 inline __m512 negative(__m512 x) {
+    return _mm512_xor_ps(x, _mm512_set1_ps(-0.0f));
+}
+// The extremes of all lanes, both at once: the lowest is the largest of the negatives.
+FASTTREE_AVX512 inline Extremes extremes_of(__m512 negatives, __m512 high, uint32_t n_missing) {
     __m512 most = _mm512_max_ps(_mm512_shuffle_f32x4(negatives, high, 0x44),
                                 _mm512_shuffle_f32x4(negatives, high, 0xee));
     most = _mm512_max_ps(most, _mm512_shuffle_f32x4(most, most, 0xb1));
@@ -104,7 +106,7 @@ FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t str
         const __mmask16 missing = _mm512_mask_cmp_ps_mask(lanes, x, x, _CMP_UNORD_Q);
         const __mmask16 numbers = static_cast<__mmask16>(lanes & ~missing);
         _mm512_mask_storeu_ps(out, lanes, x);
-        return extremes_of(_mm512_mask_mov_ps(low, numbers, x),
+        return extremes_of(negative(_mm512_mask_mov_ps(low, numbers, x)),
                            _mm512_mask_mov_ps(high, numbers, x),
                            static_cast<uint32_t>(__builtin_popcount(missing)));
     }
@@ -118,7 +120,7 @@ FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t str
         n_missing += static_cast<uint32_t>(__builtin_popcount(missing >> (i - first)));
         _mm512_storeu_ps(out + first, x);
     }
-    return extremes_of(low, high, n_missing);
+    return extremes_of(negative(low), high, n_missing);
 }
 FASTTREE_AVX512 inline CodeExtremes gather_codes_avx512(const uint8_t* codes, const uint32_t* rows,
                                                         uint32_t n, uint8_t* out) {

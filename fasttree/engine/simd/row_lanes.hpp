@@ -5,32 +5,26 @@
 #include <limits>
 
 #include "engine/simd/bits.hpp"
+#include "engine/simd/gather.hpp"
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {
 
 constexpr uint32_t LANE_ROWS = 32;
+constexpr uint32_t ROW_PADDING = 16;  // items behind those picked, which vectors may touch
 
 #if FASTTREE_X86
 // The extremes of some rows' cells, all of them numbers.
-FASTTREE_AVX512 inline void find_row_extremes(const float* cells, uint32_t rows, float& low,
-                                              float& high) {
+FASTTREE_AVX512 inline Extremes row_extremes(const float* cells, uint32_t rows,
+                                             uint32_t n_missing) {
     const __mmask16 front = static_cast<__mmask16>(rows), back = static_cast<__mmask16>(rows >> 16);
     const __m512 none = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
-    const __m512 sign = _mm512_set1_ps(-0.0f);
     const __m512 x = _mm512_loadu_ps(cells), y = _mm512_loadu_ps(cells + LANE_ROWS / 2);
-    // Both at once: the lowest is the largest of the negatives.
     const __m512 highs = _mm512_max_ps(_mm512_mask_mov_ps(none, front, x),
                                        _mm512_mask_mov_ps(none, back, y));
-    const __m512 lows = _mm512_max_ps(_mm512_mask_xor_ps(none, front, x, sign),
-                                      _mm512_mask_xor_ps(none, back, y, sign));
-    __m512 most = _mm512_max_ps(_mm512_shuffle_f32x4(lows, highs, 0x44),
-                                _mm512_shuffle_f32x4(lows, highs, 0xee));
-    most = _mm512_max_ps(most, _mm512_shuffle_f32x4(most, most, 0xb1));
-    most = _mm512_max_ps(most, _mm512_permute_ps(most, 0x4e));
-    most = _mm512_max_ps(most, _mm512_permute_ps(most, 0xb1));
-    low = -_mm512_cvtss_f32(most);
-    high = _mm_cvtss_f32(_mm512_castps512_ps128(_mm512_shuffle_f32x4(most, most, 0x02)));
+    const __m512 negatives = _mm512_max_ps(_mm512_mask_mov_ps(none, front, negative(x)),
+                                           _mm512_mask_mov_ps(none, back, negative(y)));
+    return extremes_of(negatives, highs, n_missing);
 }
 // Of some rows those whose cells are up to `top`.
 FASTTREE_AVX512 inline uint32_t rows_up_to(const float* cells, uint32_t rows, float top) {
