@@ -54,10 +54,10 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         void settle_codes(uint32_t feature) except +
         void count_few(uint32_t first, uint32_t last) except +
         vector[uint32_t] unlisted() except +
+        void begin_lists(const vector[uint32_t]& features, uint32_t first, uint32_t last) except +
         void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
-                         uint32_t part, uint32_t* all_keys) noexcept
-        void sort(uint32_t feature, const uint32_t* keys, Storage storage,
-                  SortBuffers& buffers) except +
+                         uint32_t part) noexcept
+        void sort(uint32_t feature, Storage storage, SortBuffers& buffers) except +
         void begin_interleaving() except +
         uint32_t n_interleaving_steps() noexcept
         void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept

@@ -15,7 +15,7 @@ from fasttree.engine.columns cimport (
     BITS, COMPARED_TOGETHER, COUNTED, KEYED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes,
     are_consistent, borrow_codes,
 )
-from fasttree.engine.core cimport MIN_BIT_COLUMNS, AlignedBuffer
+from fasttree.engine.core cimport MIN_BIT_COLUMNS
 from fasttree.engine.simd cimport SortBuffers, best_simd
 from fasttree.tree._options cimport AUTO, CODES, COUNT
 from fasttree.utils._std cimport vector
@@ -141,24 +141,22 @@ cdef class DenseColumnsOwner:
         return 0
 
     cdef int add_lists(self, Storage storage, int n_threads) except -1:
-        """Sort the other columns, as many at a time as find room."""
+        """Sort the other columns, as many at a time as a cache line holds cells of a row."""
         cdef DenseColumns* columns = self.columns.get()
         cdef vector[SortBuffers] buffers = vector[SortBuffers](n_threads)
-        cdef AlignedBuffer[uint32_t] keys
         cdef vector[uint32_t] rest = columns.unlisted()
         cdef int part, i, n_parts = columns.n_parts()
-        cdef size_t first = 0, last, n_columns = rest.size(), n_rows = columns.rows.size()
+        cdef size_t first = 0, last, n_columns = rest.size()
         cdef size_t n_batches = (n_columns + max(16, n_threads) - 1) // max(16, n_threads)
         cdef size_t batch_size = 0 if n_batches == 0 else (n_columns + n_batches - 1) // n_batches
-        keys.reserve(batch_size * n_rows)
         while first < n_columns:
             last = min(first + batch_size, n_columns)
+            columns.begin_lists(rest, first, last)
             for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
-                columns.gather_keys(rest, first, last, part, keys.get())
+                columns.gather_keys(rest, first, last, part)
             for i in prange(<int> (last - first), nogil=True, num_threads=n_threads,
                             schedule="dynamic"):
-                columns.sort(rest[first + i], keys.get() + <size_t> i * n_rows, storage,
-                             buffers[threadid()])
+                columns.sort(rest[first + i], storage, buffers[threadid()])
                 if threadid() == 0:
                     poll()
             first = last

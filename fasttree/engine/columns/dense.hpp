@@ -268,10 +268,14 @@ public:
         return out;
     }
 
-    // Keys of features[first:last] in a part of the rows to where they belong in all_keys, which
-    // is [last - first, n_rows].
+    // Lists are made of features[first:last] at a time: the keys of their cells take the places of
+    // the entries that follow from them.
+    void begin_lists(const std::vector<uint32_t>& features, uint32_t first, uint32_t last) {
+        for (uint32_t k = first; k < last; ++k) columns[features[k]].list.reserve(rows.size());
+    }
+    // The keys of a part of the rows.
     void gather_keys(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
-                     uint32_t part, uint32_t* all_keys) const noexcept {
+                     uint32_t part) const noexcept {
         const size_t part_end = part_begin(part + 1);
         const size_t block = row_stride > column_stride ? 64 : rows.size();
         for (size_t start = part_begin(part); start < part_end; start += block) {
@@ -279,7 +283,7 @@ public:
             for (uint32_t k = first; k < last; ++k) {
                 const float* x = column(features[k]);
                 const bool has_categories = columns[features[k]].has_categories();
-                uint32_t* keys = all_keys + (k - first) * rows.size();
+                uint32_t* keys = columns[features[k]].list.get();
                 for (size_t i = start; i < end; ++i) {
                     keys[i] =
                         cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], has_categories);
@@ -288,13 +292,13 @@ public:
         }
     }
 
-    // Lists the rows of a feature of which the keys are given, or makes it WIDE or KEYED.
-    void sort(uint32_t feature, const uint32_t* keys, Storage storage, SortBuffers& buffers) {
+    // Lists the rows of a feature whose keys have been gathered, or makes it WIDE or KEYED.
+    void sort(uint32_t feature, Storage storage, SortBuffers& buffers) {
         Column& col = columns[feature];
         const uint32_t n = static_cast<uint32_t>(rows.size());
         buffers.reserve(n);
-        for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(keys[i], rows[i]);
-        const uint32_t n_missing = sort_items(buffers, n, col.list.reserve(n));
+        for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(col.list[i], rows[i]);
+        const uint32_t n_missing = sort_items(buffers, n, col.list.get());
         col.has_missing = n_missing > 0;
         if (storage == WIDE) widen(col, feature);
         if (storage == KEYED) give_keys(col, n - n_missing);
