@@ -18,7 +18,9 @@ cdef extern from "engine/order/sample.hpp" namespace "fasttree" nogil:
         const DenseColumns& data
         vector[uint32_t] rows
         DenseSample(const DenseColumns& data, vector[uint32_t] rows) except +
+        cbool has_classes
         cbool has_list(uint32_t feature) noexcept
+        void put_classes(uint32_t feature, const uint32_t* class_bits) noexcept
         void take_lists(DenseColumns& columns) noexcept
         vector[uint32_t] bits() except +
         void filter_list(uint32_t feature, const uint32_t* is_in, Simd simd) except +

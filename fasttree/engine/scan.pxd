@@ -11,5 +11,6 @@ cdef extern from "engine/scan/scanner.hpp" namespace "fasttree" nogil:
         void watch(Poll* poll) noexcept
         uint64_t work(uint32_t n) noexcept
         void begin_node(const uint32_t* rows, uint32_t n) except +
+        const uint32_t* classes_of_entries() noexcept
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) except +
         void node_value(double* value) except +

@@ -22,6 +22,8 @@ cdef class Partitioner:
     # Rows in ascending order.
     cdef int init(self, Encoding encoding, const vector[uint32_t]& rows,
                   FitOptions options) except -1
+    # Puts classes, given as bits by row, where scans read them from; once in a fit.
+    cdef int put_classes(self, const uint32_t* class_bits) except -1
     cdef int attach(self, Scanner& scanner) except -1
     # The same rows and columns for another thread, to be attached.
     cdef Partitioner clone(self)

@@ -3,9 +3,11 @@
 Dividing a node costs O(n) per list kept.
 """
 from cython.operator cimport dereference as deref
+from cython.parallel cimport prange, threadid
 
 from fasttree.engine.core cimport subtree_size
 from fasttree.engine.search cimport DenseNodeColumns, KeyedNodeColumns
+from fasttree.tree._dense_columns cimport poll
 from fasttree.tree._encoding cimport DenseEncoding
 from fasttree.tree._options cimport AUTO, COUNT
 from fasttree.utils._std cimport make_shared
@@ -17,6 +19,9 @@ cdef class Partitioner:
     cdef int init(self, Encoding encoding, const vector[uint32_t]& rows,
                   FitOptions options) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
+
+    cdef int put_classes(self, const uint32_t* class_bits) except -1:
+        return 0  # there are no lists that hold them
 
     cdef int attach(self, Scanner& scanner) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
@@ -41,6 +46,17 @@ cdef class DensePartitioner(Partitioner):
         self.sample = make_shared[DenseSample](deref(self.data), rows)
         if options.with_lists:
             dense.fill_lists(self.sample.get(), self.owner.columns.get(), options)
+        return 0
+
+    cdef int put_classes(self, const uint32_t* class_bits) except -1:
+        cdef DenseSample* sample = self.sample.get()
+        cdef int f
+        for f in prange(<int> self.n_features, nogil=True, num_threads=self.options.n_threads,
+                        schedule="dynamic"):
+            sample.put_classes(f, class_bits)
+            if threadid() == 0:
+                poll()
+        sample.has_classes = True
         return 0
 
     cdef int attach(self, Scanner& scanner) except -1:

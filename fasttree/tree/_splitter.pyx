@@ -65,6 +65,7 @@ cdef class Splitter:
         cdef uint32_t max_features = <uint32_t> min(self.max_features, n_features)
         cdef const float64_t* weights = NULL
         cdef const uint32_t* sampled = NULL
+        cdef const uint32_t* classes
         if hasattr(self.random_state, "randint"):
             self.seed = self.random_state.randint(0, 2147483647)
         else:
@@ -98,6 +99,9 @@ cdef class Splitter:
         if rows is not None:
             sampled = &rows[0]
         self.partitioner.init(encoding, weighted_rows(y.shape[0], weights, sampled), options)
+        classes = self.criterion.searcher.scanner.get().classes_of_entries()
+        if classes != NULL:
+            self.partitioner.put_classes(classes)
         self.sampler.reset(new FeatureSampler(n_features, max_features, options.replay,
                                               <uint32_t> self.seed))
         return self.attach(interrupt)

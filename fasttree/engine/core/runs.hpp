@@ -16,9 +16,12 @@
 
 namespace fasttree {
 
-// An entry is a row number; its top bit says that the value differs from the entry before.
+// An entry is a row number; its top bit says that the value differs from the entry before. The bit
+// below may hold the class of the row, if there are two: looking it up would take longer than all
+// else that a scan does with most entries.
 constexpr uint32_t BOUNDARY = 0x80000000u;
-constexpr uint32_t ROW = 0x7fffffffu;
+constexpr uint32_t CLASS_1 = 0x40000000u;
+constexpr uint32_t ROW = 0x3fffffffu;
 
 // The values of a column by row. Of a column of two values, they are named by bits.
 struct ColumnValues {
@@ -39,6 +42,7 @@ struct Runs {
     uint32_t n_missing;
     ColumnValues column;
     bool has_categories = false; // the column may hold categories
+    bool has_classes = false;    // entries hold classes
 
     // All values equal, or all missing (replay: or values too close).
     bool is_constant(bool replay) const noexcept {

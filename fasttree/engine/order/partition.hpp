@@ -28,12 +28,12 @@ inline uint32_t separate_portable(const uint32_t* entries, uint32_t n, const uin
         const uint32_t left = get_bit(go_left, entry & ROW);
         if constexpr (with_left) {
             carry_left |= entry & BOUNDARY;
-            left_out[l] = (entry & ROW) | carry_left;
+            left_out[l] = (entry & ~BOUNDARY) | carry_left;
             carry_left &= left - 1;  // consumed by an entry that went left
         }
         if constexpr (with_right) {
             carry_right |= entry & BOUNDARY;
-            right_out[r] = (entry & ROW) | carry_right;
+            right_out[r] = (entry & ~BOUNDARY) | carry_right;
             carry_right &= 0 - left;
         }
         l += left;

@@ -44,6 +44,7 @@ public:
     std::vector<uint32_t> rows;
     std::vector<AlignedBuffer<uint32_t>> lists;  // [n_features], empty where a column is not listed
     AlignedBuffer<Label> labels;  // of `rows`, both by class; or none (core/keys.hpp)
+    bool has_classes = false;     // entries of lists hold classes
 
     // Rows, ascending, among those that are encoded.
     DenseSample(const DenseColumns& data_, std::vector<uint32_t> rows_)
@@ -68,6 +69,14 @@ public:
         if (data.columns[feature].list.get() == nullptr) return;
         const uint32_t n = static_cast<uint32_t>(rows.size());
         data.sort_rows(feature, rows.data(), n, buffers, lists[feature].reserve(n));
+    }
+    // Puts classes, given as bits by row, into the entries of a list.
+    void put_classes(uint32_t feature, const uint32_t* class_bits) noexcept {
+        if (!has_list(feature)) return;
+        uint32_t* const list = lists[feature].get();
+        for (size_t i = 0; i < rows.size(); ++i) {
+            list[i] |= get_bit(class_bits, list[i] & ROW) * CLASS_1;
+        }
     }
     // The rows as bits.
     std::vector<uint32_t> bits() const {
@@ -100,6 +109,7 @@ public:
         out.entries = scratch.get();
         if (sample.has_list(feature)) {
             out.entries = sample.lists[feature].get() + start;
+            out.has_classes = sample.has_classes;
             out.n_missing = col.has_missing ? count_missing(out) : 0;
         } else if (col.storage == BITS) {
             sort_by_bit(col.slot, start, end);

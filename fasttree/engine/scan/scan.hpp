@@ -68,6 +68,9 @@ public:
             key_scan_.begin_node(acc_, classes_, labels, n);
         }
     }
+    const uint32_t* classes_of_entries() const noexcept override {
+        return fasttree::classes_of_entries(acc_);
+    }
     FeatureBound feature_bound(double score) override {
         return separation_bound_.feature_bound(acc_, rows_, n_rows_, score);
     }
@@ -259,7 +262,7 @@ private:
         }
         double floor = best.score;
         uint32_t n_scored = 0;
-        while ((p = advance(acc_, runs.entries, p, last, floor)) <= last) {
+        while ((p = advance(acc_, runs, p, last, floor)) <= last) {
             found |= consider<checked>(p, p, base + p, missing_left, limits, best);
             floor = std::max(floor, best.score);
             if constexpr (has_estimate<Acc>::value) {

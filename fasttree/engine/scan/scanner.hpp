@@ -28,6 +28,9 @@ public:
     // if these targets have none. With labels a node begins by begin_labels, in class order.
     virtual bool make_labels(const uint32_t* rows, uint32_t n, Label* labels) const = 0;
     virtual void begin_labels(const Label* labels, uint32_t n) = 0;
+    // Classes, as bits by row, that scans read from the entries of lists that hold them; null if
+    // scans read none there.
+    virtual const uint32_t* classes_of_entries() const noexcept = 0;
     // Of the node begun last, same rows.
     virtual void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) = 0;
     virtual void node_value(double* value) const = 0;

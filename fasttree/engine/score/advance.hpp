@@ -5,6 +5,7 @@
 // `best`; it returns that position, or last + 1. Screens err on the side of stopping, so the
 // exact score alone decides, whatever the instruction set.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -32,6 +33,16 @@ template <class Acc>
 inline uint32_t advance(Acc& acc, const uint32_t* entries, uint32_t p, uint32_t last, double best) {
     return advance_portable(acc, entries, p, last, best);
 }
+template <class Acc>
+inline uint32_t advance(Acc& acc, const Runs& runs, uint32_t p, uint32_t last, double best) {
+    return advance(acc, runs.entries, p, last, best);
+}
+
+// Classes, as bits by row, that `advance` reads from entries that hold them; null if none.
+template <class Acc>
+inline const uint32_t* classes_of_entries(const Acc&) noexcept {
+    return nullptr;
+}
 
 #if FASTTREE_X86
 
@@ -45,40 +56,99 @@ FASTTREE_AVX512 inline uint32_t beating(__m512d l, __m512d w_left, double w, dou
                               _CMP_GT_OQ);
 }
 
-// Two classes, 16 positions at a time: the classes of the rows are bits, their prefix sums
-// population counts.
+// The classes of up to 64 entries' rows, as bits: looked up by row, or from the entries themselves.
+struct ClassesByRow {
+    const uint32_t *entries, *class_bits;
+
+    FASTTREE_AVX512 uint32_t of_16(uint32_t p, uint32_t lanes) const {
+        const __m512i entry =
+            _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries + p);
+        const __m512i row = _mm512_and_si512(entry, _mm512_set1_epi32(ROW));
+        return get_bits_avx512(class_bits, row, lanes);
+    }
+};
+struct ClassesInEntries {
+    const uint32_t* entries;
+
+    FASTTREE_AVX512 uint32_t of_16(uint32_t p, uint32_t lanes) const {
+        const __m512i entry =
+            _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries + p);
+        return _mm512_test_epi32_mask(entry, _mm512_set1_epi32(CLASS_1));
+    }
+};
+template <class Classes>
+FASTTREE_AVX512 inline uint64_t class_bits_of(const Classes& classes, uint32_t p, uint32_t n) {
+    uint64_t ones = 0;
+    for (uint32_t i = 0; i < n; i += 16) {
+        const uint32_t lanes = static_cast<uint32_t>(low_bits(std::min(n - i, 16u)));
+        ones |= uint64_t{classes.of_16(p + i, lanes)} << i;
+    }
+    return ones;
+}
+
+// Whether the next n rows, of which so many are of class 1, may hold a position that beats `bar`,
+// whatever their order. The score is convex in the class weights on the left: no position has a
+// higher one than the best of those with all rows of a class on the left or none.
+FASTTREE_AVX512 inline bool may_beat_among(const BinaryGini<UnitWeights>& acc, uint32_t n,
+                                           uint32_t ones, double bar) {
+    const double l0 = to_double(acc.left), n0 = to_double(acc.w_left), l1 = l0 + ones;
+    const double w = to_double(acc.w_total);
+    const __m256d l = _mm256_setr_pd(l0, l0, l1, l1);
+    const __m256d n_left = _mm256_setr_pd(n0, n0 + (n - ones), n0 + ones, n0 + n);
+    const __m256d total = _mm256_set1_pd(w);
+    const __m256d d = _mm256_sub_pd(_mm256_mul_pd(l, total),
+                                    _mm256_mul_pd(_mm256_set1_pd(to_double(acc.total)), n_left));
+    const __m256d den = _mm256_mul_pd(n_left, _mm256_sub_pd(total, n_left));
+    return _mm256_cmp_pd_mask(_mm256_mul_pd(d, d), _mm256_mul_pd(_mm256_set1_pd(bar), den),
+                              _CMP_GT_OQ) != 0;
+}
+
+// Two classes: the classes of the rows are bits, their prefix sums population counts. A bound
+// passes over 64 positions, the others are looked at 16 at a time.
+template <class Classes>
 FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
-                                               const uint32_t* entries, uint32_t p, uint32_t last,
+                                               const Classes& classes, uint32_t p, uint32_t last,
                                                double best) {
-    const __m512i row_mask = _mm512_set1_epi32(ROW), one = _mm512_set1_epi32(1);
+    constexpr uint32_t BLOCK = 64;
+    const uint32_t* entries = classes.entries;
+    const __m512i one = _mm512_set1_epi32(1);
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i up_to = _mm512_sub_epi32(_mm512_sllv_epi32(_mm512_set1_epi32(2), lane), one);
     const double w = to_double(acc.w_total), t = to_double(acc.total), bar = best * SCREEN;
     while (p < last) {
-        const uint32_t lanes = last - p < 16 ? (1u << (last - p)) - 1 : 0xffffu;
-        const __mmask16 k = static_cast<__mmask16>(lanes);
-        const __m512i row = _mm512_and_si512(_mm512_maskz_loadu_epi32(k, entries + p), row_mask);
-        const uint32_t ones = get_bits_avx512(acc.t.class_bits, row, lanes);
-        const uint32_t boundary =
-            _mm512_movepi32_mask(_mm512_maskz_loadu_epi32(k, entries + p + 1));
-        const __m512i prefix =
-            _mm512_popcnt_epi32(_mm512_and_si512(_mm512_set1_epi32(ones), up_to));
-        const __m512i left =
-            _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.left)), prefix);
-        const __m512i n =
-            _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.w_left) + 1), lane);
-        const uint32_t low = beating(_mm512_cvtepi32_pd(_mm512_castsi512_si256(left)),
-                                     _mm512_cvtepi32_pd(_mm512_castsi512_si256(n)), w, t, bar);
-        const uint32_t high =
-            beating(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(left, 1)),
-                    _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(n, 1)), w, t, bar);
-        const uint32_t found = (low | high << 8) & boundary & lanes;
-        const uint32_t taken = found ? static_cast<uint32_t>(__builtin_ctz(found)) + 1
-                                     : static_cast<uint32_t>(__builtin_popcount(lanes));
-        acc.left += __builtin_popcount(ones & ((1u << taken) - 1));
-        acc.w_left += taken;
-        p += taken;
-        if (found) return p;
+        const uint32_t n = std::min(last - p, BLOCK);
+        uint64_t ones = class_bits_of(classes, p, n);
+        const uint32_t n_ones = static_cast<uint32_t>(__builtin_popcountll(ones));
+        if (!may_beat_among(acc, n, n_ones, bar)) {
+            acc.left += n_ones;
+            acc.w_left += n;
+            p += n;
+            continue;
+        }
+        for (const uint32_t end = p + n; p < end; ones >>= 16) {
+            const uint32_t lanes = static_cast<uint32_t>(low_bits(std::min(end - p, 16u)));
+            const uint32_t boundary = _mm512_movepi32_mask(
+                _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries + p + 1));
+            const __m512i prefix = _mm512_popcnt_epi32(
+                _mm512_and_si512(_mm512_set1_epi32(static_cast<int>(ones & 0xffff)), up_to));
+            const __m512i left =
+                _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.left)), prefix);
+            const __m512i n_left =
+                _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.w_left) + 1), lane);
+            const uint32_t low =
+                beating(_mm512_cvtepi32_pd(_mm512_castsi512_si256(left)),
+                        _mm512_cvtepi32_pd(_mm512_castsi512_si256(n_left)), w, t, bar);
+            const uint32_t high =
+                beating(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(left, 1)),
+                        _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(n_left, 1)), w, t, bar);
+            const uint32_t found = (low | high << 8) & boundary & lanes;
+            const uint32_t taken = found ? static_cast<uint32_t>(__builtin_ctz(found)) + 1
+                                         : static_cast<uint32_t>(__builtin_popcount(lanes));
+            acc.left += __builtin_popcountll(ones & low_bits(taken));
+            acc.w_left += taken;
+            p += taken;
+            if (found) return p;
+        }
     }
     return last + 1;
 }
@@ -235,8 +305,19 @@ template <>
 inline uint32_t advance(BinaryGini<UnitWeights>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
     return takes_vectors(acc, last - p)
-               ? advance_avx512(acc, entries, p, last, best)
+               ? advance_avx512(acc, ClassesByRow{entries, acc.t.class_bits}, p, last, best)
                : advance_portable(acc, entries, p, last, best);
+}
+template <>
+inline const uint32_t* classes_of_entries(const BinaryGini<UnitWeights>& acc) noexcept {
+    return acc.t.simd == SIMD_AVX512 ? acc.t.class_bits : nullptr;
+}
+template <>
+inline uint32_t advance(BinaryGini<UnitWeights>& acc, const Runs& runs, uint32_t p, uint32_t last,
+                        double best) {
+    return runs.has_classes && takes_vectors(acc, last - p)
+               ? advance_avx512(acc, ClassesInEntries{runs.entries}, p, last, best)
+               : advance(acc, runs.entries, p, last, best);
 }
 
 template <>
