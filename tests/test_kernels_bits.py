@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from reference.kernels import SIZES, packed, partition
+from reference.kernels import CLASS_1, SIZES, packed, partition
 
 each_size = pytest.mark.parametrize("n", SIZES)
 
@@ -55,6 +55,8 @@ def test_partition(kernels, simd, n, halves):
         rng = np.random.default_rng(1000 * n + seed)
         goes_left = random_sides(rng, 2 * n + 1)
         entries = random_entries(rng, n, boundary, 2 * n + 1)
+        if seed % 2:
+            entries |= np.where(rng.random(n) < 0.5, CLASS_1, 0).astype(np.uint32)
         n_left, *written = kernels.arrays.partition(simd, entries, packed(goes_left), *halves)
         expected = partition(entries, goes_left, boundary)
         assert n_left == len(expected[0])

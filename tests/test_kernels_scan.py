@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from reference.kernels import CLASS_1
 from reference.scores import CLASSIFICATION, REGRESSION, prefixes, random_targets, scores
 
 SIZES = (2, 3, 5, 8, 9, 16, 17, 18, 33, 64, 65, 129, 300)
@@ -79,6 +80,11 @@ def test_scans_stop_where_a_score_may_be_better(kernels, simd, criterion, n, wei
         bests = [-np.inf, 0.0, *np.quantile(finite, [0, 0.5, 0.9, 1])] if len(finite) else [0.0]
         for best in [*bests, np.nextafter(bests[-1], np.inf), 2 * abs(bests[-1]) + 1]:
             stops, found = case.node.stops(case.entries, first, last, best)
+            with_classes = case.entries | CLASS_1 * (case.y[case.rows, 0] == 1).astype(np.uint32)
+            for of_entries, expected in zip(
+                case.node.stops(with_classes, first, last, best, True), (stops, found)
+            ):
+                assert_array_equal(of_entries, expected)
             assert stops[-1] == last + 1
             stops = stops[:-1]
             assert set(position[is_candidate & (case.scores > best)]) <= set(stops)

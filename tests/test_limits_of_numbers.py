@@ -9,6 +9,7 @@ import pytest
 import fasttree
 from fasttree.optimal import OptimalDecisionTreeClassifier, SearchOptions
 from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
+from fasttree.tree._encoding import encoding_of
 from reference.trees import assert_same
 
 X = np.array([[0.0], [1.0], [2.0], [3.0]] * 3)
@@ -119,3 +120,9 @@ def test_no_threads_at_all():
             pytest.raises(ValueError, match="n_jobs"),
         ):
             DecisionTreeClassifier(n_jobs=0).fit(X, y)
+
+
+def test_more_rows_than_lists_can_name():
+    X = np.broadcast_to(np.float32(0), (2**30, 1))
+    with pytest.raises(ValueError, match="1073741823 rows at most"):
+        encoding_of(X)

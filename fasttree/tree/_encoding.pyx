@@ -8,7 +8,7 @@ from libc.stddef cimport ptrdiff_t
 from scipy.sparse import issparse
 
 from fasttree.engine.columns cimport BITS, COUNTED, RAW, WIDE, SparseData
-from fasttree.engine.core cimport filtering_pays
+from fasttree.engine.core cimport ROW, filtering_pays
 from fasttree.engine.order cimport UNSORTED
 from fasttree.engine.simd cimport SortBuffers, best_simd
 from fasttree.tree._dense_columns cimport poll
@@ -72,6 +72,8 @@ cdef class Encoding:
     """A matrix as the engine reads it (abstract); see `encoding_of`."""
 
     def __init__(self, X, const uint32_t[::1] n_categories, is_shared):
+        if X.shape[0] > ROW:
+            raise ValueError(f"A tree can be grown on {ROW} rows at most, got {X.shape[0]}.")
         self.X = X
         self.n_rows = <uint32_t> X.shape[0]
         self.n_features = <uint32_t> X.shape[1]

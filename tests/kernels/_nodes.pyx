@@ -50,6 +50,10 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
     cdef cppclass BitRows:
         const uint64_t* words
         uint32_t n_words
+    cdef cppclass Runs:
+        const uint32_t* entries
+        uint32_t n, n_missing
+        cbool has_classes
     cdef cppclass Keys:
         const uint32_t* keys
         uint32_t n, n_buckets
@@ -61,7 +65,7 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
         void begin(const uint32_t* rows, uint32_t n)
         void scores(const uint32_t* entries, double* scores)
         void cell_scores(const uint32_t* entries, uint32_t size, double* scores)
-        void stops(const uint32_t* entries, uint32_t first, uint32_t last, double best,
+        void stops(const Runs& runs, uint32_t first, uint32_t last, double best,
                    vector[uint32_t]& positions, vector[double]& scores)
         void found(const uint32_t* entries, uint32_t first, uint32_t last, double best,
                    vector[uint32_t]& positions)
@@ -169,10 +173,14 @@ cdef class Node:
         self.probe.get().cell_scores(&entries[0], size, &out[0])
         return np.asarray(out[1:])
 
-    def stops(self, const uint32_t[::1] entries, uint32_t first, uint32_t last, double best):
+    def stops(self, const uint32_t[::1] entries, uint32_t first, uint32_t last, double best,
+              bint has_classes=False):
         cdef vector[uint32_t] positions
         cdef vector[double] scores
-        self.probe.get().stops(&entries[0], first, last, best, positions, scores)
+        cdef Runs runs
+        runs.entries, runs.n, runs.n_missing = &entries[0], self.n, 0
+        runs.has_classes = has_classes
+        self.probe.get().stops(runs, first, last, best, positions, scores)
         return np.array(positions, np.int64), np.array(scores, np.float64)
 
     def found(self, const uint32_t[::1] entries, uint32_t first, uint32_t last, double best):

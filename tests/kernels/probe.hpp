@@ -22,7 +22,7 @@ public:
     virtual void cell_scores(const uint32_t* entries, uint32_t size, double* scores) = 0;
     // Positions behind `first` at which the scan stops, and the score found there; behind them
     // `last` + 1 and the score of `last`.
-    virtual void stops(const uint32_t* entries, uint32_t first, uint32_t last, double best,
+    virtual void stops(const Runs& runs, uint32_t first, uint32_t last, double best,
                        std::vector<uint32_t>& positions, std::vector<double>& scores) = 0;
     // Positions behind `first`, up to `last`, that the screen of many outputs finds.
     virtual void found(const uint32_t* entries, uint32_t first, uint32_t last, double best,
@@ -127,13 +127,13 @@ public:
             }
         }
     }
-    void stops(const uint32_t* entries, uint32_t first, uint32_t last, double best,
+    void stops(const Runs& runs, uint32_t first, uint32_t last, double best,
                std::vector<uint32_t>& positions, std::vector<double>& scores) override {
-        begin_pass(entries);
-        for (uint32_t p = 0; p < first; ++p) acc_.add(entries[p] & ROW);
+        begin_pass(runs.entries);
+        for (uint32_t p = 0; p < first; ++p) acc_.add(runs.row(p));
         uint32_t p = first;
         do {
-            p = advance(acc_, entries, p, last, best);
+            p = advance(acc_, runs, p, last, best);
             positions.push_back(p);
             scores.push_back(acc_.score());
         } while (p <= last);

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 # Around the number of lanes of every vector, the limits of a sort, and words of bits.
+CLASS_1 = 1 << 30  # in an entry of a list
 SIZES = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 1001)
 MASK = (1 << 64) - 1
 
@@ -85,12 +86,13 @@ def two_valued(X):
 
 def partition(entries, goes_left, boundary):
     """Entries on the left and on the right, each with the boundaries since its predecessor."""
-    is_boundary, rows = entries >= boundary, entries % boundary
+    is_boundary, others = entries >= boundary, entries % boundary
+    rows = others % CLASS_1  # the bit above is the row's class
     group = np.cumsum(is_boundary)
     sides = []
     for kept in (goes_left[rows], ~goes_left[rows]):
         first = np.concatenate([[0], group[kept][:-1]])
-        sides.append(np.where(group[kept] > first, rows[kept] | boundary, rows[kept]))
+        sides.append(np.where(group[kept] > first, others[kept] | boundary, others[kept]))
     return [side.astype(np.uint32) for side in sides]
 
 
