@@ -248,7 +248,7 @@ inline void walk_block(Simd simd, const void* packed, uint32_t n_nodes, const fl
     if (BlockWalker::pays(simd, n_rows, n_cols, 1)) {
         BlockWalker walker;
         walker.read(rows, x, n_rows);
-        return walker.leaves(nodes, n_nodes, [](uint32_t, uint32_t) {}, words);
+        return walker.leaves(nodes, n_nodes, words);
     }
     walk_strided<false>(nodes, x, row_stride, col_stride, n_rows, kNothing, words);
 }

@@ -27,6 +27,7 @@ class KeyBlock {
     AlignedBuffer<int32_t> keys_;
     uint32_t n_cols_ = 0, stride_ = 0;  // stride: from column to column
     bool has_missing_ = false;
+    ptrdiff_t rows_ahead_ = 0;  // of those that are read, rows are asked for
 
 public:
     static constexpr uint32_t kGroup = 64;  // rows that are read at once, the last beyond the end
@@ -43,6 +44,9 @@ public:
         constexpr uint32_t SKEW = 80;  // columns do not begin in the same sets of a cache
         n_cols_ = static_cast<uint32_t>(rows.n_cols);
         stride_ = (n_rows + kGroup - 1) / kGroup * kGroup + SKEW;
+        // Far enough that memory keeps up, near enough that the rows stay in the L1 cache.
+        constexpr Py_ssize_t NUMBERS_AHEAD = 2560;
+        rows_ahead_ = std::max<Py_ssize_t>(kLanes, NUMBERS_AHEAD / rows.n_cols);
         int32_t* keys = keys_.reserve((2 * size_t{n_cols_} + 1) * stride_);
         Special found{_mm512_setzero_si512(), _mm512_setzero_si512()};
         for (uint32_t first = 0; first < n_rows; first += kLanes) {
@@ -91,6 +95,7 @@ private:
 #pragma GCC unroll 16
             for (uint32_t i = 0; i < kLanes; ++i) {
                 const float* row = cells + (i < n ? i : 0) * row_stride + f;
+                __builtin_prefetch(row + rows_ahead_ * row_stride);
                 block[i] = keys_of(_mm512_maskz_loadu_epi32(lanes, row), found);
             }
             transpose(block);
@@ -104,6 +109,7 @@ private:
                                      Special& found) const {
         const auto lanes = static_cast<__mmask16>(low_bits(n));
         for (uint32_t f = 0; f < n_cols_; ++f, cells += col_stride, keys += stride_) {
+            if (row_stride == 1) __builtin_prefetch(cells + rows_ahead_);
             float own[kLanes] = {};
             if (row_stride != 1)
                 for (uint32_t i = 0; i < n; ++i) own[i] = cells[i * row_stride];
