@@ -253,6 +253,22 @@ inline void walk_block(Simd simd, const void* packed, uint32_t n_nodes, const fl
     walk_strided<false>(nodes, x, row_stride, col_stride, n_rows, kNothing, words);
 }
 
+// The same, as rows walk through a single tree.
+inline void walk_questions(Simd simd, const void* packed, uint32_t n_nodes, const float* x,
+                           Py_ssize_t n_rows, Py_ssize_t n_cols, ptrdiff_t row_stride,
+                           ptrdiff_t col_stride, uint32_t* words) {
+    const WalkNode* nodes = static_cast<const WalkNode*>(packed);
+    NumberRows rows{{x, n_cols, row_stride, col_stride, some_infinite}, n_nodes, INT32_MAX, simd,
+                    nullptr};
+    std::vector<QuestionBlock> blocks;
+    if (rows.blocks_pay()) {
+        blocks = make_question_blocks(nodes);
+        rows.blocks = blocks.data();
+    }
+    NumberRows::Scratch scratch(rows);
+    rows.leaves(nodes, 0, n_rows, scratch, words);
+}
+
 // The optimal search's kernels of an instruction set; null when not compiled in.
 inline const optimal::Kernels* optimal_kernels(const std::string& simd) {
 #if FASTTREE_X86

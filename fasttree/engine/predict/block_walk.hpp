@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "engine/predict/key_block.hpp"
+#include "engine/predict/question_blocks.hpp"
 #include "engine/predict/walk.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
@@ -244,19 +245,39 @@ public:
 // Rows of a dense matrix, for a tree that asks about numbers only.
 struct NumberRows : DenseRows {
     uint32_t n_nodes;
-    Py_ssize_t n_rows;  // in all: the walk's nodes are made once
+    Py_ssize_t n_rows;  // in all: what a walk needs of the nodes is made once
     Simd simd;
+    const QuestionBlock* blocks;  // null: none
 
     struct Scratch {
         BlockWalker walker;
+        bool has_missing = false;  // a block of rows did
         explicit Scratch(const NumberRows&) {}
     };
 
+    // Whether blocks of questions are worth making.
+    bool blocks_pay() const {
+        constexpr Py_ssize_t MOST_COLUMNS = 64, ROWS_PER_NODE = 8;
+        return simd == SIMD_AVX512 && col_stride == 1 && n_cols > 0 && n_cols <= MOST_COLUMNS &&
+               n_rows >= ROWS_PER_NODE * n_nodes;
+    }
+
     WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_here, Scratch& scratch,
                       uint32_t* out) const {
+        const float* first = x + start * row_stride;
+#if FASTTREE_X86
+        if (blocks != nullptr && !scratch.has_missing) {
+            constexpr uint32_t INFINITE = 0x7f800000u;
+            const uint32_t n = static_cast<uint32_t>(n_here);
+            const uint32_t largest = walk_questions(blocks, *this, first, n, out);
+            scratch.has_missing = largest > INFINITE;
+            if (largest < INFINITE) return WalkStatus::done;
+            if (largest == INFINITE)
+                return accepted < some_infinite ? WalkStatus::refused_values : WalkStatus::done;
+        }
+#endif
         if (n_rows < n_nodes || !BlockWalker::pays(simd, n_here, n_cols, 1))
             return DenseRows::leaves(nodes, start, n_here, out);
-        const float* first = x + start * row_stride;
         if (scratch.walker.read(*this, first, n_here) > accepted) return WalkStatus::refused_values;
         scratch.walker.leaves(nodes, n_nodes, out);
         return WalkStatus::done;
