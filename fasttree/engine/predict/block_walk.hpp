@@ -251,6 +251,7 @@ struct NumberRows : DenseRows {
 
     struct Scratch {
         BlockWalker walker;
+        AlignedBuffer<float> copies;
         bool has_missing = false;  // a block of rows did
         explicit Scratch(const NumberRows&) {}
     };
@@ -258,8 +259,8 @@ struct NumberRows : DenseRows {
     // Whether blocks of questions are worth making.
     bool blocks_pay() const {
         constexpr Py_ssize_t MOST_COLUMNS = 64, ROWS_PER_NODE = 8;
-        return simd == SIMD_AVX512 && col_stride == 1 && n_cols > 0 && n_cols <= MOST_COLUMNS &&
-               n_rows >= ROWS_PER_NODE * n_nodes;
+        return simd == SIMD_AVX512 && (col_stride == 1 || row_stride == 1) && n_cols > 0 &&
+               n_cols <= MOST_COLUMNS && n_rows >= ROWS_PER_NODE * n_nodes;
     }
 
     WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_here, Scratch& scratch,
@@ -269,7 +270,7 @@ struct NumberRows : DenseRows {
         if (blocks != nullptr && !scratch.has_missing) {
             constexpr uint32_t INFINITE = 0x7f800000u;
             const uint32_t n = static_cast<uint32_t>(n_here);
-            const uint32_t largest = walk_questions(blocks, *this, first, n, out);
+            const uint32_t largest = walk_questions(blocks, *this, first, n, scratch.copies, out);
             scratch.has_missing = largest > INFINITE;
             if (largest < INFINITE) return WalkStatus::done;
             if (largest == INFINITE)

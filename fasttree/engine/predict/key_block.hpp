@@ -9,6 +9,7 @@
 #include "engine/predict/walk.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
+#include "engine/simd/transpose.hpp"
 #include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
@@ -98,7 +99,7 @@ private:
                 __builtin_prefetch(row + rows_ahead_ * row_stride);
                 block[i] = keys_of(_mm512_maskz_loadu_epi32(lanes, row), found);
             }
-            transpose(block);
+            transpose_avx512(block);
 #pragma GCC unroll 16
             for (uint32_t c = 0; c < kLanes; ++c)
                 if (c < n_here) _mm512_storeu_si512(keys + (f + c) * stride_, block[c]);
@@ -116,29 +117,6 @@ private:
             const __m512i bits = row_stride == 1 ? _mm512_maskz_loadu_epi32(lanes, cells)
                                                  : _mm512_loadu_si512(own);
             _mm512_storeu_si512(keys, keys_of(bits, found));
-        }
-    }
-    FASTTREE_AVX512 static void transpose(__m512i (&rows)[kLanes]) {
-        __m512i pairs[kLanes], fours[kLanes];
-        for (int i = 0; i < 16; i += 2) {
-            pairs[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
-            pairs[i + 1] = _mm512_unpackhi_epi32(rows[i], rows[i + 1]);
-        }
-        for (int i = 0; i < 16; i += 4) {  // columns c, c + 4, c + 8, c + 12 of four rows
-            fours[i] = _mm512_unpacklo_epi64(pairs[i], pairs[i + 2]);
-            fours[i + 1] = _mm512_unpackhi_epi64(pairs[i], pairs[i + 2]);
-            fours[i + 2] = _mm512_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
-            fours[i + 3] = _mm512_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
-        }
-        for (int c = 0; c < 4; ++c) {
-            const __m512i even_low = _mm512_shuffle_i32x4(fours[c], fours[c + 4], 0x88);
-            const __m512i odd_low = _mm512_shuffle_i32x4(fours[c], fours[c + 4], 0xdd);
-            const __m512i even_high = _mm512_shuffle_i32x4(fours[c + 8], fours[c + 12], 0x88);
-            const __m512i odd_high = _mm512_shuffle_i32x4(fours[c + 8], fours[c + 12], 0xdd);
-            rows[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
-            rows[c + 4] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
-            rows[c + 8] = _mm512_shuffle_i32x4(even_low, even_high, 0xdd);
-            rows[c + 12] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xdd);
         }
     }
 #endif

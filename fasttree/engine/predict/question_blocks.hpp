@@ -17,6 +17,8 @@
 #include "engine/predict/walk.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
+#include "engine/simd/transpose.hpp"
+#include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
 
@@ -182,8 +184,7 @@ public:
         : blocks_(blocks), x_(x), row_stride_(row_stride),
           last_lanes_(static_cast<__mmask16>(low_bits(n_cols - (kVectors - 1) * kVector))) {}
 
-    // Returns the largest bits among the rows' numbers, without the sign. No word is right if they
-    // are those of a missing value.
+    // See `walk_questions`.
     FASTTREE_AVX512 uint32_t walk(uint32_t n_rows, uint32_t* words) {
         static constexpr Paths paths;
         const __m512i questions = _mm512_load_si512(paths.questions),
@@ -202,20 +203,51 @@ public:
     }
 };
 
-// `walk` of rows whose numbers fill this many vectors.
-template <uint32_t kVectors>
-uint32_t walk_questions(const QuestionBlock* blocks, const DenseRows& rows, const float* first,
-                        uint32_t n_rows, uint32_t* words) {
-    QuestionWalk<kVectors> walk(blocks, first, rows.row_stride, static_cast<uint32_t>(rows.n_cols));
-    return walk.walk(n_rows, words);
+// Copies rows of a matrix whose columns lie one after the other; 16 more may be written.
+FASTTREE_AVX512 inline void put_side_by_side(const DenseRows& rows, const float* first,
+                                             uint32_t n_rows, float* out, uint32_t out_stride) {
+    constexpr uint32_t LANES = 16, ROWS_AHEAD = 128;
+    const uint32_t n_cols = static_cast<uint32_t>(rows.n_cols);
+    for (uint32_t i = 0; i < n_rows; i += LANES, first += LANES, out += LANES * out_stride) {
+        const auto here = static_cast<__mmask16>(low_bits(std::min(n_rows - i, LANES)));
+        for (uint32_t f = 0; f < n_cols; f += LANES) {
+            __m512i block[LANES];
+#pragma GCC unroll 16
+            for (uint32_t c = 0; c < LANES; ++c) {
+                const float* column = first + std::min(f + c, n_cols - 1) * rows.col_stride;
+                __builtin_prefetch(column + ROWS_AHEAD);
+                block[c] = _mm512_maskz_loadu_epi32(here, column);
+            }
+            transpose_avx512(block);
+#pragma GCC unroll 16
+            for (uint32_t r = 0; r < LANES; ++r)
+                _mm512_storeu_si512(out + r * out_stride + f, block[r]);
+        }
+    }
 }
+
+// The words of the leaves of rows of a matrix, whose rows or columns lie one after the other.
+// Returns the largest bits among their numbers, without the sign; no word is right if they are
+// those of a missing value. Throws std::bad_alloc.
 inline uint32_t walk_questions(const QuestionBlock* blocks, const DenseRows& rows,
-                               const float* first, uint32_t n_rows, uint32_t* words) {
-    switch ((rows.n_cols - 1) / 16) {
-        case 0: return walk_questions<1>(blocks, rows, first, n_rows, words);
-        case 1: return walk_questions<2>(blocks, rows, first, n_rows, words);
-        case 2: return walk_questions<3>(blocks, rows, first, n_rows, words);
-        default: return walk_questions<4>(blocks, rows, first, n_rows, words);
+                               const float* first, uint32_t n_rows, AlignedBuffer<float>& copies,
+                               uint32_t* words) {
+    constexpr uint32_t LANES = 16;
+    const uint32_t n_cols = static_cast<uint32_t>(rows.n_cols);
+    const uint32_t n_vectors = (n_cols - 1) / LANES + 1;
+    ptrdiff_t stride = rows.row_stride;
+    if (rows.col_stride != 1) {
+        const uint32_t width = n_vectors * LANES;
+        float* out = copies.reserve(size_t{n_rows + LANES} * width);
+        put_side_by_side(rows, first, n_rows, out, width);
+        first = out;
+        stride = width;
+    }
+    switch (n_vectors) {
+        case 1: return QuestionWalk<1>(blocks, first, stride, n_cols).walk(n_rows, words);
+        case 2: return QuestionWalk<2>(blocks, first, stride, n_cols).walk(n_rows, words);
+        case 3: return QuestionWalk<3>(blocks, first, stride, n_cols).walk(n_rows, words);
+        default: return QuestionWalk<4>(blocks, first, stride, n_cols).walk(n_rows, words);
     }
 }
 #endif
