@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from reference.kernels import leaf_words, random_floats, random_packed_tree
 
 
-@pytest.mark.parametrize("n", [1, 200, 256, 257, 320, 1000, 4096])
+@pytest.mark.parametrize("n", [1, 200, 256, 257, 320, 1000, 8192])
 def test_rows_reach_their_leaves(kernels, simd, n):
     for seed in range(12):
         rng = np.random.default_rng(1000 * n + seed)

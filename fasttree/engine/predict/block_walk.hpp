@@ -213,7 +213,7 @@ class BlockWalker {
     uint32_t stride_ = 0, second_ = 0;   // of the block when they were made
 
 public:
-    static constexpr Py_ssize_t kMaxRows = 4096;
+    static constexpr Py_ssize_t kMaxRows = 8192;
 
     static bool pays(Simd simd, Py_ssize_t n_rows, Py_ssize_t n_cols, size_t n_trees) {
         return simd == SIMD_AVX512 && n_rows >= kLeastRows && n_rows <= kMaxRows && n_cols > 0 &&
