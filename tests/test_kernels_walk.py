@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from reference.kernels import leaf_words, random_floats, random_packed_tree
 
 
-@pytest.mark.parametrize("n", [1, 200, 256, 257, 320, 1000, 4096])
+@pytest.mark.parametrize("n", [1, 200, 256, 257, 320, 1000, 8192])
 def test_rows_reach_their_leaves(kernels, simd, n):
     for seed in range(12):
         rng = np.random.default_rng(1000 * n + seed)
@@ -21,3 +21,15 @@ def test_rows_reach_their_leaves(kernels, simd, n):
             X[np.isnan(X)] = 0
         X = X.copy(order=rng.choice(["C", "F"]))[:: rng.choice([-1, 1])]
         assert_array_equal(kernels.arrays.walk_block(simd, nodes, X), leaf_words(nodes, X))
+
+
+@pytest.mark.parametrize("n_features", [1, 16, 17, 32, 33, 48, 49, 64, 65])
+def test_rows_reach_their_leaves_in_blocks_of_questions(kernels, simd, n_features):
+    for seed in range(20):
+        rng = np.random.default_rng(1000 * n_features + seed)
+        nodes = random_packed_tree(rng, rng.choice([0, 1, 14, 15, 16, 100, 400]), n_features)
+        X = random_floats(rng, rng.integers(1, 1000) * n_features).reshape(-1, n_features)
+        if rng.random() < 0.7:
+            X[np.isnan(X)] = 0
+        X = X.copy(order=rng.choice(["C", "C", "F"]))[:: rng.choice([-1, 1])]
+        assert_array_equal(kernels.arrays.walk_questions(simd, nodes, X), leaf_words(nodes, X))

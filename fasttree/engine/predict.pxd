@@ -73,11 +73,20 @@ cdef extern from "engine/predict/walk.hpp" namespace "fasttree" nogil:
     ) except +
 
 
+cdef extern from "engine/predict/question_blocks.hpp" namespace "fasttree" nogil:
+    cdef cppclass QuestionBlock:
+        pass
+
+    vector[QuestionBlock] make_question_blocks(const WalkNode*) except +
+
+
 cdef extern from "engine/predict/block_walk.hpp" namespace "fasttree" nogil:
     cdef cppclass NumberRows(DenseRows):
         uint32_t n_nodes
         intp_t n_rows
         Simd simd
+        const QuestionBlock* blocks
+        bint blocks_pay()
 
 
 cdef extern from "engine/predict/walk_categories.hpp" namespace "fasttree" nogil:

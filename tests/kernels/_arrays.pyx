@@ -139,6 +139,9 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     void c_walk_block "fasttree::tests::walk_block"(
         Simd simd, const void* packed, uint32_t n_nodes, const float* x, Py_ssize_t n_rows,
         Py_ssize_t n_cols, ptrdiff_t row_stride, ptrdiff_t col_stride, uint32_t* words) except +
+    void c_walk_questions "fasttree::tests::walk_questions"(
+        Simd simd, const void* packed, uint32_t n_nodes, const float* x, Py_ssize_t n_rows,
+        Py_ssize_t n_cols, ptrdiff_t row_stride, ptrdiff_t col_stride, uint32_t* words) except +
     cdef cppclass ListedColumn:
         uint32_t feature, begin, n, max_class_count
     cdef cppclass ListDivider:
@@ -503,6 +506,15 @@ def walk_block(Simd simd, nodes, const float[:, :] X):
     cdef uint32_t[::1] words = np.empty(X.shape[0] + 1, np.uint32)
     c_walk_block(simd, &packed[0], len(nodes), &X[0, 0], X.shape[0], X.shape[1],
                  X.strides[0] // 4, X.strides[1] // 4, &words[0])
+    return np.asarray(words)[:-1]
+
+
+def walk_questions(Simd simd, nodes, const float[:, :] X):
+    """The same, as in a single tree."""
+    cdef const uint8_t[::1] packed = nodes.view(np.uint8)
+    cdef uint32_t[::1] words = np.empty(X.shape[0] + 1, np.uint32)
+    c_walk_questions(simd, &packed[0], len(nodes), &X[0, 0], X.shape[0], X.shape[1],
+                     X.strides[0] // 4, X.strides[1] // 4, &words[0])
     return np.asarray(words)[:-1]
 
 

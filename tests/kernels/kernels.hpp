@@ -248,9 +248,25 @@ inline void walk_block(Simd simd, const void* packed, uint32_t n_nodes, const fl
     if (BlockWalker::pays(simd, n_rows, n_cols, 1)) {
         BlockWalker walker;
         walker.read(rows, x, n_rows);
-        return walker.leaves(nodes, n_nodes, [](uint32_t, uint32_t) {}, words);
+        return walker.leaves(nodes, n_nodes, words);
     }
     walk_strided<false>(nodes, x, row_stride, col_stride, n_rows, kNothing, words);
+}
+
+// The same, as rows walk through a single tree.
+inline void walk_questions(Simd simd, const void* packed, uint32_t n_nodes, const float* x,
+                           Py_ssize_t n_rows, Py_ssize_t n_cols, ptrdiff_t row_stride,
+                           ptrdiff_t col_stride, uint32_t* words) {
+    const WalkNode* nodes = static_cast<const WalkNode*>(packed);
+    NumberRows rows{{x, n_cols, row_stride, col_stride, some_infinite}, n_nodes, INT32_MAX, simd,
+                    nullptr};
+    std::vector<QuestionBlock> blocks;
+    if (rows.blocks_pay()) {
+        blocks = make_question_blocks(nodes);
+        rows.blocks = blocks.data();
+    }
+    NumberRows::Scratch scratch(rows);
+    rows.leaves(nodes, 0, n_rows, scratch, words);
 }
 
 // The optimal search's kernels of an instruction set; null when not compiled in.

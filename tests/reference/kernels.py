@@ -132,7 +132,7 @@ def random_packed_tree(rng, n_inner, n_features):
     n_nodes = 2 * n_inner + 1
     nodes = np.zeros(n_nodes, [("threshold", "f4"), ("feature", "i4"), ("child", "u4")])
     nodes["feature"] = -1
-    nodes["child"] = rng.integers(0, 1 << 32, n_nodes, dtype=np.uint32)
+    nodes["child"] = rng.integers(0, 1 << 31, n_nodes, dtype=np.uint32)
     leaves = [0]
     for pair in range(1, n_nodes, 2):
         near = min(len(leaves), int(rng.choice([1, 4, 64])))  # the fewer, the deeper

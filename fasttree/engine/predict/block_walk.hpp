@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "engine/predict/key_block.hpp"
+#include "engine/predict/question_blocks.hpp"
 #include "engine/predict/walk.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
@@ -183,16 +184,13 @@ class RowsUnderway {
     }
 
 public:
-    // words[n_rows] is written to as well. `fetch` asks for some rows of the next block.
-    template <class Fetch>
+    // words[n_rows] is written to as well.
     FASTTREE_AVX512 void walk(const StepNode* nodes, uint32_t n_nodes, const int32_t* keys,
-                              uint32_t n_rows, const Fetch& fetch, uint32_t* words) {
+                              uint32_t n_rows, uint32_t* words) {
         const TopQuestions top(nodes);
         for (uint32_t next = 0; next < n_rows || n_ > 0;) {
-            for (; next < n_rows && n_ <= kMost - kGroup; next += kGroup) {
-                fetch(next, kGroup);
+            for (; next < n_rows && n_ <= kMost - kGroup; next += kGroup)
                 enter(top, keys, next, n_rows, words);
-            }
             // Free places step, too: a row behind the others stays at a leaf, the last node.
             for (uint32_t k = n_; k % kSideBySide != 0; ++k) {
                 rows_[k] = n_rows;
@@ -215,7 +213,7 @@ class BlockWalker {
     uint32_t stride_ = 0, second_ = 0;   // of the block when they were made
 
 public:
-    static constexpr Py_ssize_t kMaxRows = 4096;
+    static constexpr Py_ssize_t kMaxRows = 8192;
 
     static bool pays(Simd simd, Py_ssize_t n_rows, Py_ssize_t n_cols, size_t n_trees) {
         return simd == SIMD_AVX512 && n_rows >= kLeastRows && n_rows <= kMaxRows && n_cols > 0 &&
@@ -231,8 +229,7 @@ public:
 #endif
     }
     // The words of the rows' leaves; writes one more. Throws std::bad_alloc.
-    template <class Fetch>
-    void leaves(const WalkNode* packed, uint32_t n_nodes, const Fetch& fetch, uint32_t* words) {
+    void leaves(const WalkNode* packed, uint32_t n_nodes, uint32_t* words) {
 #if FASTTREE_X86
         if (packed != packed_ || block_.stride() != stride_ || block_.second() != second_) {
             make_step_nodes(packed, n_nodes, block_, nodes_.reserve(n_nodes + 1));
@@ -240,7 +237,7 @@ public:
             stride_ = block_.stride();
             second_ = block_.second();
         }
-        RowsUnderway().walk(nodes_.get(), n_nodes, block_.keys(), n_rows_, fetch, words);
+        RowsUnderway().walk(nodes_.get(), n_nodes, block_.keys(), n_rows_, words);
 #endif
     }
 };
@@ -248,33 +245,42 @@ public:
 // Rows of a dense matrix, for a tree that asks about numbers only.
 struct NumberRows : DenseRows {
     uint32_t n_nodes;
-    Py_ssize_t n_rows;  // in all: the walk's nodes are made once
+    Py_ssize_t n_rows;  // in all: what a walk needs of the nodes is made once
     Simd simd;
+    const QuestionBlock* blocks;  // null: none
 
     struct Scratch {
         BlockWalker walker;
+        AlignedBuffer<float> copies;
+        bool has_missing = false;  // a block of rows did
         explicit Scratch(const NumberRows&) {}
     };
 
-    // Asks for n rows that will be read soon, unless they lie one after the other anyway.
-    FASTTREE_INLINE void fetch(const float* first, uint32_t n) const {
-        if (row_stride != 1) return;
-        for (Py_ssize_t f = 0; f < n_cols; ++f)
-            for (uint32_t i = 0; i < n; i += kCacheLine / sizeof(float))
-                __builtin_prefetch(first + f * col_stride + i, 0, kIntoL2);
+    // Whether blocks of questions are worth making.
+    bool blocks_pay() const {
+        constexpr Py_ssize_t MOST_COLUMNS = 64, ROWS_PER_NODE = 8;
+        return simd == SIMD_AVX512 && (col_stride == 1 || row_stride == 1) && n_cols > 0 &&
+               n_cols <= MOST_COLUMNS && n_rows >= ROWS_PER_NODE * n_nodes;
     }
 
     WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_here, Scratch& scratch,
                       uint32_t* out) const {
+        const float* first = x + start * row_stride;
+#if FASTTREE_X86
+        if (blocks != nullptr && !scratch.has_missing) {
+            constexpr uint32_t INFINITE = 0x7f800000u;
+            const uint32_t n = static_cast<uint32_t>(n_here);
+            const uint32_t largest = walk_questions(blocks, *this, first, n, scratch.copies, out);
+            scratch.has_missing = largest > INFINITE;
+            if (largest < INFINITE) return WalkStatus::done;
+            if (largest == INFINITE)
+                return accepted < some_infinite ? WalkStatus::refused_values : WalkStatus::done;
+        }
+#endif
         if (n_rows < n_nodes || !BlockWalker::pays(simd, n_here, n_cols, 1))
             return DenseRows::leaves(nodes, start, n_here, out);
-        const float* first = x + start * row_stride;
         if (scratch.walker.read(*this, first, n_here) > accepted) return WalkStatus::refused_values;
-        const float* next = first + n_here * row_stride;
-        const auto fetch_next = [this, next](uint32_t row, uint32_t n) FASTTREE_INLINE {
-            fetch(next + row * row_stride, n);
-        };
-        scratch.walker.leaves(nodes, n_nodes, fetch_next, out);
+        scratch.walker.leaves(nodes, n_nodes, out);
         return WalkStatus::done;
     }
 };

@@ -179,7 +179,7 @@ inline void add_block(const PackedForest& forest, const DenseRows& rows, const u
             const int64_t n_nodes = forest.n_nodes(tree);
             if (pays && forest.sides[tree] == nullptr && n_nodes <= kMostNodesPerRow * n)
                 walker.leaves(forest.nodes + forest.roots[tree], static_cast<uint32_t>(n_nodes),
-                              [](uint32_t, uint32_t) {}, leaves);
+                              leaves);
             else
                 forest.leaves(tree, rows, x, n, leaves);
             forest.add_records(leaves, places, n, sums);

@@ -9,6 +9,7 @@
 #include "engine/predict/walk.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
+#include "engine/simd/transpose.hpp"
 #include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
@@ -27,6 +28,7 @@ class KeyBlock {
     AlignedBuffer<int32_t> keys_;
     uint32_t n_cols_ = 0, stride_ = 0;  // stride: from column to column
     bool has_missing_ = false;
+    ptrdiff_t rows_ahead_ = 0;  // of those that are read, rows are asked for
 
 public:
     static constexpr uint32_t kGroup = 64;  // rows that are read at once, the last beyond the end
@@ -43,6 +45,9 @@ public:
         constexpr uint32_t SKEW = 80;  // columns do not begin in the same sets of a cache
         n_cols_ = static_cast<uint32_t>(rows.n_cols);
         stride_ = (n_rows + kGroup - 1) / kGroup * kGroup + SKEW;
+        // Far enough that memory keeps up, near enough that the rows stay in the L1 cache.
+        constexpr Py_ssize_t NUMBERS_AHEAD = 2560;
+        rows_ahead_ = std::max<Py_ssize_t>(kLanes, NUMBERS_AHEAD / rows.n_cols);
         int32_t* keys = keys_.reserve((2 * size_t{n_cols_} + 1) * stride_);
         Special found{_mm512_setzero_si512(), _mm512_setzero_si512()};
         for (uint32_t first = 0; first < n_rows; first += kLanes) {
@@ -91,9 +96,10 @@ private:
 #pragma GCC unroll 16
             for (uint32_t i = 0; i < kLanes; ++i) {
                 const float* row = cells + (i < n ? i : 0) * row_stride + f;
+                __builtin_prefetch(row + rows_ahead_ * row_stride);
                 block[i] = keys_of(_mm512_maskz_loadu_epi32(lanes, row), found);
             }
-            transpose(block);
+            transpose_avx512(block);
 #pragma GCC unroll 16
             for (uint32_t c = 0; c < kLanes; ++c)
                 if (c < n_here) _mm512_storeu_si512(keys + (f + c) * stride_, block[c]);
@@ -104,35 +110,13 @@ private:
                                      Special& found) const {
         const auto lanes = static_cast<__mmask16>(low_bits(n));
         for (uint32_t f = 0; f < n_cols_; ++f, cells += col_stride, keys += stride_) {
+            if (row_stride == 1) __builtin_prefetch(cells + rows_ahead_);
             float own[kLanes] = {};
             if (row_stride != 1)
                 for (uint32_t i = 0; i < n; ++i) own[i] = cells[i * row_stride];
             const __m512i bits = row_stride == 1 ? _mm512_maskz_loadu_epi32(lanes, cells)
                                                  : _mm512_loadu_si512(own);
             _mm512_storeu_si512(keys, keys_of(bits, found));
-        }
-    }
-    FASTTREE_AVX512 static void transpose(__m512i (&rows)[kLanes]) {
-        __m512i pairs[kLanes], fours[kLanes];
-        for (int i = 0; i < 16; i += 2) {
-            pairs[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
-            pairs[i + 1] = _mm512_unpackhi_epi32(rows[i], rows[i + 1]);
-        }
-        for (int i = 0; i < 16; i += 4) {  // columns c, c + 4, c + 8, c + 12 of four rows
-            fours[i] = _mm512_unpacklo_epi64(pairs[i], pairs[i + 2]);
-            fours[i + 1] = _mm512_unpackhi_epi64(pairs[i], pairs[i + 2]);
-            fours[i + 2] = _mm512_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
-            fours[i + 3] = _mm512_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
-        }
-        for (int c = 0; c < 4; ++c) {
-            const __m512i even_low = _mm512_shuffle_i32x4(fours[c], fours[c + 4], 0x88);
-            const __m512i odd_low = _mm512_shuffle_i32x4(fours[c], fours[c + 4], 0xdd);
-            const __m512i even_high = _mm512_shuffle_i32x4(fours[c + 8], fours[c + 12], 0x88);
-            const __m512i odd_high = _mm512_shuffle_i32x4(fours[c + 8], fours[c + 12], 0xdd);
-            rows[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
-            rows[c + 4] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
-            rows[c + 8] = _mm512_shuffle_i32x4(even_low, even_high, 0xdd);
-            rows[c + 12] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xdd);
         }
     }
 #endif

@@ -18,8 +18,8 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
 from fasttree.engine.predict cimport (
-    CategoryRows, NodeError, NumberRows, SparseRows, WalkStatus, check_nodes, name_slots,
-    pack_nodes, walk_rows,
+    CategoryRows, NodeError, NumberRows, QuestionBlock, SparseRows, WalkStatus, check_nodes,
+    make_question_blocks, name_slots, pack_nodes, walk_rows,
 )
 from fasttree.engine.simd cimport SIMD_PORTABLE, best_simd
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
@@ -175,6 +175,7 @@ cdef class Walker:
     cdef bint walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out, int n_threads,
                          int accepted) except -1:
         cdef CategoryRows rows
+        cdef vector[QuestionBlock] blocks
         rows.sides = self.category_sides.get()
         rows.x = &X[0, 0] if X.shape[1] else NULL
         rows.n_cols = X.shape[1]
@@ -184,6 +185,10 @@ cdef class Walker:
         rows.n_nodes = <uint32_t> self.node_count
         rows.n_rows = X.shape[0]
         rows.simd = SIMD_PORTABLE if get_config()["simd"] == "portable" else best_simd()
+        rows.blocks = NULL
+        if rows.sides == NULL and rows.blocks_pay():
+            blocks = make_question_blocks(self.nodes.data())
+            rows.blocks = blocks.data()
         cdef WalkStatus status
         cdef intp_t start, end, step
         n_threads = self.worthwhile_threads(X.shape[0], n_threads)
