@@ -86,7 +86,7 @@ cdef extern from "engine/predict/block_walk.hpp" namespace "fasttree" nogil:
         intp_t n_rows
         Simd simd
         const QuestionBlock* blocks
-        bint blocks_pay()
+        bint blocks_pay() noexcept
 
 
 cdef extern from "engine/predict/walk_categories.hpp" namespace "fasttree" nogil:
