@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
 import fasttree
+from fasttree.tree import DecisionTreeClassifier
 from fasttree.tree._tree import NODE_DTYPE, Tree
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 
@@ -176,12 +178,17 @@ def test_float32_thresholds_are_exact(threshold, values, missing_left):
 @pytest.mark.skipif(
     not (sys.platform == "linux" and platform.machine() == "x86_64"), reason="knows glibc's fenv_t"
 )
-def test_denormals_count_even_if_the_process_flushes_them():
+@pytest.mark.parametrize("n_times", [1, 100])
+@pytest.mark.parametrize(
+    ("threshold", "expected"), [(0.0, [1, 1, 2, 1, 2]), (1.5e-40, [1, 1, 1, 1, 2])]
+)
+def test_denormals_count_even_if_the_process_flushes_them(threshold, expected, n_times):
     """Libraries compiled with -ffast-math leave the CPU in this mode."""
     nodes = np.zeros(3, dtype=NODE_DTYPE)
     nodes["left_child"], nodes["right_child"] = [1, -1, -1], [2, -1, -1]
     nodes["feature"] = [0, -2, -2]
-    x = np.array([[0.0], [-0.0], [1e-40], [-1e-40], [1.0]], dtype=np.float32)
+    nodes["threshold"][0] = threshold
+    x = np.array([[0.0], [-0.0], [1e-40], [-1e-40], [2e-40]] * n_times, dtype=np.float32)
     libm = ctypes.CDLL(ctypes.util.find_library("m"))
     environment = (ctypes.c_uint32 * 8)()
     libm.fegetenv(environment)
@@ -196,7 +203,7 @@ def test_denormals_count_even_if_the_process_flushes_them():
             leaves = tree.apply(x)
         finally:
             libm.fesetenv(environment)
-        assert_array_equal(leaves, [1, 1, 2, 1, 2])
+        assert_array_equal(leaves, expected * n_times)
 
 
 # ---- tables
@@ -418,6 +425,32 @@ def test_value_kind(layout, n_threads, shape):
 
 def test_value_kind_of_nothing():
     assert value_kind(np.empty((0, 3), dtype=np.float32)) == ALL_FINITE
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("n_features", [2, 70])
+def test_what_a_tree_refuses_among_many_rows(layout, n_features):
+    X = random_rows(np.random.default_rng(0), 5000, n_features)
+    X = np.where(np.isfinite(X), X, 0).astype(np.float32)
+    y = X[:, 0] > 0
+    holed = X.copy()
+    holed[::7] = np.nan
+    for fitted_on, special, refused in [
+        (X, np.nan, None),
+        (X, np.inf, "infinity"),
+        (holed, np.nan, None),
+        (holed, -np.inf, "infinity"),
+    ]:
+        tree = DecisionTreeClassifier(max_depth=2).fit(fitted_on, y)
+        some = X.copy()
+        some[4321, -1] = special
+        for simd in ("auto", "portable"):
+            with (
+                fasttree.config_context(simd=simd),
+                pytest.raises(ValueError, match=refused) if refused else nullcontext(),
+            ):
+                leaves = tree.apply(LAYOUTS[layout](some))
+                assert_array_equal(leaves, naive_apply(tree.tree_, some))
 
 
 # ---- Ctrl-C

@@ -126,6 +126,7 @@ inline NodeError check_nodes(const NodeRecord* nodes, Py_ssize_t n_nodes, Py_ssi
 
 // Pack checked nodes, left subtrees first, so that a walk to the left stays in its cache line.
 inline std::vector<WalkNode> pack_nodes(const NodeRecord* nodes, Py_ssize_t n_nodes) {
+    const DenormalsKept guard;
     std::vector<WalkNode> packed(static_cast<size_t>(n_nodes));
     std::vector<std::pair<Py_ssize_t, uint32_t>> stack{{0, 0}};  // node id, packed index
     uint32_t next_pair = 1;
