@@ -273,8 +273,11 @@ def repeat_a_row(arguments):
     entries[5] = entries[4]
 
 
-def flip_a_boundary(arguments):
-    arguments[3][AUTO]["lists"][0][7] ^= np.uint32(1 << 31)
+def flip_bit(bit):
+    def change(arguments):
+        arguments[3][AUTO]["lists"][0][7] ^= np.uint32(1 << bit)
+
+    return change
 
 
 def argument(at, value):
@@ -337,7 +340,8 @@ CHANGES = {
     "a list out of order": exchange(0, 399),
     "neighbours exchanged": exchange(10, 11),
     "a row listed twice": repeat_a_row,
-    "a boundary flipped": flip_a_boundary,
+    "a boundary flipped": flip_bit(31),
+    "an entry with a class": flip_bit(30),
     "a shorter list": replace("lists", lambda lists: [lists[0][:-1], *lists[1:]]),
     "a list less": replace("lists", lambda lists: lists[:-1]),
     "no lists": replace("lists", lambda _: None),

@@ -111,8 +111,8 @@ bool has_codes_of_cells(DenseColumns& data, uint32_t feature, const Code* codes,
     return true;
 }
 
-// Whether a list of all rows is one at [begin, end): values ascend, of equal ones the rows, and
-// entries say where values differ. So no row is listed twice.
+// Whether a list of all rows is one at [begin, end): values ascend, of equal ones the rows, so that
+// no row is listed twice; entries say where values differ, and hold no classes.
 inline bool is_in_order(DenseColumns& data, uint32_t feature, size_t begin, size_t end) {
     Column& col = data.columns[feature];
     const auto key = [&](uint32_t row) {
@@ -122,7 +122,7 @@ inline bool is_in_order(DenseColumns& data, uint32_t feature, size_t begin, size
     uint32_t key_before = key(row_before);
     for (size_t i = begin; i < end; ++i) {
         const uint32_t row = col.list[i] & ROW;
-        if (row >= data.n_rows) return false;
+        if (row >= data.n_rows || (col.list[i] & CLASS_1)) return false;
         const uint32_t key_here = key(row);
         const bool differs = i > 0 && key_here != key_before;
         if (differs != ((col.list[i] & BOUNDARY) != 0)) return false;
