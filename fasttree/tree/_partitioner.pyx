@@ -51,6 +51,8 @@ cdef class DensePartitioner(Partitioner):
     cdef int put_classes(self, const uint32_t* class_bits) except -1:
         cdef DenseSample* sample = self.sample.get()
         cdef int f
+        if not self.options.with_lists:
+            return 0
         for f in prange(<int> self.n_features, nogil=True, num_threads=self.options.n_threads,
                         schedule="dynamic"):
             sample.put_classes(f, class_bits)

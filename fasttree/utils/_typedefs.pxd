@@ -1,6 +1,6 @@
 """Fixed-width types of every compiled module.
 
-Rows are `uint32_t` inside the engine (a fit holds fewer than 2**31 rows), Python-visible
+Rows are `uint32_t` inside the engine (a fit holds fewer than 2**30 rows), Python-visible
 indices are `intp_t` as in scikit-learn, statistics are `int64_t` (integer sums are
 associative, so neither threads nor search strategy can change a tree).
 """

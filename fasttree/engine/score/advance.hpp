@@ -92,15 +92,10 @@ FASTTREE_AVX512 inline uint64_t class_bits_of(const Classes& classes, uint32_t p
 FASTTREE_AVX512 inline bool may_beat_among(const BinaryGini<UnitWeights>& acc, uint32_t n,
                                            uint32_t ones, double bar) {
     const double l0 = to_double(acc.left), n0 = to_double(acc.w_left), l1 = l0 + ones;
-    const double w = to_double(acc.w_total);
     const __m256d l = _mm256_setr_pd(l0, l0, l1, l1);
     const __m256d n_left = _mm256_setr_pd(n0, n0 + (n - ones), n0 + ones, n0 + n);
-    const __m256d total = _mm256_set1_pd(w);
-    const __m256d d = _mm256_sub_pd(_mm256_mul_pd(l, total),
-                                    _mm256_mul_pd(_mm256_set1_pd(to_double(acc.total)), n_left));
-    const __m256d den = _mm256_mul_pd(n_left, _mm256_sub_pd(total, n_left));
-    return _mm256_cmp_pd_mask(_mm256_mul_pd(d, d), _mm256_mul_pd(_mm256_set1_pd(bar), den),
-                              _CMP_GT_OQ) != 0;
+    return beating(_mm512_broadcast_f64x4(l), _mm512_broadcast_f64x4(n_left),
+                   to_double(acc.w_total), to_double(acc.total), bar) != 0;
 }
 
 // Two classes: the classes of the rows are bits, their prefix sums population counts. A bound
