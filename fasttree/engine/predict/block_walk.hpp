@@ -268,12 +268,12 @@ struct NumberRows : DenseRows {
         const float* first = x + start * row_stride;
 #if FASTTREE_X86
         if (blocks != nullptr && !scratch.has_missing) {
-            constexpr uint32_t INFINITE = 0x7f800000u;
+            constexpr uint32_t INFINITY_BITS = 0x7f800000u;
             const uint32_t n = static_cast<uint32_t>(n_here);
             const uint32_t largest = walk_questions(blocks, *this, first, n, scratch.copies, out);
-            scratch.has_missing = largest > INFINITE;
-            if (largest < INFINITE) return WalkStatus::done;
-            if (largest == INFINITE)
+            scratch.has_missing = largest > INFINITY_BITS;
+            if (largest < INFINITY_BITS) return WalkStatus::done;
+            if (largest == INFINITY_BITS)
                 return accepted < some_infinite ? WalkStatus::refused_values : WalkStatus::done;
         }
 #endif
