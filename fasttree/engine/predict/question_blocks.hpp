@@ -74,11 +74,12 @@ inline std::vector<QuestionBlock> make_question_blocks(const WalkNode* nodes) {
 }
 
 #if FASTTREE_X86
+constexpr ptrdiff_t kRowsAhead = 128;  // of those that are read, rows are asked for
+
 // Rows on their way through the blocks of a tree; a row's numbers fill up to kVectors vectors.
 template <uint32_t kVectors>
 class QuestionWalk {
     static constexpr uint32_t kVector = 16, kMost = 128;  // rows that stay in the L1 cache
-    static constexpr ptrdiff_t kRowsAhead = 128;          // are asked for
     const QuestionBlock* const blocks_;
     const float* const x_;
     const ptrdiff_t row_stride_;
@@ -207,7 +208,7 @@ public:
 // Copies rows of a matrix whose columns lie one after the other; 16 more may be written.
 FASTTREE_AVX512 inline void put_side_by_side(const DenseRows& rows, const float* first,
                                              uint32_t n_rows, float* out, uint32_t out_stride) {
-    constexpr uint32_t LANES = 16, ROWS_AHEAD = 128;
+    constexpr uint32_t LANES = 16;
     const uint32_t n_cols = static_cast<uint32_t>(rows.n_cols);
     for (uint32_t i = 0; i < n_rows; i += LANES, first += LANES, out += LANES * out_stride) {
         const auto here = static_cast<__mmask16>(low_bits(std::min(n_rows - i, LANES)));
@@ -216,7 +217,7 @@ FASTTREE_AVX512 inline void put_side_by_side(const DenseRows& rows, const float*
 #pragma GCC unroll 16
             for (uint32_t c = 0; c < LANES; ++c) {
                 const float* column = first + std::min(f + c, n_cols - 1) * rows.col_stride;
-                __builtin_prefetch(column + ROWS_AHEAD);
+                __builtin_prefetch(column + kRowsAhead);
                 block[c] = _mm512_maskz_loadu_epi32(here, column);
             }
             transpose_avx512(block);
