@@ -23,6 +23,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     float outer_value(uint32_t key)
     float category_cell(uint32_t code)
     uint32_t c_MISSING_KEY "fasttree::MISSING_KEY"
+    uint32_t c_FIRST_CATEGORY_KEY "fasttree::FIRST_CATEGORY_KEY"
     cbool c_insertion_sort "fasttree::insertion_sort"(uint64_t* items, size_t n, size_t budget)
     uint64_t* c_sort_by_key "fasttree::sort_by_key"(
         Simd simd, uint64_t* items, uint64_t* scratch, size_t n)
@@ -124,6 +125,13 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     int64_t c_sum_side "fasttree::sum_side"(
         Simd simd, const int64_t* items, uint32_t n, const uint64_t* left)
     uint32_t c_KEY_PADDING "fasttree::KEY_PADDING"
+    uint32_t c_BUCKET_SAMPLE "fasttree::BUCKET_SAMPLE"
+    uint32_t c_bucket_sample_row "fasttree::bucket_sample_row"(uint32_t i, uint32_t n)
+    cdef cppclass Buckets:
+        Buckets(const uint32_t* keys, uint32_t n)
+        uint32_t n()
+        const uint32_t* last_keys()
+        void find(Simd simd, const uint32_t* keys, uint32_t n, uint8_t* out)
     uint32_t c_KEY_SHIFT "fasttree::KEY_SHIFT"
     cdef cppclass NodeStats:
         double weight, impurity
@@ -236,8 +244,10 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
 PORTABLE, AVX512 = SIMD_PORTABLE, SIMD_AVX512
 HAS_AVX512 = best_simd() == SIMD_AVX512
 MISSING_KEY, BOUNDARY = c_MISSING_KEY, c_BOUNDARY
+FIRST_CATEGORY_KEY = c_FIRST_CATEGORY_KEY
 RAW, COUNTED, WIDE, KEYED = c_RAW, c_COUNTED, c_WIDE, c_KEYED
 KEY_PADDING, KEY_SHIFT = c_KEY_PADDING, c_KEY_SHIFT
+BUCKET_SAMPLE = c_BUCKET_SAMPLE
 FAST_LOG_ERROR = c_FAST_LOG_ERROR
 GUARD = 0xdeadbeef  # behind an array: found changed if a kernel writes there
 
@@ -280,6 +290,25 @@ def category_cells(codes):
 
 def n_interleaving_steps(uint32_t n_rows, uint32_t n_features, int storage):
     return c_n_interleaving_steps(n_rows, n_features, storage)
+
+
+def find_buckets(Simd simd, const uint32_t[::1] sample, const uint32_t[::1] keys):
+    """(largest key of each bucket of a sorted sample, buckets of keys)."""
+    cdef Buckets* buckets = new Buckets(&sample[0], len(sample))
+    cdef uint32_t n = len(keys), n_buckets = buckets.n(), i
+    cdef uint8_t[::1] out = np.append(np.zeros(n, np.uint8), np.uint8(9))
+    try:
+        buckets.find(simd, &keys[0], n, &out[0])
+        last_keys = np.array([buckets.last_keys()[i] for i in range(n_buckets)], np.uint32)
+    finally:
+        del buckets
+    assert out[n] == 9
+    return last_keys, np.asarray(out[:n])
+
+
+def bucket_sample_rows(uint32_t n):
+    cdef uint32_t i
+    return np.array([c_bucket_sample_row(i, n) for i in range(min(n, c_BUCKET_SAMPLE))])
 
 
 def insertion_sort(uint64_t[::1] items, size_t budget):

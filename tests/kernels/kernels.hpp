@@ -9,6 +9,7 @@
 
 #include "engine/columns/bit_columns.hpp"
 #include "engine/columns/bit_matrix.hpp"
+#include "engine/columns/buckets.hpp"
 #include "engine/columns/dense.hpp"
 #include "engine/columns/distinct_texts.hpp"
 #include "engine/columns/few_values.hpp"
