@@ -9,9 +9,9 @@ from reference.kernels import SPECIAL_FLOATS, chi_square_of_uniform, random_floa
 # ---- steps
 
 
-def test_codes_and_keys_of_many_columns_are_interleaved_in_steps(kernels):
+def test_codes_and_buckets_of_many_columns_are_interleaved_in_steps(kernels):
     arrays = kernels.arrays
-    for storage in (arrays.COUNTED, arrays.WIDE, arrays.KEYED):
+    for storage in (arrays.COUNTED, arrays.WIDE, arrays.BUCKETED):
         assert arrays.n_interleaving_steps(1_000, 100, storage) == 1
         assert arrays.n_interleaving_steps(10_000, 2_000, storage) == 6
     assert arrays.n_interleaving_steps(10_000, 2_000, arrays.RAW) == 1
@@ -21,15 +21,18 @@ def test_codes_and_keys_of_many_columns_are_interleaved_in_steps(kernels):
 
 
 def limits_of(sample):
-    """The largest key of each bucket: a bucket takes values as long as it has not more than its
-    share of the rows."""
+    """The largest key of each bucket: a bucket takes values until it has its share of the rows that
+    the buckets before have left."""
     values, counts = np.unique(sample, return_counts=True)
-    most, held, limits = len(sample) // 128 + 1, 0, []
+    n_left, held, limits = len(sample), 0, []
+    most = n_left // 255 + 1
     for i, count in enumerate(counts):
-        if held > 0 and held + count > most:
+        if held > 0 and held + count > most and len(limits) < 254:
             limits.append(values[i - 1])
             held = 0
+            most = n_left // (255 - len(limits)) + 1
         held += count
+        n_left -= count
     return limits
 
 
@@ -49,7 +52,7 @@ def test_buckets(kernels, simd, n, n_values):
         last_keys, buckets = arrays.find_buckets(simd, sample, np.append(keys, others))
         limits = limits_of(sample[sample < others[0]])
         assert_array_equal(last_keys, [*limits, others[0] - 1])
-        assert len(last_keys) < 256
+        assert len(last_keys) <= 255
         is_number = np.append(keys, others) < others[0]
         assert_array_equal(buckets[is_number], np.searchsorted(last_keys, keys[is_number[:-2]]))
         assert (buckets[~is_number] == 255).all()

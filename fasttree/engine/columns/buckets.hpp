@@ -38,15 +38,14 @@ public:
     // From the keys of a sample, ascending.
     Buckets(const uint32_t* keys, uint32_t n) {
         while (n > 0 && keys[n - 1] >= FIRST_CATEGORY_KEY) --n;
-        const uint32_t most = n / (MAX_BUCKETS / 2) + 1;
-        uint32_t n_in_bucket = 0;
-        // Two neighbouring buckets hold more than `most` rows, hence there are few enough.
+        uint32_t n_in_bucket = 0, most = n / OTHERS + 1;
         for (uint32_t i = 0, end; i < n; i = end) {
             end = i + 1;
             while (end < n && keys[end] == keys[i]) ++end;
-            if (n_in_bucket > 0 && n_in_bucket + (end - i) > most) {
+            if (n_in_bucket > 0 && n_in_bucket + (end - i) > most && n_ + 1 < OTHERS) {
                 last_[n_++] = keys[i - 1];
                 n_in_bucket = 0;
+                most = (n - i) / (OTHERS - n_) + 1;  // what is left, among the buckets left
             }
             n_in_bucket += end - i;
         }

@@ -240,7 +240,7 @@ private:
             }
             left[n_values] = split.missing_left;
             const uint8_t* codes = data.codes.get() + col.slot;
-            const size_t stride = data.pitch;
+            const size_t stride = data.n_counted;
             BitWriter writer(sides);
             for (uint32_t i = start; i < end; ++i) {
                 writer.put(node_rows[i], left[codes[node_rows[i] * stride]]);
