@@ -61,7 +61,7 @@ cdef class DenseColumnsOwner:
         cdef uint32_t step, n_steps
         columns.begin_encoding(n_threads)
         n_parts = columns.n_parts()
-        if (strategy == AUTO or strategy == COUNT) and not with_keys and not columns.has_bits():
+        if (strategy == AUTO or strategy == COUNT) and not columns.has_bits():
             self.find_bits(strategy, options.simd, n_threads)
         if strategy == AUTO or strategy == COUNT or strategy == CODES:
             if columns.rows.size() <= MAX_COUNTED:

@@ -2,8 +2,8 @@
 // others. A byte per row says in which bucket its value is.
 //
 // Limits between buckets come from the values of a sample of the rows. How well they divide the
-// others costs or saves time; what is in a bucket is exact. A value is in one bucket, and a value of
-// many rows in a bucket of its own.
+// others costs or saves time; what is in a bucket is exact. A value is in one bucket, one of many
+// rows in a bucket of its own.
 #pragma once
 #include <algorithm>
 #include <cstddef>

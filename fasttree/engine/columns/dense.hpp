@@ -349,9 +349,10 @@ public:
     }
     // Moves the codes of a step of a part there; finds the buckets of BUCKETED columns.
     void interleave(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
-        const size_t step_end = step_begin(part, step + 1, n_steps);
-        for (size_t start = step_begin(part, step, n_steps); start < step_end; start += INTERLEAVED) {
-            const size_t end = std::min(start + INTERLEAVED, step_end);
+        const size_t first = step_begin(part, step, n_steps);
+        const size_t last = step_begin(part, step + 1, n_steps);
+        for (size_t start = first; start < last; start += INTERLEAVED) {
+            const size_t end = std::min(start + INTERLEAVED, last);
             for (const Column& col : columns) {
                 if (col.storage == COUNTED) {
                     const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;

@@ -31,7 +31,8 @@ struct KeyScan {
 // For criteria on the weights of classes.
 template <class Score>
 class ClassKeyScan {
-    static constexpr uint32_t CLASSES = 256;
+    static constexpr uint32_t CLASSES = 256, WORDS = MAX_BUCKETS / 32;
+    static constexpr uint32_t ROWS_AT_ONCE = 1 << 14;
 
     const Simd simd_;
     const NodeClasses* node_ = nullptr;
@@ -112,11 +113,32 @@ private:
         best_key(simd_, score_, sums_, k.last_keys, k.n_buckets, best);
     }
 
-    // Thresholds inside buckets.
+    // Thresholds inside buckets: of a few at a time, so that their rows take little room.
     void look_inside(const KeyBuckets& k, BestKey& best) {
-        uint32_t is_open[MAX_BUCKETS / 32] = {};
+        uint32_t is_open[WORDS] = {}, is_next[WORDS] = {};
+        uint32_t n_next = 0;
         find_open(k.n_buckets, low_bar(best), is_open);
-        const uint32_t most = most_rows(is_open);
+        for (uint32_t word = 0; word < WORDS; ++word) {
+            for (uint32_t open = is_open[word]; open != 0; open &= open - 1) {
+                const uint32_t bit = open & -open;
+                const uint32_t most = most_rows(word * 32 + __builtin_ctz(open));
+                if (n_next + most > ROWS_AT_ONCE) {
+                    scan_buckets(k, is_next, n_next, best);
+                    std::fill_n(is_next, WORDS, 0);
+                    n_next = 0;
+                }
+                is_next[word] |= bit;
+                n_next += most;
+            }
+        }
+        scan_buckets(k, is_next, n_next, best);
+    }
+    // At least as many as there are in a bucket: no row weighs less than 1.
+    uint32_t most_rows(uint32_t bucket) {
+        const double* weight = sums_.weight() + bucket;
+        return std::min(n_, static_cast<uint32_t>(weight[0] - weight[-1]));
+    }
+    void scan_buckets(const KeyBuckets& k, const uint32_t* is_open, uint32_t most, BestKey& best) {
         if (most < 2) return;
         buffers_.reserve(most);
         const uint32_t n = take_open(simd_, k, is_open, buffers_.items.get());
@@ -128,17 +150,6 @@ private:
             if (key_of(items[first]) == key_of(items[last - 1])) continue;
             scan_bucket(bucket, items + first, last - first, best);
         }
-    }
-    // At least as many as there are in open buckets: no row weighs less than 1.
-    uint32_t most_rows(const uint32_t* is_open) {
-        double weight = 0.0;
-        for (uint32_t first = 0; first < MAX_BUCKETS; first += 32) {
-            for (uint32_t open = is_open[first / 32]; open != 0; open &= open - 1) {
-                const int64_t bucket = first + __builtin_ctz(open);
-                weight += sums_.weight()[bucket] - sums_.weight()[bucket - 1];
-            }
-        }
-        return static_cast<uint32_t>(std::min<double>(n_, weight));
     }
     void find_open(uint32_t n_buckets, double bar, uint32_t* is_open) {
 #if FASTTREE_X86

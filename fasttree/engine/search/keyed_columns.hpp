@@ -32,7 +32,8 @@ class KeyedNodeColumns final : public DenseNodeColumns {
     Gathered here_, best_;  // of the feature gathered last, of the best one so far
     // Of a feature, in the order of the node's rows: all keys, or those next to a threshold.
     AlignedBuffer<uint32_t> keys_;
-    uint32_t near_feature_ = NO_FEATURE, near_start_ = 0, near_end_ = 0;  // of what they are next to
+    uint32_t near_feature_ = NO_FEATURE;         // whose threshold that is,
+    uint32_t near_start_ = 0, near_end_ = 0;     // in this node
     AlignedBuffer<Label> right_labels_;
     SortBuffers buffers_;
 
@@ -41,9 +42,9 @@ public:
         : DenseNodeColumns(sample, scanner, simd, false, false), sample_(sample),
           data_(sample.data), simd_(simd),
           gather_simd_(offsets_fit(data_.n_rows, data_.row_stride) ? simd : SIMD_PORTABLE) {
-        if (sample.labels.get() == nullptr) make_labels();
         const size_t n = sample.rows.size() + KEY_PADDING;
         keys_.reserve(n);
+        if (sample.labels.get() == nullptr) make_labels();
         if (!has_labels()) return;
         right_labels_.reserve(n);
         for (Gathered* gathered : {&here_, &best_}) {
@@ -168,14 +169,13 @@ private:
         std::vector<uint32_t> at(CLASSES + 1);
         for (uint32_t i = 0; i < n; ++i) ++at[label_class(labels[i]) + 1];
         for (uint32_t c = 0; c < CLASSES; ++c) at[c + 1] += at[c];
-        std::vector<uint32_t> ordered(n);
         Label* out = sample_.labels.reserve(n + KEY_PADDING);
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t place = at[label_class(labels[i])]++;
-            ordered[place] = sample_.rows[i];
+            keys_[place] = sample_.rows[i];
             out[place] = labels[i];
         }
-        sample_.rows = std::move(ordered);
+        std::copy_n(keys_.get(), n, sample_.rows.data());
     }
 
     uint32_t n_buckets(uint32_t feature) const {
@@ -190,22 +190,31 @@ private:
     }
     uint32_t key(uint32_t row, uint32_t feature) const {
         const Column& col = data_.columns[feature];
-        return col.storage == BUCKETED ? cell_key(value(row, feature), col.has_categories())
-                                       : *data_.code(row, col.slot);
+        if (col.storage == BUCKETED) return cell_key(value(row, feature), col.has_categories());
+        return col.storage == BITS ? data_.bits.rows().bit(row, col.slot)
+                                   : *data_.code(row, col.slot);
     }
-    // Codes of a column of few values: of many rows, the column is read; of few, rows, whose lines
+    // Of a column of few values codes of many rows are read by column, of few by row, whose lines
     // hold the other features too.
-    struct Codes {
-        const uint8_t* codes;
-        size_t stride;
-    };
-    Codes codes(const Node& node, uint32_t feature) const {
+    bool reads_column(const Node& node, const Column& col) const {
+        return col.narrow.get() != nullptr && columns_pay(node.size(), data_.n_rows);
+    }
+    template <class Take>
+    void read_codes(const Node& node, uint32_t feature, const Take& take) {
         const Column& col = data_.columns[feature];
-        if (col.storage == BUCKETED ||
-            (columns_pay(node.size(), data_.n_rows) && col.narrow.get() != nullptr)) {
-            return {col.narrow.get(), 1};
+        const uint32_t* node_rows = rows(node);
+        const uint32_t n = node.size();
+        if (col.storage == BITS) {
+            const BitRows bits = data_.bits.rows();
+            for (uint32_t i = 0; i < n; ++i) {
+                take(i, static_cast<uint32_t>(bits.bit(node_rows[i], col.slot)));
+            }
+            return;
         }
-        return {data_.codes.get() + col.slot, data_.n_counted};
+        const bool by_column = reads_column(node, col);
+        const uint8_t* codes = by_column ? col.narrow.get() : data_.codes.get() + col.slot;
+        const size_t stride = by_column ? 1 : data_.n_counted;
+        for (uint32_t i = 0; i < n; ++i) take(i, codes[node_rows[i] * stride]);
     }
 
     // The keys of all rows of the node. True if they are the same.
@@ -231,25 +240,23 @@ private:
             return fasttree::gather_keys(gather_simd_, cells.values, cells.stride, node_rows, n,
                                          keys);
         }
-        const Codes from = codes(node, feature);
-        for (uint32_t i = 0; i < n; ++i) keys[i] = from.codes[node_rows[i] * from.stride];
+        read_codes(node, feature, [=](uint32_t i, uint32_t code) { keys[i] = code; });
         return are_equal(simd_, keys, n);
     }
     // The buckets of the node's rows. True if values are the same.
     bool gather_buckets(const Node& node, uint32_t feature) {
         const uint32_t n = node.size();
-        const uint32_t* node_rows = rows(node);
         uint8_t* out = here_.buckets.get();
-        const Codes from = codes(node, feature);
-        if (from.stride != 1) {
-            uint8_t differ = 0;
-            for (uint32_t i = 0; i < n; ++i) {
-                out[i] = from.codes[node_rows[i] * from.stride];
-                differ |= out[i] ^ out[0];
-            }
+        const Column& col = data_.columns[feature];
+        if (col.storage != BUCKETED && !reads_column(node, col)) {
+            uint32_t differ = 0;
+            read_codes(node, feature, [&](uint32_t i, uint32_t code) {
+                out[i] = static_cast<uint8_t>(code);
+                differ |= code ^ out[0];
+            });
             return differ == 0;
         }
-        const CodeExtremes extremes = gather_codes(simd_, from.codes, node_rows, n, out);
+        const CodeExtremes extremes = gather_codes(simd_, col.narrow.get(), rows(node), n, out);
         if (extremes.low < extremes.high) return false;
         const KeyBuckets one = buckets(node, here_);
         if (one.are_values()) return true;
