@@ -4,17 +4,68 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from reference.kernels import SPECIAL_FLOATS, random_floats
+from reference.kernels import SPECIAL_FLOATS, chi_square_of_uniform, random_floats
 
 # ---- steps
 
 
-def test_codes_and_keys_of_many_columns_are_interleaved_in_steps(kernels):
+def test_codes_and_buckets_of_many_columns_are_interleaved_in_steps(kernels):
     arrays = kernels.arrays
-    for storage in (arrays.COUNTED, arrays.WIDE, arrays.KEYED):
+    for storage in (arrays.COUNTED, arrays.WIDE, arrays.BUCKETED):
         assert arrays.n_interleaving_steps(1_000, 100, storage) == 1
         assert arrays.n_interleaving_steps(10_000, 2_000, storage) == 6
     assert arrays.n_interleaving_steps(10_000, 2_000, arrays.RAW) == 1
+
+
+# ---- buckets
+
+
+def limits_of(sample):
+    """The largest key of each bucket: a bucket takes values until it has its share of the rows that
+    the buckets before have left."""
+    values, counts = np.unique(sample, return_counts=True)
+    n_left, held, limits = len(sample), 0, []
+    most = n_left // 255 + 1
+    for i, count in enumerate(counts):
+        if held > 0 and held + count > most and len(limits) < 254:
+            limits.append(values[i - 1])
+            held = 0
+            most = n_left // (255 - len(limits)) + 1
+        held += count
+        n_left -= count
+    return limits
+
+
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 255, 256, 257, 3000])
+@pytest.mark.parametrize("n_values", [1, 3, 200, 1 << 30])
+def test_buckets(kernels, simd, n, n_values):
+    arrays = kernels.arrays
+    for seed in range(10):
+        rng = np.random.default_rng([n, seed])
+        others = np.array([arrays.FIRST_CATEGORY_KEY, arrays.MISSING_KEY], np.uint32)
+        keys = rng.integers(0, arrays.FIRST_CATEGORY_KEY, n_values if n_values < 999 else n)
+        keys = rng.choice(keys.astype(np.uint32), n)
+        if rng.random() < 0.3:
+            keys[rng.random(n) < 0.3] = others[1]
+        keys[rng.random(n) < rng.choice([0, 0.5])] = keys[0]
+        sample = np.sort(keys if rng.random() < 0.5 else rng.choice(keys, max(1, n // 3)))
+        last_keys, buckets = arrays.find_buckets(simd, sample, np.append(keys, others))
+        limits = limits_of(sample[sample < others[0]])
+        assert_array_equal(last_keys, [*limits, others[0] - 1])
+        assert len(last_keys) <= 255
+        is_number = np.append(keys, others) < others[0]
+        assert_array_equal(buckets[is_number], np.searchsorted(last_keys, keys[is_number[:-2]]))
+        assert (buckets[~is_number] == 255).all()
+
+
+def test_samples_for_buckets(kernels):
+    most = kernels.arrays.BUCKET_SAMPLE
+    for n in (1, most - 1, most):
+        assert_array_equal(kernels.arrays.bucket_sample_rows(n), np.arange(n))
+    rows = kernels.arrays.bucket_sample_rows(3 * most)
+    assert len(rows) == most
+    assert rows.max() < 3 * most
+    assert chi_square_of_uniform(np.bincount(rows * 16 // (3 * most))) < 5
 
 
 # ---- few values

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from reference.kernels import random_floats
 from reference.scores import random_targets
 
 SIZES = (2, 3, 8, 15, 16, 17, 33, 64, 100, 128, 129, 300, 2000)
@@ -12,55 +13,136 @@ BOUNDARY = 1 << 31
 each_size = pytest.mark.parametrize("n", SIZES)
 
 
-def random_keys(kernels, rng, y, n_buckets, is_keyed):
-    """Keys of rows of these targets, some of which tell something of them."""
+def random_column(rng, y, n_values):
+    """Numbers of rows of these targets, some of which tell something of them."""
     n = len(y)
     x = rng.random(n) * rng.choice([1, 3]) + rng.choice([0, 0.2, 2]) * y
-    rank = (np.argsort(np.argsort(x)) * n_buckets // n).astype(np.uint32)
+    rank = np.argsort(np.argsort(x)) * n_values // n
     if rng.random() < 0.3:
-        rank = (rank**2 // n_buckets).astype(np.uint32)
-    if not is_keyed:
-        return rank
-    place = rng.integers(0, rng.choice([1, 3, 1000]), n) + rng.choice([0, 300]) * y.astype(int)
-    return rank << kernels.arrays.KEY_SHIFT | place.astype(np.uint32)
+        rank = rank**2 // n_values
+    return (rank - rng.choice([0, n_values // 2])).astype(np.float32)
 
 
-def best_of(node, keys, order):
-    """(rows on the left, key of the limit, key above, score) of the first of the best."""
+def best_of(node, x):
+    """(values on either side of the threshold, score) of the first of the best."""
+    order = np.argsort(x, kind="stable")
     found = node.scores(order.astype(np.uint32))
-    is_candidate = keys[order][1:] != keys[order][:-1]
+    is_candidate = x[order][1:] != x[order][:-1]
     if not is_candidate.any():
         return None
     p = int(np.argmax(np.where(is_candidate, found, -np.inf)))
-    return p + 1, keys[order[p]], keys[order[p + 1]], found[p]
+    return x[order[p]], x[order[p + 1]], found[p]
+
+
+def bars(top):
+    return (-np.inf, 0.0, 0.9 * top, np.nextafter(top, -np.inf), top)
+
+
+def random_node(kernels, simd, rng, criterion, n, weighted):
+    """(node, its first output)."""
+    n_classes = 2 if criterion == "binary_gini" else int(rng.choice([2, 3, 30]))
+    y = np.sort(random_targets(rng, criterion, n, n_classes=n_classes), axis=0)
+    if y[0] == y[-1]:  # a node of one class is not searched
+        y[:, 0] = np.arange(n) >= n // 2
+    w = rng.integers(1, rng.choice([2, 4, 256]), n) if weighted else None
+    node = kernels.nodes.Node(simd, criterion, y, np.arange(n, dtype=np.uint32), w)
+    return node, y[:, 0].astype(float)
+
+
+def padded(kernels, array):
+    return np.append(array, np.zeros(kernels.arrays.KEY_PADDING, array.dtype))
+
+
+def buckets_of(kernels, simd, rng, keys):
+    """Buckets of keys, the largest keys in each, padded, and their number."""
+    sample = np.sort(rng.choice(keys, rng.choice([2, 30, len(keys)])))
+    last_keys, buckets = kernels.arrays.find_buckets(simd, sample, keys)
+    return padded(kernels, buckets), padded(kernels, last_keys), len(last_keys)
 
 
 @each_size
 @pytest.mark.parametrize("criterion", ["binary_gini", "gini"])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("is_keyed", [False, True])
-def test_key_scan_finds_the_lowest_of_the_best(kernels, simd, criterion, n, weighted, is_keyed):
+@pytest.mark.parametrize("kind", ["compared", "codes", "buckets"])
+def test_key_scan_finds_the_lowest_of_the_best(kernels, simd, criterion, n, weighted, kind):
+    if kind == "compared" and n > 128:
+        return
     for seed in range(30):
         rng = np.random.default_rng([n, seed])
-        n_classes = 2 if criterion == "binary_gini" else int(rng.choice([2, 3, 30]))
-        y = np.sort(random_targets(rng, criterion, n, n_classes=n_classes), axis=0)
-        if y[0] == y[-1]:  # a node of one class is not searched
-            y[:, 0] = np.arange(n) > n // 2
-        w = rng.integers(1, rng.choice([2, 4, 256]), n) if weighted else None
-        n_buckets = int(rng.choice([2, 3, 16, 40, 256]))
-        keys = random_keys(kernels, rng, y[:, 0].astype(float), n_buckets, is_keyed)
-        rows = np.arange(n, dtype=np.uint32)
-        node = kernels.nodes.Node(simd, criterion, y, rows, w)
-        expected = best_of(node, keys, np.argsort(keys, kind="stable"))
-        padded = np.append(keys, np.zeros(kernels.arrays.KEY_PADDING, np.uint32))
-        shift = kernels.arrays.KEY_SHIFT * is_keyed
-        top = expected[3] if expected else 0.0
-        for best in (-np.inf, 0.0, 0.9 * top, np.nextafter(top, -np.inf), top):
-            found = node.key_scan(padded, n_buckets, shift, best)
+        node, y = random_node(kernels, simd, rng, criterion, n, weighted)
+        x = random_column(rng, y, int(rng.choice([2, 3, 16, 40, 200])))
+        if kind == "codes":
+            x -= x.min()
+        expected = best_of(node, x)
+        keys = kernels.arrays.float_keys(x)
+        rows = rng.permutation(n).astype(np.uint32)
+        cells = np.empty(n, np.float32)
+        cells[rows] = x
+        buckets = buckets_of(kernels, simd, rng, keys)
+        top = expected[2] if expected else 0.0
+        for best in bars(top):
+            if kind == "compared":
+                found = node.key_scan(padded(kernels, keys), best)
+            elif kind == "codes":
+                codes = padded(kernels, x.astype(np.uint8))
+                numbers = np.arange(300, dtype=np.uint32)
+                found = node.bucket_scan(codes, numbers, 256, None, None, best)
+            else:
+                found = node.bucket_scan(*buckets, cells, rows, best)
             if found is not None:
-                n_left, below, above, score = found
-                found = n_left, keys[below], keys[above], score
+                is_left = (x if kind == "codes" else keys) <= found[0]
+                found = x[is_left].max(), x[~is_left].min(), found[1]
             assert found == (expected if expected and top > best else None)
+
+
+@each_size
+def test_keys_next_to_a_limit(kernels, simd, n):
+    arrays = kernels.arrays
+    for seed in range(10):
+        rng = np.random.default_rng([n, seed])
+        x = np.round(rng.normal(size=n) * rng.choice([1, 100])).astype(np.float32)
+        if (x == x[0]).all():
+            x[0] += 1
+        keys = arrays.float_keys(x)
+        rows = rng.permutation(n).astype(np.uint32)
+        cells = np.empty(n, np.float32)
+        cells[rows] = x
+        buckets = buckets_of(kernels, simd, rng, keys)
+        # Between two buckets, or at a value inside one.
+        limits = np.append(keys, buckets[1][: buckets[2]])
+        for limit in limits[(limits >= keys.min()) & (limits < keys.max())][:20]:
+            is_left = keys <= limit
+            expected = is_left.sum(), x[is_left].max(), x[~is_left].min()
+            near = arrays.near_keys(simd, *buckets, cells, rows, int(limit))
+            assert_array_equal(near <= limit, is_left)
+            for found in (near, keys):
+                n_left, below, above = arrays.neighbours(
+                    simd, padded(kernels, found), n, int(limit)
+                )
+                assert (n_left, x[below], x[above]) == expected
+                assert found[below] == keys[below]
+        codes = rng.integers(0, 256, n).astype(np.uint8)
+        assert_array_equal(
+            arrays.near_keys(simd, padded(kernels, codes), *buckets[1:], None, rows, 7), codes
+        )
+
+
+@each_size
+@pytest.mark.parametrize("stride", [1, 3, -2])
+def test_gathered_keys(kernels, simd, n, stride):
+    rng = np.random.default_rng(n)
+    column = random_floats(rng, 4 * n + 9)[:: abs(stride)][:: np.sign(stride)]
+    column = np.where(np.isnan(column), np.float32(-0.0), column)
+    column = np.repeat(column, abs(stride))[::stride]
+    rows = rng.integers(0, len(column), n).astype(np.uint32)
+    keys, are_same = kernels.arrays.gather_keys(simd, column, rows)
+    assert_array_equal(keys, kernels.arrays.float_keys(column[rows]))
+    assert are_same == (keys == keys[0]).all()
+    for different in (0, n // 2, n - 1):
+        same = np.full(n, 1.5, np.float32)
+        assert kernels.arrays.gather_keys(simd, same, np.arange(n, dtype=np.uint32))[1]
+        same[different] = -0.0
+        assert not kernels.arrays.gather_keys(simd, same, np.arange(n, dtype=np.uint32))[1]
 
 
 @each_size

@@ -16,7 +16,7 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         RAW
         COUNTED
         WIDE
-        KEYED
+        BUCKETED
         BITS
 
     cdef cppclass Column:
@@ -60,7 +60,8 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         void sort(uint32_t feature, Storage storage, SortBuffers& buffers) except +
         void begin_interleaving() except +
         uint32_t n_interleaving_steps() noexcept
-        void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept
+        void find_buckets(uint32_t feature, SortBuffers& buffers) except +
+        void interleave(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept
         void end_interleaving(cbool with_keys) noexcept
         void keep_codes(uint32_t feature) except +
         void end_counting() noexcept

@@ -11,8 +11,8 @@ from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t
 
 
 cdef extern from "engine/order/sample.hpp" namespace "fasttree" nogil:
-    vector[uint32_t] weighted_rows(size_t n, const double* weights,
-                                   const uint32_t* rows) except +
+    void weighted_rows[Weight](size_t n, const Weight* weights, const uint32_t* rows,
+                               vector[uint32_t]& out) except +
 
     cdef cppclass DenseSample:
         const DenseColumns& data

@@ -62,7 +62,7 @@ class Plan:
 
     def _drawn_weights(self, seed):
         if not self.balances:
-            return self.bootstrap.counts(seed).astype(np.float64)
+            return self.bootstrap.counts(seed)
         indices = self.bootstrap.indices(seed)
         counts = np.bincount(indices, minlength=self.bootstrap.n_rows)
         return counts * compute_sample_weight("balanced", self.data.y, indices=indices)

@@ -62,7 +62,7 @@ cdef class TreeBuilder:
     """Grows a tree (abstract). Subclasses say where nodes wait to be expanded."""
 
     def build(self, tree, data, const float64_t[:, ::1] y,
-              const float64_t[::1] sample_weight=None, const uint32_t[::1] rows=None, *,
+              sample_weight=None, const uint32_t[::1] rows=None, *,
               int n_threads=1, int n_encoding_threads=1, str strategy="auto", bint replay=False,
               str simd="auto"):
         """Grow `tree` on a sample of the data.
@@ -75,7 +75,7 @@ cdef class TreeBuilder:
             The columns, of all n_rows rows; see `encoding_of`.
         y : ndarray of shape (n_samples, n_outputs), float64
             Targets of the sample, or class codes.
-        sample_weight : ndarray of shape (n_samples,), float64, or None
+        sample_weight : ndarray of shape (n_samples,), float64, or int64 if they are counts, or None
         rows : ndarray of shape (n_samples,), uint32, or None
             The sample, in ascending order; None: all rows.
         n_threads : int
@@ -115,6 +115,8 @@ cdef class TreeBuilder:
         self.subtrees.clear()
         self.deferred.clear()
         self.grow()
+        self.crew = []
+        splitter.close()
 
         n_nodes = count_nodes(self.store, self.subtrees)
         nodes = np.empty(n_nodes, dtype=NODE_DTYPE)
@@ -135,7 +137,6 @@ cdef class TreeBuilder:
         self.store = NodeStore()
         self.subtrees.clear()
         self.deferred.clear()
-        self.crew = []
 
     cdef unique_ptr[Frontier] make_frontier(self) except *:
         raise TypeError(f"{type(self).__name__} is abstract")

@@ -8,13 +8,14 @@ targets and have scanners of their own.
 from fasttree.engine.core cimport Targets
 from fasttree.engine.criteria cimport Searcher
 from fasttree.tree._options cimport FitOptions
-from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
+from fasttree.utils._typedefs cimport float64_t, int64_t, intp_t, uint32_t
 
 
 cdef class Criterion:
     cdef Targets targets
     cdef Searcher searcher
     cdef dict arrays                  # what targets points into, by the names there
+    cdef bint with_keys               # nodes keep classes and weights beside their rows
 
     cdef readonly intp_t n_outputs
     cdef readonly intp_t value_size   # doubles in a node's value
@@ -23,10 +24,13 @@ cdef class Criterion:
     cdef double least_weight          # below it sums of weights of both signs are rounding
 
     # y and weights are those of `rows`, ascending, of n_rows in all; or of all rows.
-    cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  const uint32_t[::1] rows, uint32_t n_rows, FitOptions options) except -1
+    cdef int init(self, const float64_t[:, ::1] y, sample_weight, const uint32_t[::1] rows,
+                  uint32_t n_rows, FitOptions options) except -1
+    # Gives the memory back that only growth needs.
+    cdef int close(self) except -1
     cdef int place(self, rows, uint32_t n_rows) except -1
     cdef const float64_t[::1] init_weights(self, const float64_t[::1] w)
+    cdef const float64_t[::1] init_counts(self, const int64_t[::1] counts)
     cdef bint takes_negative_weights(self)
     cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y,
                                                 const float64_t[::1] w)

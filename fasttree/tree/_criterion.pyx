@@ -12,12 +12,10 @@ from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
     TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, class_bits, class_codes, class_records,
-    excess_exponent, largest_magnitude,
-    padded, rough_sums, sum_records, target_sums, weight_grid,
+    excess_exponent, largest_magnitude, padded, rough_sums, sum_records, target_sums, weight_grid,
 )
-from fasttree.engine.criteria cimport make_searcher_by
+from fasttree.engine.criteria cimport Searcher, make_searcher_by
 from fasttree.utils._typedefs cimport float32_t, int64_t, uint8_t, uint32_t
-
 
 from fasttree.tree.selection import _split_scores as split_scores
 
@@ -68,9 +66,10 @@ cdef class Criterion:
     def check_target(y):
         """Raise ValueError if the targets, finite numbers, are not of the criterion's kind."""
 
-    cdef int init(self, const float64_t[:, ::1] y, const float64_t[::1] sample_weight,
-                  const uint32_t[::1] rows, uint32_t n_rows, FitOptions options) except -1:
-        """Take the targets, shape (n, n_outputs), and weights, shape (n,) or None."""
+    cdef int init(self, const float64_t[:, ::1] y, sample_weight, const uint32_t[::1] rows,
+                  uint32_t n_rows, FitOptions options) except -1:
+        """Take the targets, shape (n, n_outputs), and weights or counts, shape (n,), or None."""
+        cdef const float64_t[::1] w = None
         self.weight_exponent = self.target_exponent = self.impurity_exponent = 0
         self.arrays = {}
         self.targets = Targets()
@@ -80,12 +79,14 @@ cdef class Criterion:
         self.targets.weight_unit = 1.0
         self.targets.replay = options.replay
         self.targets.simd = options.simd
+        self.with_keys = options.with_keys
         if sample_weight is not None:
-            sample_weight = self.init_weights(sample_weight)
-        y = self.scaled_targets(y, sample_weight)
+            are_counts = sample_weight.dtype == np.int64
+            w = self.init_counts(sample_weight) if are_counts else self.init_weights(sample_weight)
+        y = self.scaled_targets(y, w)
         self.targets.y = &y[0, 0]
-        self.arrays |= {"y": y, "w": sample_weight}
-        self.init_targets(y, sample_weight)
+        self.arrays |= {"y": y, "w": w}
+        self.init_targets(y, w)
         if rows is not None:
             self.place(np.asarray(rows), n_rows)
         self.make_searcher()
@@ -142,6 +143,13 @@ cdef class Criterion:
         self.arrays["weights"] = weights
         return w
 
+    cdef const float64_t[::1] init_counts(self, const int64_t[::1] counts):
+        """The same for weights that are counts; None if they are not needed as floats."""
+        self.targets.weights = &counts[0]
+        self.least_weight = DBL_TRUE_MIN
+        self.arrays["weights"] = counts
+        return None
+
     cdef bint takes_negative_weights(self):
         return False
 
@@ -167,6 +175,12 @@ cdef class Criterion:
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
+
+    cdef int close(self) except -1:
+        cdef Searcher none
+        self.searcher = move(none)
+        self.arrays = {}
+        return 0
 
     cdef int make_searcher(self) except -1:
         """Make what searches on the targets: that of the class's line in the registry."""
@@ -250,7 +264,7 @@ cdef class ClassificationCriterion(Criterion):
         cdef const uint8_t[:, ::1] classes = self.arrays["classes"]
         cdef size_t n = classes.shape[0]
         cdef uint32_t[::1] records
-        if self.targets.weights == NULL or self.targets.weight_unit != 1.0:
+        if self.targets.weights == NULL or self.targets.weight_unit != 1.0 or self.with_keys:
             return 0
         records = np.empty(n, dtype=np.uint32)
         if class_records(&classes[0, 0], self.targets.weights, n, &records[0]):
@@ -306,6 +320,12 @@ cdef class RegressionCriterion(Criterion):
 
     def __setstate__(self, state):
         pass
+
+    cdef const float64_t[::1] init_counts(self, const int64_t[::1] counts):
+        cdef const float64_t[::1] w = np.asarray(counts, dtype=np.float64)
+        Criterion.init_counts(self, counts)
+        self.targets.w = &w[0]
+        return w
 
     cdef int impurity_degree(self):
         """The power of the targets' unit in that of impurities."""

@@ -36,7 +36,7 @@ class TrainingData:
         The columns, of all rows.
     y : ndarray of shape (n_samples, n_outputs), dtype=float64
         Targets of the sample, or class codes.
-    sample_weight : ndarray of shape (n_samples,), dtype=float64, or None
+    sample_weight : ndarray of shape (n_samples,), float64, or int64 if these are counts, or None
         Weights of the sample, those of its classes included.
     rows : ndarray of shape (n_samples,), dtype=uint32, or None
         The sample in ascending order; None: all rows.

@@ -18,6 +18,7 @@ cdef class DenseColumnsOwner:
     cdef int keep_codes(self, int n_threads) except -1
     cdef int count(self, int n_threads) except -1
     cdef int count_few(self, int n_threads) except -1
+    cdef int find_buckets(self, int n_threads) except -1
     cdef int add_lists(self, Storage storage, int n_threads) except -1
     cdef object view(self, const void* items, size_t n_bytes, dtype)
     cdef dict made(self)

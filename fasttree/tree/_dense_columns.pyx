@@ -12,7 +12,7 @@ from cython.parallel cimport prange, threadid
 from libc.stddef cimport size_t
 
 from fasttree.engine.columns cimport (
-    BITS, COMPARED_TOGETHER, COUNTED, KEYED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes,
+    BITS, COMPARED_TOGETHER, COUNTED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes,
     are_consistent, borrow_codes,
 )
 from fasttree.engine.core cimport MIN_BIT_COLUMNS
@@ -56,11 +56,12 @@ cdef class DenseColumnsOwner:
         cdef DenseColumns* columns = self.columns.get()
         cdef Strategy strategy = options.strategy
         cdef bint with_keys = options.with_keys
+        cdef Simd simd = options.simd
         cdef int part, n_parts, n_threads = options.n_threads
         cdef uint32_t step, n_steps
         columns.begin_encoding(n_threads)
         n_parts = columns.n_parts()
-        if (strategy == AUTO or strategy == COUNT) and not with_keys and not columns.has_bits():
+        if (strategy == AUTO or strategy == COUNT) and not columns.has_bits():
             self.find_bits(strategy, options.simd, n_threads)
         if strategy == AUTO or strategy == COUNT or strategy == CODES:
             if columns.rows.size() <= MAX_COUNTED:
@@ -70,14 +71,14 @@ cdef class DenseColumnsOwner:
         if strategy == CODES:
             return self.keep_codes(n_threads)
         if with_keys:
-            self.add_lists(KEYED, n_threads)
+            self.find_buckets(n_threads)
         elif strategy == COUNT:
             self.add_lists(WIDE, n_threads)
         columns.begin_interleaving()
         n_steps = columns.n_interleaving_steps()
         for step in range(n_steps):
             for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
-                columns.interleave(part, step, n_steps)
+                columns.interleave(simd, part, step, n_steps)
             poll()
         columns.end_interleaving(with_keys)
         return 0
@@ -136,6 +137,19 @@ cdef class DenseColumnsOwner:
         for first in prange(0, n_features, tile, nogil=True, num_threads=n_threads,
                             schedule="dynamic"):
             columns.count_few(first, min(first + tile, n_features))
+            if threadid() == 0:
+                poll()
+        return 0
+
+    cdef int find_buckets(self, int n_threads) except -1:
+        """Find limits between buckets of the other columns."""
+        cdef DenseColumns* columns = self.columns.get()
+        cdef vector[SortBuffers] buffers = vector[SortBuffers](n_threads)
+        cdef vector[uint32_t] rest = columns.unlisted()
+        cdef int i
+        for i in prange(<int> rest.size(), nogil=True, num_threads=n_threads,
+                        schedule="dynamic"):
+            columns.find_buckets(rest[i], buffers[threadid()])
             if threadid() == 0:
                 poll()
         return 0

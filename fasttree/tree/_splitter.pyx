@@ -21,6 +21,23 @@ from fasttree.tree._options cimport AUTO, CODES, COUNT, PRESORT, SORT
 from fasttree.tree._partitioner cimport DensePartitioner
 from fasttree.tree._sparse_partitioner cimport ExtractionPartitioner, ListPartitioner
 from fasttree.utils._interrupt cimport steps_of
+from fasttree.utils._typedefs cimport int64_t
+
+
+cdef int list_rows(size_t n, sample_weight, const uint32_t* sampled,
+                   vector[uint32_t]& out) except -1:
+    """The rows of a sample whose weights or counts are not zero."""
+    cdef const float64_t[::1] weights
+    cdef const int64_t[::1] counts
+    if sample_weight is None:
+        weighted_rows[float64_t](n, NULL, sampled, out)
+    elif sample_weight.dtype == np.int64:
+        counts = sample_weight
+        weighted_rows(n, &counts[0], sampled, out)
+    else:
+        weights = sample_weight
+        weighted_rows(n, &weights[0], sampled, out)
+    return 0
 
 
 cdef class Splitter:
@@ -58,14 +75,13 @@ cdef class Splitter:
         return type(self), (self.criterion, self.max_features, self.min_samples_leaf,
                             self.min_weight_leaf, self.random_state, cst, self.category_sets)
 
-    cdef int init(self, Encoding encoding, const float64_t[:, ::1] y,
-                  const float64_t[::1] sample_weight, const uint32_t[::1] rows,
-                  FitOptions options, Interrupt interrupt) except -1:
+    cdef int init(self, Encoding encoding, const float64_t[:, ::1] y, sample_weight,
+                  const uint32_t[::1] rows, FitOptions options, Interrupt interrupt) except -1:
         cdef uint32_t n_features = encoding.n_features
         cdef uint32_t max_features = <uint32_t> min(self.max_features, n_features)
-        cdef const float64_t* weights = NULL
         cdef const uint32_t* sampled = NULL
         cdef const uint32_t* classes
+        cdef vector[uint32_t] kept_rows
         if hasattr(self.random_state, "randint"):
             self.seed = self.random_state.randint(0, 2147483647)
         else:
@@ -75,6 +91,15 @@ cdef class Splitter:
         self.rules.ties.replay = options.replay
         self.rules.category_sets = self.category_sets
         self.draws = max_features < n_features
+        # A threshold on a sparse feature separates nonzeros from the rest, and no fewer than a
+        # leaf has rows; but which features are constant matters to draws.
+        options.least = 0 if self.draws or options.replay else <uint32_t> self.min_samples_leaf
+        options.is_drawn = not self.reads_order()
+        if options.is_drawn and not isinstance(encoding, SparseEncoding):
+            options.strategy = CODES if options.strategy == COUNT or (
+                options.strategy == AUTO and encoding.is_shared
+                and codes_pay(encoding.n_rows, encoding.n_features)) else SORT
+        self.partitioner = make_partitioner(encoding, max_features, options)
         self.criterion.init(y, sample_weight, rows, encoding.n_rows, options)
         self.rules.min_weight_leaf = ldexp(self.min_weight_leaf, -self.criterion.weight_exponent)
         if self.criterion.targets.has_negative_weights:
@@ -85,20 +110,10 @@ cdef class Splitter:
                 raise ValueError(
                     "categorical_split='subset' does not support negative sample weights; use "
                     "categorical_split='equality'.")
-        # A threshold on a sparse feature separates nonzeros from the rest, and no fewer than a
-        # leaf has rows; but which features are constant matters to draws.
-        options.least = 0 if self.draws or options.replay else <uint32_t> self.min_samples_leaf
-        options.is_drawn = not self.reads_order()
-        if options.is_drawn and not isinstance(encoding, SparseEncoding):
-            options.strategy = CODES if options.strategy == COUNT or (
-                options.strategy == AUTO and encoding.is_shared
-                and codes_pay(encoding.n_rows, encoding.n_features)) else SORT
-        self.partitioner = make_partitioner(encoding, max_features, options)
-        if sample_weight is not None:
-            weights = &sample_weight[0]
         if rows is not None:
             sampled = &rows[0]
-        self.partitioner.init(encoding, weighted_rows(y.shape[0], weights, sampled), options)
+        list_rows(y.shape[0], sample_weight, sampled, kept_rows)
+        self.partitioner.init(encoding, kept_rows, options)
         classes = self.criterion.searcher.scanner.get().classes_of_entries()
         if classes != NULL:
             self.partitioner.put_classes(classes)
@@ -135,6 +150,12 @@ cdef class Splitter:
         other.draws = self.draws
         other.attach(self.steps.interrupt)
         return other
+
+    cdef int close(self) except -1:
+        self.walk.reset(NULL)
+        self.partitioner = None
+        self.criterion.close()
+        return 0
 
     # ---- a node
 

@@ -2,6 +2,7 @@
 // them, for a fault per 4 KiB costs more than filling the page.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -18,10 +19,8 @@ template <class T>
 class AlignedBuffer {
     static_assert(std::is_trivial_v<T>);
     struct Free {
-        bool is_borrowed = false;
-        void operator()(T* items) const {
-            if (!is_borrowed) std::free(items);
-        }
+        void* block = nullptr;  // that holds the items; none: they are somebody else's
+        void operator()(T*) const { std::free(block); }
     };
     std::unique_ptr<T[], Free> items_;
     size_t size_ = 0;
@@ -40,22 +39,25 @@ public:
     // Room for n items; those there were are lost if it has to grow.
     T* reserve(size_t n) {
         if (n <= size_) return get();
-        constexpr size_t CACHE_LINE = 64, HUGE_PAGE = size_t{1} << 21;
-        const size_t n_bytes = n * sizeof(T);
-        const size_t alignment = n_bytes < HUGE_PAGE ? CACHE_LINE : HUGE_PAGE;
+        constexpr size_t HUGE_PAGE = size_t{1} << 21;
+        const size_t n_bytes = rounded(n * sizeof(T));
         release();
-        void* items = nullptr;
-        if (posix_memalign(&items, alignment, n_bytes) != 0) throw std::bad_alloc();
-        items_ = {static_cast<T*>(items), Free{}};
-        size_ = n;
+        if (n_bytes < HUGE_PAGE) {
+            take(std::malloc(n_bytes + CACHE_LINE), CACHE_LINE);
+        } else {
+            void* block = nullptr;
+            if (posix_memalign(&block, HUGE_PAGE, n_bytes) != 0) block = nullptr;
+            take(block, 1);
 #if defined(MADV_HUGEPAGE)
-        if (alignment == HUGE_PAGE) madvise(items, n_bytes, MADV_HUGEPAGE);
+            madvise(block, n_bytes, MADV_HUGEPAGE);
 #endif
+        }
+        size_ = n;
         return get();
     }
     // Refers to n items that somebody else keeps, and that nobody writes to.
     void borrow(const T* items, size_t n) noexcept {
-        items_ = {const_cast<T*>(items), Free{true}};
+        items_ = {const_cast<T*>(items), Free{}};
         size_ = n;
     }
     void release() {
@@ -64,6 +66,22 @@ public:
     }
     T* get() const noexcept { return items_.get(); }
     T& operator[](size_t i) const { return items_[i]; }
+
+private:
+    static constexpr size_t CACHE_LINE = 64;
+
+    // What one fit gives back is to serve the next one, whose sample may be a little larger. Hence
+    // blocks are not aligned by the allocator either: it asks for more than it gives back.
+    static size_t rounded(size_t n_bytes) {
+        constexpr size_t STEP = size_t{1} << 14;
+        return n_bytes < 2 * STEP ? n_bytes : (n_bytes + STEP - 1) / STEP * STEP;
+    }
+    void take(void* block, size_t alignment) {
+        if (block == nullptr) throw std::bad_alloc();
+        const uintptr_t place = reinterpret_cast<uintptr_t>(block);
+        const size_t skip = (alignment - place % alignment) % alignment;
+        items_ = {reinterpret_cast<T*>(static_cast<char*>(block) + skip), Free{block}};
+    }
 };
 
 }  // namespace fasttree

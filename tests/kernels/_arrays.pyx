@@ -23,6 +23,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     float outer_value(uint32_t key)
     float category_cell(uint32_t code)
     uint32_t c_MISSING_KEY "fasttree::MISSING_KEY"
+    uint32_t c_FIRST_CATEGORY_KEY "fasttree::FIRST_CATEGORY_KEY"
     cbool c_insertion_sort "fasttree::insertion_sort"(uint64_t* items, size_t n, size_t budget)
     uint64_t* c_sort_by_key "fasttree::sort_by_key"(
         Simd simd, uint64_t* items, uint64_t* scratch, size_t n)
@@ -124,7 +125,13 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     int64_t c_sum_side "fasttree::sum_side"(
         Simd simd, const int64_t* items, uint32_t n, const uint64_t* left)
     uint32_t c_KEY_PADDING "fasttree::KEY_PADDING"
-    uint32_t c_KEY_SHIFT "fasttree::KEY_SHIFT"
+    uint32_t c_BUCKET_SAMPLE "fasttree::BUCKET_SAMPLE"
+    uint32_t c_bucket_sample_row "fasttree::bucket_sample_row"(uint32_t i, uint32_t n)
+    cdef cppclass Buckets:
+        Buckets(const uint32_t* keys, uint32_t n)
+        uint32_t n()
+        const uint32_t* last_keys()
+        void find(Simd simd, const uint32_t* keys, uint32_t n, uint8_t* out)
     cdef cppclass NodeStats:
         double weight, impurity
         cbool pure
@@ -133,6 +140,25 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         NodeStats stats(double weight_unit)
         void shares(double* out, size_t n)
     cbool c_are_equal "fasttree::are_equal"(Simd simd, const uint32_t* keys, uint32_t n)
+    cbool c_gather_keys "fasttree::gather_keys"(
+        Simd simd, const float* column, ptrdiff_t stride, const uint32_t* rows, uint32_t n,
+        uint32_t* keys)
+    cdef cppclass KeyBuckets:
+        const uint8_t* buckets
+        uint32_t n
+        uint32_t n_buckets
+        const uint32_t* last_keys
+        const float* cells
+        ptrdiff_t stride
+        const uint32_t* rows
+    void c_near_keys "fasttree::near_keys"(
+        Simd simd, const KeyBuckets& buckets, uint32_t limit, uint32_t* keys)
+    cdef cppclass Neighbours:
+        uint32_t n_left
+        uint32_t below
+        uint32_t above
+    Neighbours c_neighbours "fasttree::neighbours"(
+        Simd simd, const uint32_t* keys, uint32_t n, uint32_t limit)
     uint32_t c_partition_keys "fasttree::tests::partition_keys"(
         Simd simd, const uint32_t* keys, uint32_t limit, uint32_t n, uint32_t* rows,
         uint16_t* labels)
@@ -220,7 +246,7 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
     uint32_t c_n_interleaving_steps "fasttree::tests::n_interleaving_steps"(
         uint32_t n_rows, uint32_t n_features, int storage) except +
     int c_RAW "fasttree::RAW", c_COUNTED "fasttree::COUNTED"
-    int c_WIDE "fasttree::WIDE", c_KEYED "fasttree::KEYED"
+    int c_WIDE "fasttree::WIDE", c_BUCKETED "fasttree::BUCKETED"
     void c_on_threads "fasttree::tests::on_threads"(
         int n_threads, int fails, int32_t* times) except +
     void c_put_bits "fasttree::tests::put_bits"(
@@ -239,8 +265,9 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
 PORTABLE, AVX512 = SIMD_PORTABLE, SIMD_AVX512
 HAS_AVX512 = best_simd() == SIMD_AVX512
 MISSING_KEY, BOUNDARY = c_MISSING_KEY, c_BOUNDARY
-RAW, COUNTED, WIDE, KEYED = c_RAW, c_COUNTED, c_WIDE, c_KEYED
-KEY_PADDING, KEY_SHIFT = c_KEY_PADDING, c_KEY_SHIFT
+FIRST_CATEGORY_KEY = c_FIRST_CATEGORY_KEY
+RAW, COUNTED, WIDE, BUCKETED = c_RAW, c_COUNTED, c_WIDE, c_BUCKETED
+KEY_PADDING, BUCKET_SAMPLE = c_KEY_PADDING, c_BUCKET_SAMPLE
 FAST_LOG_ERROR = c_FAST_LOG_ERROR
 GUARD = 0xdeadbeef  # behind an array: found changed if a kernel writes there
 
@@ -283,6 +310,25 @@ def category_cells(codes):
 
 def n_interleaving_steps(uint32_t n_rows, uint32_t n_features, int storage):
     return c_n_interleaving_steps(n_rows, n_features, storage)
+
+
+def find_buckets(Simd simd, const uint32_t[::1] sample, const uint32_t[::1] keys):
+    """(largest key of each bucket of a sorted sample, buckets of keys)."""
+    cdef Buckets* buckets = new Buckets(&sample[0], len(sample))
+    cdef uint32_t n = len(keys), n_buckets = buckets.n(), i
+    cdef uint8_t[::1] out = np.append(np.zeros(n, np.uint8), np.uint8(9))
+    try:
+        buckets.find(simd, &keys[0], n, &out[0])
+        last_keys = np.array([buckets.last_keys()[i] for i in range(n_buckets)], np.uint32)
+    finally:
+        del buckets
+    assert out[n] == 9
+    return last_keys, np.asarray(out[:n])
+
+
+def bucket_sample_rows(uint32_t n):
+    cdef uint32_t i
+    return np.array([c_bucket_sample_row(i, n) for i in range(min(n, c_BUCKET_SAMPLE))])
 
 
 def insertion_sort(uint64_t[::1] items, size_t budget):
@@ -684,6 +730,35 @@ def node_classes(Simd simd, const uint16_t[::1] labels, uint32_t n_classes):
 def are_equal(Simd simd, const uint32_t[::1] keys, uint32_t n):
     """Whether the first n keys, padded, are the same."""
     return c_are_equal(simd, &keys[0], n)
+
+
+def gather_keys(Simd simd, const float[:] column, const uint32_t[::1] rows):
+    """(keys, whether they are the same)."""
+    cdef uint32_t[::1] keys = np.zeros(len(rows) + c_KEY_PADDING, np.uint32)
+    cdef ptrdiff_t stride = column.strides[0] // <ptrdiff_t>sizeof(float)
+    are_same = c_gather_keys(simd, &column[0], stride, &rows[0], len(rows), &keys[0])
+    return np.asarray(keys[:len(rows)]), are_same
+
+
+def near_keys(Simd simd, const uint8_t[::1] buckets, const uint32_t[::1] last_keys, n_buckets,
+              const float[::1] x, const uint32_t[::1] rows, uint32_t limit):
+    """Keys that stand for those next to a limit; without x: buckets are values."""
+    cdef KeyBuckets k
+    cdef uint32_t n = len(rows)
+    cdef uint32_t[::1] keys = np.append(np.zeros(n, np.uint32), np.uint32(GUARD))
+    k.buckets, k.n, k.n_buckets, k.last_keys = &buckets[0], n, n_buckets, &last_keys[0]
+    k.cells = NULL
+    if x is not None:
+        k.cells, k.stride, k.rows = &x[0], 1, &rows[0]
+    c_near_keys(simd, k, limit, &keys[0])
+    assert keys[n] == GUARD
+    return np.asarray(keys[:n])
+
+
+def neighbours(Simd simd, const uint32_t[::1] keys, uint32_t n, uint32_t limit):
+    """(number of keys up to a limit, a position of the largest, of the smallest beyond); padded."""
+    cdef Neighbours found = c_neighbours(simd, &keys[0], n, limit)
+    return found.n_left, found.below, found.above
 
 
 def partition_keys(Simd simd, const uint32_t[::1] keys, uint32_t limit, rows, labels):

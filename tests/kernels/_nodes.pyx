@@ -56,8 +56,20 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
         cbool has_classes
     cdef cppclass Keys:
         const uint32_t* keys
-        uint32_t n, n_buckets
-        int shift
+        uint32_t n
+    cdef cppclass KeyBuckets:
+        const uint8_t* buckets
+        uint32_t n
+        uint32_t n_buckets
+        const uint32_t* last_keys
+        const float* cells
+        ptrdiff_t stride
+        const uint32_t* rows
+    cdef cppclass BestKey:
+        double score
+        uint32_t limit
+        cbool found
+        BestKey(double to_beat)
 
 
 cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
@@ -80,7 +92,8 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
                            uint32_t n, uint64_t members, BlockBest& best) except +
         void bit_cells(const BitRows& bits, vector[int64_t]& cells)
         void screen_bits(const BitRows& bits, uint32_t leaf, double floor, vector[uint32_t]& found)
-        cbool key_scan(const Keys& keys, Candidate& best)
+        void key_scan(const Keys& keys, BestKey& best)
+        void key_scan(const KeyBuckets& buckets, BestKey& best)
     unique_ptr[Probe] make_probe(const string& criterion, const Targets& t) except +
 
 
@@ -256,15 +269,32 @@ cdef class Node:
         self.probe.get().screen_bits(bits, leaf, floor, found)
         return list(found)
 
-    def key_scan(self, const uint32_t[::1] keys, uint32_t n_buckets, int shift, double best):
-        """(rows on the left, positions next to the threshold, score) of the best, or None.
+    def key_scan(self, const uint32_t[::1] keys, double best):
+        """(largest key on the left, score) of the best threshold between keys, padded, or None.
 
-        The rows are in the order of their classes; ``keys`` is padded.
+        The rows are in the order of their classes.
         """
         cdef Keys k
-        cdef Candidate candidate
-        k.keys, k.n, k.n_buckets, k.shift = &keys[0], self.n, n_buckets, shift
-        candidate.score = best
-        if self.probe.get().key_scan(k, candidate):
-            return candidate.n_left, candidate.left, candidate.right, candidate.score
-        return None
+        cdef BestKey* found = new BestKey(best)
+        k.keys, k.n = &keys[0], self.n
+        try:
+            self.probe.get().key_scan(k, found[0])
+            return (found.limit, found.score) if found.found else None
+        finally:
+            del found
+
+    def bucket_scan(self, const uint8_t[::1] buckets, const uint32_t[::1] last_keys, n_buckets,
+                    const float[::1] x, const uint32_t[::1] rows, double best):
+        """The same by the buckets of rows and their values, or without: buckets are values."""
+        cdef KeyBuckets k
+        cdef BestKey* found = new BestKey(best)
+        k.buckets, k.n, k.n_buckets, k.last_keys = &buckets[0], self.n, n_buckets, &last_keys[0]
+        k.cells = NULL
+        if x is not None:
+            k.cells, k.stride, k.rows = &x[0], 1, &rows[0]
+        try:
+            self.probe.get().key_scan(k, found[0])
+            return (found.limit, found.score) if found.found else None
+        finally:
+            del found
+

@@ -9,6 +9,7 @@
 
 #include "engine/columns/bit_columns.hpp"
 #include "engine/columns/bit_matrix.hpp"
+#include "engine/columns/buckets.hpp"
 #include "engine/columns/dense.hpp"
 #include "engine/columns/distinct_texts.hpp"
 #include "engine/columns/few_values.hpp"
@@ -33,6 +34,7 @@
 #include "engine/scan/bounds.hpp"
 #include "engine/scan/cells.hpp"
 #include "engine/scan/key_scan.hpp"
+#include "engine/scan/near_keys.hpp"
 #include "engine/scan/node_classes.hpp"
 #include "engine/scan/skip.hpp"
 #include "engine/score/absolute_error.hpp"
@@ -46,6 +48,7 @@
 #include "engine/simd/bits.hpp"
 #include "engine/simd/fast_log.hpp"
 #include "engine/simd/gather.hpp"
+#include "engine/simd/key_gather.hpp"
 #include "engine/simd/lane_draws.hpp"
 #include "engine/simd/rank_sort.hpp"
 #include "engine/simd/row_lanes.hpp"
@@ -234,9 +237,10 @@ inline void present_features(const SparseData& data, const uint32_t* rows, uint3
 
 inline uint32_t partition_keys(Simd simd, const uint32_t* keys, uint32_t limit, uint32_t n,
                                uint32_t* rows, uint16_t* labels) {
-    KeyPartitionScratch scratch;
-    scratch.reserve(n);
-    return fasttree::partition_keys(simd, keys, limit, n, rows, labels, scratch);
+    std::vector<uint32_t> right_rows(n + PADDING);
+    std::vector<Label> right_labels(n + PADDING);
+    return fasttree::partition_keys(simd, keys, limit, n, rows, labels,
+                                    {right_rows.data(), right_labels.data()});
 }
 
 // The words of the leaves of rows in a packed tree.

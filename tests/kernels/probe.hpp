@@ -47,7 +47,8 @@ public:
     virtual void screen_bits(const BitRows& bits, uint32_t leaf, double floor,
                              std::vector<uint32_t>& found) = 0;
     // Likewise of the node's rows by their keys.
-    virtual bool key_scan(const Keys& keys, Candidate& best) = 0;
+    virtual void key_scan(const Keys& keys, BestKey& best) = 0;
+    virtual void key_scan(const KeyBuckets& buckets, BestKey& best) = 0;
 };
 
 // Columns of codes, all of them numbers.
@@ -80,6 +81,19 @@ class ProbeOf final : public Probe {
         else acc_.begin_pass(Runs{entries, n(), 0, {}}, false);
     }
     uint32_t n() const { return static_cast<uint32_t>(rows_.size()); }
+
+    template <class Read>
+    void scan_keys(const Read& read, BestKey& best) {
+        if constexpr (KeyScan<Acc>::exists) {
+            std::vector<Label> labels(n() + KEY_PADDING);
+            KeyScan<Acc> key_scan(acc_);
+            if (!make_class_labels(acc_, rows_.data(), n(), labels.data())) return;
+            NodeClasses classes;
+            classes.take(targets_.simd, labels.data(), n());
+            key_scan.begin_node(acc_, classes, labels.data(), n());
+            key_scan.find(read, best);
+        }
+    }
 
     using Cell = typename Acc::Cell;
     // In two shares of the words, each in two batches of rows.
@@ -224,18 +238,8 @@ public:
             for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) found.push_back(bit);
         }
     }
-    bool key_scan(const Keys& keys, Candidate& best) override {
-        if constexpr (KeyScan<Acc>::exists) {
-            std::vector<Label> labels(n());
-            KeyScan<Acc> key_scan(acc_);
-            if (!make_class_labels(acc_, rows_.data(), n(), labels.data())) return false;
-            NodeClasses classes;
-            classes.take(targets_.simd, labels.data(), n());
-            key_scan.begin_node(acc_, classes, labels.data(), n());
-            return key_scan.scan(keys, best);
-        }
-        return false;
-    }
+    void key_scan(const Keys& keys, BestKey& best) override { scan_keys(keys, best); }
+    void key_scan(const KeyBuckets& buckets, BestKey& best) override { scan_keys(buckets, best); }
 };
 
 template <class Weights, bool single_output>

@@ -57,7 +57,6 @@ inline bool borrow_codes(const BorrowedCodes& from, DenseColumns& out) {
         col.values.assign(values, values + n);
         values += n;
     }
-    out.pitch = out.n_counted;
     out.codes.borrow(from.codes, static_cast<size_t>(out.n_rows) * out.n_counted);
     out.wide_codes.borrow(from.wide_codes, static_cast<size_t>(out.n_rows) * out.n_wide);
     return true;
@@ -143,7 +142,7 @@ inline bool is_consistent(DenseColumns& data, uint32_t feature, size_t begin, si
     }
     if (!has_ascending_values(col, begin, end)) return false;
     return col.storage == COUNTED
-        ? has_codes_of_cells(data, feature, data.codes.get(), data.pitch, begin, end)
+        ? has_codes_of_cells(data, feature, data.codes.get(), data.n_counted, begin, end)
         : has_codes_of_cells(data, feature, data.wide_codes.get(), data.n_wide, begin, end);
 }
 

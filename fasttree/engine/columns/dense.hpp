@@ -7,18 +7,22 @@
 //   WIDE     the same with uint32 codes, for strategy="count";
 //   RAW      many: values as they are, and, if lists are asked for, a list of the rows in
 //            ascending order: numbers, categories, missing values;
-//   KEYED    many, if keys are asked for: a uint32 in the order of the values, beside the codes.
+//   BUCKETED many, for searches by keys: a byte per row says in which bucket its value is. Values
+//            are read where those of a row are side by side, in X or a copy.
 // Once encoded, codes never change; lists may be added, and be handed to a sample that does not
 // share them (`order/sample.hpp`).
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "engine/columns/bit_columns.hpp"
+#include "engine/columns/buckets.hpp"
 #include "engine/columns/few_values.hpp"
-#include "engine/core/keys.hpp"
+#include "engine/core/cost_model.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/simd/gather.hpp"
 #include "engine/simd/sorting.hpp"
@@ -29,21 +33,20 @@ namespace fasttree {
 constexpr uint32_t MAX_COUNTED = 256;  // codes of a COUNTED column, missing included
 constexpr uint32_t TILE = 64;          // features that a thread counts together
 
-enum Storage : uint8_t { RAW, COUNTED, WIDE, KEYED, BITS };
+enum Storage : uint8_t { RAW, COUNTED, WIDE, BUCKETED, BITS };
 
 struct Column {
     Storage storage = RAW;
     uint32_t place = 0;              // of its cells in X
-    uint32_t slot = 0;               // in its code matrix; of KEYED ones in bytes, BITS: the bit
-    uint32_t n_buckets = 0;          // KEYED: of its keys
-    uint32_t first_other = 0;        // KEYED: the least key of what is not a number
+    uint32_t slot = 0;               // in its code matrix; BUCKETED: in `cells`; BITS: the bit
+    std::unique_ptr<Buckets> buckets;  // BUCKETED
     uint32_t n_categories = 0;       // categories the column may hold
     std::vector<float> values;  // coded: distinct, ascending; missing has the code after
     uint32_t n_category_values = 0;           // of them categories, at the end
-    bool has_missing = false;        // known of coded and listed columns
+    bool has_missing = false;        // not known of RAW columns without a list
     AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
-    // Codes of the encoded rows, until they are interleaved; with keys they stay if those are all
-    // rows. By row, where they are kept for questions that are drawn.
+    // Codes of the encoded rows, until they are interleaved; for keys they stay if those are all
+    // rows. By row, where they are kept for questions that are drawn. BUCKETED: buckets, by row.
     AlignedBuffer<uint8_t> narrow;
     std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values
     AlignedBuffer<uint32_t> wide;
@@ -62,11 +65,11 @@ public:
     uint32_t n_rows;                      // of X
     std::vector<uint32_t> rows;           // that are encoded, ascending: all that samples hold
     std::vector<Column> columns;
-    AlignedBuffer<uint8_t> codes;                  // [n_rows, pitch], of `rows` only
+    AlignedBuffer<uint8_t> codes;                  // [n_rows, n_counted], of `rows` only
     AlignedBuffer<uint32_t> wide_codes;            // [n_rows, n_wide]
+    AlignedBuffer<float> cells;                    // [n_rows, n_bucketed], unless X serves
     BitColumns bits;                               // of all rows
-    uint32_t n_counted = 0, n_wide = 0;
-    uint32_t pitch = 0;                            // bytes of a row of codes, and keys if any
+    uint32_t n_counted = 0, n_wide = 0, n_bucketed = 0;
 
     DenseColumns(const float* X_, ptrdiff_t row_stride_, ptrdiff_t column_stride_, uint32_t n_rows_,
                  uint32_t n_features)
@@ -91,8 +94,13 @@ public:
         return {col.values.data(), static_cast<ptrdiff_t>(rows_of_bits.n_words),
                 rows_of_bits.words + col.slot / ROW_WORD, col.slot % ROW_WORD};
     }
+    // Of a BUCKETED column, where a row's are side by side.
+    ColumnValues row_values_of(uint32_t feature) const {
+        if (cells.get() == nullptr) return {column(feature), row_stride, nullptr, 0};
+        return {cells.get() + columns[feature].slot, n_bucketed, nullptr, 0};
+    }
     const uint8_t* code(uint32_t row, uint32_t slot) const {
-        return codes.get() + static_cast<size_t>(row) * pitch + slot;
+        return codes.get() + static_cast<size_t>(row) * n_counted + slot;
     }
 
     // Rows are encoded in parts, ranges of them, that threads share; X is read in its order.
@@ -144,7 +152,8 @@ public:
     // together. Returns the number of shares.
     uint32_t begin_counting(uint32_t first, uint32_t last) {
         for (uint32_t f = first; f < last; ++f) {
-            if (columns[f].storage != BITS) columns[f].narrow.reserve(rows.size());
+            if (columns[f].storage == BITS) continue;
+            columns[f].narrow.reserve(rows.size() + GATHER_PADDING);
         }
         const uint32_t n_shares = (last - first + TILE - 1) / TILE * n_parts_;
         counted_begin_ = first;
@@ -223,7 +232,7 @@ public:
             }
             const uint64_t* sorted = sort_by_key(buffers.items.get(), buffers.scratch.get(), n);
             col.storage = COUNTED;
-            col.narrow.reserve(n);
+            col.narrow.reserve(n + GATHER_PADDING);
             uint32_t code = 0;
             for (uint32_t i = 0; i < n; ++i) {  // no branch: it would be a coin toss
                 code += i > 0 && key_of(sorted[i]) != key_of(sorted[i - 1]);
@@ -292,7 +301,7 @@ public:
         }
     }
 
-    // Lists the rows of a feature whose keys have been gathered, or makes it WIDE or KEYED.
+    // Lists the rows of a feature whose keys have been gathered, or makes it WIDE.
     void sort(uint32_t feature, Storage storage, SortBuffers& buffers) {
         Column& col = columns[feature];
         const uint32_t n = static_cast<uint32_t>(rows.size());
@@ -301,25 +310,40 @@ public:
         const uint32_t n_missing = sort_items(buffers, n, col.list.get());
         col.has_missing = n_missing > 0;
         if (storage == WIDE) widen(col, feature);
-        if (storage == KEYED) give_keys(col, n - n_missing);
+    }
+
+    // Makes a feature BUCKETED.
+    void find_buckets(uint32_t feature, SortBuffers& buffers) {
+        Column& col = columns[feature];
+        const uint32_t n = static_cast<uint32_t>(rows.size());
+        const uint32_t n_sampled = std::min(n, BUCKET_SAMPLE);
+        std::vector<uint32_t> keys(n_sampled);
+        buffers.reserve(n_sampled);
+        for (uint32_t i = 0; i < n_sampled; ++i) {
+            const float cell = value(rows[bucket_sample_row(i, n)], feature);
+            buffers.items[i] = pack(cell_key(cell, col.has_categories()), i);
+        }
+        const uint64_t* sorted =
+            sort_by_key(buffers.items.get(), buffers.scratch.get(), n_sampled);
+        for (uint32_t i = 0; i < n_sampled; ++i) keys[i] = key_of(sorted[i]);
+        col.buckets = std::make_unique<Buckets>(keys.data(), n_sampled);
+        const size_t n_bytes = static_cast<size_t>(n_rows) + GATHER_PADDING;
+        std::fill_n(col.narrow.reserve(n_bytes), n_bytes, uint8_t{0});
+        col.storage = BUCKETED;
     }
 
     // Room for the codes of all columns in the row-major matrices.
     void begin_interleaving() {
         for (Column& col : columns) {
-            if (col.storage != KEYED) continue;
-            col.slot = pitch;
-            pitch += sizeof(uint32_t);
-        }
-        const bool is_keyed = pitch > 0;
-        for (Column& col : columns) {
-            if (col.storage == COUNTED) col.slot = pitch + n_counted++;
+            if (col.storage == COUNTED) col.slot = n_counted++;
             if (col.storage == WIDE) col.slot = n_wide++;
+            if (col.storage == BUCKETED) col.slot = n_bucketed++;
         }
-        pitch += n_counted;
-        if (is_keyed) pitch = (pitch + 3) / 4 * 4;  // keys of all rows are aligned
-        codes.reserve(static_cast<size_t>(n_rows) * pitch);
+        codes.reserve(static_cast<size_t>(n_rows) * n_counted);
         wide_codes.reserve(static_cast<size_t>(n_rows) * n_wide);
+        if (copying_cells_pays(row_stride, column_stride, n_bucketed)) {
+            cells.reserve(static_cast<size_t>(n_rows) * n_bucketed);
+        }
     }
     uint32_t n_interleaving_steps() const noexcept {
         return n_steps(std::count_if(columns.begin(), columns.end(),
@@ -327,20 +351,18 @@ public:
                                          return col.storage != RAW && col.storage != BITS;
                                      }));
     }
-    // Moves the codes of a step of a part there.
-    void interleave(uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
-        constexpr size_t BLOCK = 256;
-        const size_t step_end = step_begin(part, step + 1, n_steps);
-        for (size_t start = step_begin(part, step, n_steps); start < step_end; start += BLOCK) {
-            const size_t end = std::min(start + BLOCK, step_end);
+    // Moves the codes of a step of a part there; finds the buckets of BUCKETED columns.
+    void interleave(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
+        const size_t first = step_begin(part, step, n_steps);
+        const size_t last = step_begin(part, step + 1, n_steps);
+        for (size_t start = first; start < last; start += INTERLEAVED) {
+            const size_t end = std::min(start + INTERLEAVED, last);
             for (const Column& col : columns) {
                 if (col.storage == COUNTED) {
                     const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
                     interleave_codes(rank, col.narrow.get(), start, end, codes.get() + col.slot);
-                } else if (col.storage == KEYED) {
-                    const uint32_t* from = col.wide.get();
-                    scatter(start, end, reinterpret_cast<uint32_t*>(codes.get() + col.slot),
-                            pitch / sizeof(uint32_t), [=](size_t i) { return from[i]; });
+                } else if (col.storage == BUCKETED) {
+                    divide_among_buckets(simd, col, start, end);
                 } else if (col.storage == WIDE) {
                     const uint32_t* from = col.wide.get();
                     scatter(start, end, wide_codes.get() + col.slot, n_wide,
@@ -352,9 +374,11 @@ public:
     void end_interleaving(bool with_keys) noexcept {
         end_counting();
         for (Column& col : columns) {
-            if (!with_keys || rows.size() < n_rows) {
+            col.wide.release();
+            if (col.storage == BUCKETED) {
+                col.has_missing = std::memchr(col.narrow.get(), Buckets::OTHERS, n_rows) != nullptr;
+            } else if (!with_keys || rows.size() < n_rows) {
                 col.narrow.release();
-                col.wide.release();
             }
             col.rank = std::vector<uint8_t>();  // = {} would keep the memory
         }
@@ -394,6 +418,8 @@ private:
         return {X, row_stride, column_stride, n_rows, static_cast<uint32_t>(columns.size())};
     }
 
+    static constexpr size_t INTERLEAVED = 256;  // rows at a time
+
     uint32_t n_parts_ = 1;
     uint32_t counted_begin_ = 0, counted_end_ = 0;  // features being counted
     std::vector<std::vector<FewValues>> found_;     // [share, feature of its tile]
@@ -402,7 +428,22 @@ private:
     void interleave_codes(const uint8_t* rank, uint8_t* from, size_t start, size_t end,
                           uint8_t* to) const noexcept {
         for (size_t i = start; i < end; ++i) from[i] = rank[from[i]];
-        scatter(start, end, to, pitch, [=](size_t i) { return from[i]; });
+        scatter(start, end, to, n_counted, [=](size_t i) { return from[i]; });
+    }
+    void divide_among_buckets(Simd simd, const Column& col, size_t start, size_t end) const {
+        const float* x = X + static_cast<ptrdiff_t>(col.place) * column_stride;
+        const bool has_categories = col.has_categories();
+        uint32_t keys[INTERLEAVED];
+        uint8_t buckets[INTERLEAVED];
+        for (size_t i = start; i < end; ++i) {
+            const float cell = x[static_cast<ptrdiff_t>(rows[i]) * row_stride];
+            keys[i - start] = cell_key(cell, has_categories);
+            if (cells.get() != nullptr) {
+                cells[static_cast<size_t>(rows[i]) * n_bucketed + col.slot] = cell;
+            }
+        }
+        col.buckets->find(simd, keys, static_cast<uint32_t>(end - start), buckets);
+        scatter(start, end, col.narrow.get(), 1, [&](size_t i) { return buckets[i - start]; });
     }
     template <class Code, class From>
     void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {
@@ -426,34 +467,7 @@ private:
         col.storage = WIDE;
     }
 
-    // Keys of a listed column of which the first n_numbers are numbers. Buckets are of about the
-    // same number of rows, but a value is in one.
-    void give_keys(Column& col, uint32_t n_numbers) const {
-        const size_t n = rows.size(), most = n / (MAX_BUCKETS / 2) + 1;
-        std::vector<uint32_t> key_of_row(n_rows);
-        uint32_t bucket = 0, place = 0;
-        size_t n_in_bucket = 0;
-        col.first_other = NO_KEY;
-        // Two neighbouring buckets hold more than `most` rows, hence there are few enough.
-        for (size_t i = 0, end; i < n; i = end) {
-            end = i + 1;
-            while (end < n && !(col.list[end] & BOUNDARY)) ++end;
-            if (n_in_bucket > 0 && n_in_bucket + (end - i) > most) {
-                ++bucket;
-                place = 0;
-                n_in_bucket = 0;
-            }
-            const uint32_t key = bucket << KEY_SHIFT | place++;
-            if (i == n_numbers) col.first_other = key;
-            for (size_t k = i; k < end; ++k) key_of_row[col.list[k] & ROW] = key;
-            n_in_bucket += end - i;
-        }
-        col.n_buckets = bucket + 1;
-        take_wide(col, key_of_row);
-        col.storage = KEYED;
-    }
-
-    // Codes or keys of the encoded rows, instead of their list.
+    // Codes of the encoded rows, instead of their list.
     void take_wide(Column& col, const std::vector<uint32_t>& of_row) const {
         uint32_t* wide = col.wide.reserve(rows.size());
         for (size_t i = 0; i < rows.size(); ++i) wide[i] = of_row[rows[i]];

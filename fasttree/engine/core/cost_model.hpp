@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 namespace fasttree {
 
@@ -53,11 +54,20 @@ inline bool keys_pay(uint32_t n_features, uint32_t max_features) noexcept {
     return KEYS * max_features < PARTITION * n_features;
 }
 
-// Keys of n of n_rows rows: a column holds those of neighbouring rows in one cache line, a row of
+// Codes of n of n_rows rows: a column holds those of neighbouring rows in one cache line, a row of
 // the matrix those of the other features.
 inline bool columns_pay(uint32_t n, uint32_t n_rows) noexcept {
     constexpr uint32_t SHARE = 16;
     return n > n_rows / SHARE;
+}
+
+// Copying the cells of some columns so that those of a row are side by side, for reads of few rows:
+// not if a cache line of X holds as many of them, or nearly.
+inline bool copying_cells_pays(ptrdiff_t row_stride, ptrdiff_t column_stride,
+                               uint32_t n_columns) noexcept {
+    constexpr ptrdiff_t SPREAD = 4;
+    const ptrdiff_t row = std::abs(row_stride);
+    return row < std::abs(column_stride) || row > SPREAD * static_cast<ptrdiff_t>(n_columns);
 }
 
 // A feature of few rows, given by keys: each compared with each, 16 at a time, or counted by

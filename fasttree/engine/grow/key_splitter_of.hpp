@@ -80,10 +80,7 @@ private:
         }
         node.n_known = sampler.end();
         if (best.feature == NO_FEATURE) return false;
-        if (best_key_.found) {
-            const Keys keys = columns_->kept_keys(node);
-            columns_->take(node, key_scan_.candidate(keys, best_key_), best);
-        }
+        if (best_key_.found) columns_->take(node, best_key_, best);
         if (best.row_below != NO_ROW) {
             best.threshold = midpoint(columns_->value(best.row_below, best.feature),
                                       columns_->value(best.row_above, best.feature));
@@ -93,20 +90,17 @@ private:
 
     // False if the feature is constant in the node.
     bool look(const GrowthRules& rules, const Node& node, uint32_t feature, Split& best) {
-        if (columns_->gather(node, feature)) return false;
         const Limits limits = rules.limits_of(node, feature);
         const double to_beat = rules.ties.to_beat(best.score, best.feature, feature);
         if (!columns_->takes_keys(feature, limits)) {
-            Candidate candidate;
-            candidate.score = to_beat;
-            if (columns_->scan_sorted(node, feature, limits, candidate, best)) return false;
+            if (columns_->scan_sorted(node, feature, limits, to_beat, best)) return false;
             if (best.feature == feature) best_key_.found = false;
             return true;
         }
         BestKey found(to_beat);
-        key_scan_.find(columns_->keys(node, feature), found);
+        if (columns_->find(node, feature, key_scan_, found)) return false;
         if (!found.found) return true;
-        columns_->keep(node, feature);
+        columns_->keep();
         best_key_ = found;
         best.score = found.score;
         best.feature = feature;

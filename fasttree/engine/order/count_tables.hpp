@@ -102,7 +102,7 @@ public:
     // size, or its larger sibling's. Threads take shares of the features.
     void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
               uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) {
-        fill_kind(narrow_, data_->codes.get(), data_->pitch, table, start, end, sampler,
+        fill_kind(narrow_, data_->codes.get(), data_->n_counted, table, start, end, sampler,
                   n_chosen, share, n_shares, poll);
         fill_kind(wide_, data_->wide_codes.get(), data_->n_wide, table, start, end, sampler,
                   n_chosen, share, n_shares, poll);
@@ -157,7 +157,7 @@ public:
             cells_->fill(rows, end - start, data_->wide_codes.get(), data_->n_wide, &col.slot,
                           &offsets_[f], 1, cells);
         } else {
-            cells_->fill(rows, end - start, data_->codes.get(), data_->pitch, &col.slot,
+            cells_->fill(rows, end - start, data_->codes.get(), data_->n_counted, &col.slot,
                           &offsets_[f], 1, cells);
         }
     }

@@ -27,15 +27,16 @@ namespace fasttree {
 
 // The rows of a sample of n whose weight is not zero; without weights all of them, without rows
 // the first n.
-inline std::vector<uint32_t> weighted_rows(size_t n, const double* weights, const uint32_t* rows) {
-    std::vector<uint32_t> out(n);
+template <class Weight>
+void weighted_rows(size_t n, const Weight* weights, const uint32_t* rows,
+                   std::vector<uint32_t>& out) {
+    out.resize(n);
     size_t n_kept = 0;
     for (size_t i = 0; i < n; ++i) {  // no branch: bootstrap samples toss a coin
         out[n_kept] = rows == nullptr ? static_cast<uint32_t>(i) : rows[i];
-        n_kept += weights == nullptr || weights[i] != 0.0;
+        n_kept += weights == nullptr || weights[i] != Weight{0};
     }
     out.resize(n_kept);
-    return out;
 }
 
 class DenseSample {
@@ -250,7 +251,7 @@ private:
             }
             left[n_values] = split.missing_left;
             const uint8_t* codes = data.codes.get() + col.slot;
-            const size_t stride = data.pitch;
+            const size_t stride = data.n_counted;
             BitWriter writer(sides);
             for (uint32_t i = start; i < end; ++i) {
                 writer.put(node_rows[i], left[codes[node_rows[i] * stride]]);

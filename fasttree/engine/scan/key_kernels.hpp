@@ -35,7 +35,7 @@ constexpr uint32_t COUNTS_BEFORE = 16;
 
 // Weights of the rows by bucket. Many are counted in two tables that take turns: rows of one bucket
 // often follow each other, and each would wait for the one before.
-inline void count_keys(const Keys& k, const Label* labels, const ClassRows& rows,
+inline void count_rows(const KeyBuckets& k, const Label* labels, const ClassRows& rows,
                        uint32_t* weights) {
     constexpr uint32_t MANY = 4;  // rows of a bucket
     uint32_t i = rows.begin;
@@ -43,12 +43,12 @@ inline void count_keys(const Keys& k, const Label* labels, const ClassRows& rows
         uint32_t others[MAX_BUCKETS];
         std::fill_n(others, k.n_buckets, 0);
         for (; i + 2 <= rows.end; i += 2) {
-            weights[k.bucket(i)] += label_weight(labels[i]);
-            others[k.bucket(i + 1)] += label_weight(labels[i + 1]);
+            weights[k.buckets[i]] += label_weight(labels[i]);
+            others[k.buckets[i + 1]] += label_weight(labels[i + 1]);
         }
         for (uint32_t b = 0; b < k.n_buckets; ++b) weights[b] += others[b];
     }
-    for (; i < rows.end; ++i) weights[k.bucket(i)] += label_weight(labels[i]);
+    for (; i < rows.end; ++i) weights[k.buckets[i]] += label_weight(labels[i]);
 }
 
 inline void add_up_portable(uint32_t* weights, uint32_t n) {
@@ -149,112 +149,6 @@ inline void compare(Simd simd, const uint32_t* keys, uint32_t n, const uint32_t*
     if (simd == SIMD_AVX512) return compare_avx512(keys, n, weights, rows, left);
 #endif
     compare_portable(keys, n, weights, rows, left);
-}
-
-// Where the rows next to a threshold are.
-struct Neighbours {
-    uint32_t n_left;        // rows of keys up to the limit
-    uint32_t below, above;  // positions of a largest key on the left, of a smallest on the right
-};
-
-inline Neighbours neighbours_portable(const uint32_t* keys, uint32_t n, uint32_t limit) {
-    Neighbours out{0, 0, 0};
-    bool has_below = false, has_above = false;
-    for (uint32_t i = 0; i < n; ++i) {
-        if (keys[i] <= limit) {
-            ++out.n_left;
-            if (!has_below || keys[i] > keys[out.below]) out.below = i;
-            has_below = true;
-        } else {
-            if (!has_above || keys[i] < keys[out.above]) out.above = i;
-            has_above = true;
-        }
-    }
-    return out;
-}
-#if FASTTREE_X86
-FASTTREE_AVX512 inline uint32_t find_key_avx512(const uint32_t* keys, uint32_t n, uint32_t key) {
-    const __m512i wanted = _mm512_set1_epi32(static_cast<int>(key));
-    for (uint32_t i = 0; i < n; i += 16) {
-        const uint32_t at = _mm512_cmpeq_epu32_mask(_mm512_loadu_si512(keys + i), wanted);
-        if (at) return i + static_cast<uint32_t>(__builtin_ctz(at));
-    }
-    return 0;
-}
-FASTTREE_AVX512 inline Neighbours neighbours_avx512(const uint32_t* keys, uint32_t n,
-                                                    uint32_t limit) {
-    const __m512i bar = _mm512_set1_epi32(static_cast<int>(limit));
-    __m512i below = _mm512_setzero_si512(), above = _mm512_set1_epi32(-1);
-    Neighbours out{0, 0, 0};
-    for (uint32_t i = 0; i < n; i += 16) {
-        const uint32_t lanes = n - i < 16 ? (1u << (n - i)) - 1 : 0xffffu;
-        const __m512i key = _mm512_loadu_si512(keys + i);
-        const uint32_t left = _mm512_mask_cmple_epu32_mask(static_cast<__mmask16>(lanes), key, bar);
-        out.n_left += static_cast<uint32_t>(__builtin_popcount(left));
-        below = _mm512_mask_max_epu32(below, static_cast<__mmask16>(left), below, key);
-        above = _mm512_mask_min_epu32(above, static_cast<__mmask16>(lanes & ~left), above, key);
-    }
-    out.below = find_key_avx512(keys, n, _mm512_reduce_max_epu32(below));
-    out.above = find_key_avx512(keys, n, _mm512_reduce_min_epu32(above));
-    return out;
-}
-#endif
-inline Neighbours neighbours(Simd simd, const uint32_t* keys, uint32_t n, uint32_t limit) {
-#if FASTTREE_X86
-    if (simd == SIMD_AVX512) return neighbours_avx512(keys, n, limit);
-#endif
-    return neighbours_portable(keys, n, limit);
-}
-
-// Keys in the buckets of `is_open`, a bit each, in the high halves of items, their positions in the
-// low ones. Returns their number. `items` has room for n + KEY_PADDING.
-inline uint32_t take_open_portable(const Keys& k, const uint32_t* is_open, uint64_t* items) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < k.n; ++i) {
-        items[n] = uint64_t{k.keys[i]} << 32 | i;
-        n += get_bit(is_open, k.bucket(i));
-    }
-    return n;
-}
-#if FASTTREE_X86
-FASTTREE_AVX512 inline uint32_t take_open_avx512(const Keys& k, const uint32_t* is_open,
-                                                 uint64_t* items) {
-    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i words = _mm512_castsi256_si512(
-        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(is_open)));
-    const __m128i shift = _mm_cvtsi32_si128(k.shift);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < k.n; i += 16) {
-        const uint32_t lanes = k.n - i < 16 ? (1u << (k.n - i)) - 1 : 0xffffu;
-        const __m512i key = _mm512_loadu_si512(k.keys + i);
-        const __m512i bucket = _mm512_srl_epi32(key, shift);
-        const __m512i word = _mm512_permutexvar_epi32(
-            _mm512_and_si512(_mm512_srli_epi32(bucket, 5), _mm512_set1_epi32(7)), words);
-        const __m512i bit = _mm512_sllv_epi32(_mm512_set1_epi32(1),
-                                              _mm512_and_si512(bucket, _mm512_set1_epi32(31)));
-        const __mmask16 is_in =
-            _mm512_mask_test_epi32_mask(static_cast<__mmask16>(lanes), word, bit);
-        if (!is_in) continue;
-        const __m512i place = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(i)), lane);
-        const __m512i high = _mm512_maskz_compress_epi32(is_in, key);
-        const __m512i low = _mm512_maskz_compress_epi32(is_in, place);
-        const auto store = [&](uint32_t at, __m256i half_high, __m256i half_low) FASTTREE_AVX512 {
-            const __m512i keys = _mm512_slli_epi64(_mm512_cvtepu32_epi64(half_high), 32);
-            _mm512_storeu_si512(items + at,
-                                _mm512_or_si512(keys, _mm512_cvtepu32_epi64(half_low)));
-        };
-        store(n, _mm512_castsi512_si256(high), _mm512_castsi512_si256(low));
-        store(n + 8, _mm512_extracti64x4_epi64(high, 1), _mm512_extracti64x4_epi64(low, 1));
-        n += static_cast<uint32_t>(__builtin_popcount(is_in));
-    }
-    return n;
-}
-#endif
-inline uint32_t take_open(Simd simd, const Keys& k, const uint32_t* is_open, uint64_t* items) {
-#if FASTTREE_X86
-    if (simd == SIMD_AVX512) return take_open_avx512(k, is_open, items);
-#endif
-    return take_open_portable(k, is_open, items);
 }
 
 }  // namespace fasttree

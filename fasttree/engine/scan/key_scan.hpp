@@ -7,13 +7,13 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "engine/core/cost_model.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/scan/key_kernels.hpp"
 #include "engine/scan/key_scores.hpp"
+#include "engine/scan/near_keys.hpp"
 #include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/simd/sorting.hpp"
@@ -31,8 +31,8 @@ struct KeyScan {
 // For criteria on the weights of classes.
 template <class Score>
 class ClassKeyScan {
-    static constexpr uint32_t FEW_ROWS = 128;  // at most, to be compared with each other
-    static constexpr uint32_t CLASSES = 256;
+    static constexpr uint32_t CLASSES = 256, WORDS = MAX_BUCKETS / 32;
+    static constexpr uint32_t ROWS_AT_ONCE = 1 << 14;
 
     const Simd simd_;
     const NodeClasses* node_ = nullptr;
@@ -40,9 +40,8 @@ class ClassKeyScan {
     uint32_t n_ = 0;
     Score score_{};
     uint8_t place_[CLASSES];             // of a class among the node's
-    uint32_t weights_[FEW_ROWS + KEY_PADDING];
-    uint32_t left_[FEW_ROWS + KEY_PADDING];
-    uint32_t last_keys_[2][MAX_BUCKETS];  // of buckets; of values
+    uint32_t weights_[MOST_COMPARED + KEY_PADDING];
+    uint32_t left_[MOST_COMPARED + KEY_PADDING];
     LeftSums sums_;
     AlignedBuffer<uint32_t> counts_;     // prefix sums [class, COUNTS_BEFORE + bucket]
     size_t stride_ = 0;
@@ -50,10 +49,7 @@ class ClassKeyScan {
     SortBuffers buffers_;
 
 public:
-    explicit ClassKeyScan(Simd simd) : simd_(simd), inside_(CLASSES) {
-        std::iota(last_keys_[0], last_keys_[0] + MAX_BUCKETS, 0);
-        for (uint32_t b = 0; b < MAX_BUCKETS; ++b) last_keys_[1][b] = last_key(b, KEY_SHIFT);
-    }
+    explicit ClassKeyScan(Simd simd) : simd_(simd), inside_(CLASSES) {}
 
     // Takes a node, whose rows are in the order of their classes.
     void begin(const NodeClasses& node, const Label* labels, uint32_t n) {
@@ -70,30 +66,20 @@ public:
                 place_[classes()[c].label_class] = static_cast<uint8_t>(c);
             }
         }
-        if (n > FEW_ROWS) return;
+        if (n > MOST_COMPARED) return;
         for (uint32_t i = 0; i < n; ++i) weights_[i] = label_weight(labels[i]);
     }
 
+    // Whether keys of a feature are compared with each other, or rows counted by bucket.
+    bool compares(uint32_t n_buckets) const {
+        return n_ <= MOST_COMPARED &&
+               comparing_pays(n_, n_buckets, static_cast<uint32_t>(classes().size()));
+    }
     // The best threshold of a feature, if it is better.
-    void find(const Keys& k, BestKey& best) {
-        const uint32_t n_classes = static_cast<uint32_t>(classes().size());
-        if (n_ <= FEW_ROWS && comparing_pays(n_, k.n_buckets, n_classes)) {
-            compare_rows(k, best);
-        } else {
-            count_buckets(k, best);
-            if (k.shift > 0) look_inside(k, best);
-        }
-    }
-    // One that was found, by the rows next to it.
-    Candidate candidate(const Keys& k, const BestKey& best) const {
-        const Neighbours at = neighbours(simd_, k.keys, n_, best.limit);
-        return {best.score, at.below, at.above, at.n_left, false, 0.0, THRESHOLD};
-    }
-    bool scan(const Keys& k, Candidate& out) {
-        BestKey best(out.score);
-        find(k, best);
-        if (best.found) out = candidate(k, best);
-        return best.found;
+    void find(const Keys& k, BestKey& best) { compare_rows(k, best); }
+    void find(const KeyBuckets& k, BestKey& best) {
+        count_buckets(k, best);
+        if (!k.are_values()) look_inside(k, best);
     }
 
 private:
@@ -112,33 +98,55 @@ private:
         }
         best_key(simd_, score_, sums_, k.keys, n_, best);
     }
-    void count_buckets(const Keys& k, BestKey& best) {
+    void count_buckets(const KeyBuckets& k, BestKey& best) {
         stride_ = COUNTS_BEFORE + (k.n_buckets + 15) / 16 * 16;
         uint32_t* counts = counts_.reserve(stride_ * classes().size() + COUNTS_BEFORE);
         std::fill_n(counts, stride_ * classes().size(), 0);
         sums_.begin(k.n_buckets, node_->squares());
         for (const ClassRows& rows : classes()) {
             uint32_t* own = counts + COUNTS_BEFORE;
-            count_keys(k, labels_, rows, own);
+            count_rows(k, labels_, rows, own);
             add_up(simd_, own, k.n_buckets);
             add_class<Score::two_classes>(simd_, rows, own, k.n_buckets, sums_);
             counts += stride_;
         }
-        best_key(simd_, score_, sums_, last_keys_[k.shift > 0], k.n_buckets, best);
+        best_key(simd_, score_, sums_, k.last_keys, k.n_buckets, best);
     }
 
-    // Thresholds inside buckets.
-    void look_inside(const Keys& k, BestKey& best) {
-        uint32_t is_open[MAX_BUCKETS / 32] = {};
-        find_open(k.n_buckets, best.low_bar(), is_open);
-        buffers_.reserve(n_ + KEY_PADDING);
+    // Thresholds inside buckets: of a few at a time, so that their rows take little room.
+    void look_inside(const KeyBuckets& k, BestKey& best) {
+        uint32_t is_open[WORDS] = {}, is_next[WORDS] = {};
+        uint32_t n_next = 0;
+        find_open(k.n_buckets, low_bar(best), is_open);
+        for (uint32_t word = 0; word < WORDS; ++word) {
+            for (uint32_t open = is_open[word]; open != 0; open &= open - 1) {
+                const uint32_t bit = open & -open;
+                const uint32_t most = most_rows(word * 32 + __builtin_ctz(open));
+                if (n_next + most > ROWS_AT_ONCE) {
+                    scan_buckets(k, is_next, n_next, best);
+                    std::fill_n(is_next, WORDS, 0);
+                    n_next = 0;
+                }
+                is_next[word] |= bit;
+                n_next += most;
+            }
+        }
+        scan_buckets(k, is_next, n_next, best);
+    }
+    // At least as many as there are in a bucket: no row weighs less than 1.
+    uint32_t most_rows(uint32_t bucket) {
+        const double* weight = sums_.weight() + bucket;
+        return std::min(n_, static_cast<uint32_t>(weight[0] - weight[-1]));
+    }
+    void scan_buckets(const KeyBuckets& k, const uint32_t* is_open, uint32_t most, BestKey& best) {
+        if (most < 2) return;
+        buffers_.reserve(most);
         const uint32_t n = take_open(simd_, k, is_open, buffers_.items.get());
-        if (n < 2) return;
         const uint64_t* items = sort_by_key(buffers_.items.get(), buffers_.scratch.get(), n);
         for (uint32_t first = 0, last; first < n; first = last) {
-            const uint32_t bucket = key_of(items[first]) >> k.shift;
+            const uint32_t bucket = k.buckets[payload_of(items[first])];
             last = first + 1;
-            while (last < n && key_of(items[last]) >> k.shift == bucket) ++last;
+            while (last < n && key_of(items[last]) <= k.last_keys[bucket]) ++last;
             if (key_of(items[first]) == key_of(items[last - 1])) continue;
             scan_bucket(bucket, items + first, last - first, best);
         }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/ties.hpp"
+#include "engine/core/keys.hpp"
 #include "engine/scan/key_kernels.hpp"
 #include "engine/score/accumulator.hpp"
 
@@ -13,26 +13,9 @@ namespace fasttree {
 // Bounds are enlarged by what rounding may have lost.
 constexpr double BUCKET_SLACK = 1.0 - 1e-12;
 
-// The best threshold so far, of equal ones that at the lowest key. Takes what scores more than the
-// score that it begins with.
-struct BestKey {
-    double score;
-    double bar;          // what scores no more is worth nothing
-    uint32_t limit = 0;  // the largest key on the left
-    bool found = false;
-
-    explicit BestKey(double to_beat) : score(to_beat), bar(to_beat) {}
-
-    void take(double other, uint32_t key) {
-        if (!(other > score) && !(found && other == score && key < limit)) return;
-        score = other;
-        bar = just_below(other);
-        limit = key;
-        found = true;
-    }
-    // For bounds.
-    double low_bar() const { return bar > 0.0 ? bar * BUCKET_SLACK : bar; }
-};
+inline double low_bar(const BestKey& best) {
+    return best.bar > 0.0 ? best.bar * BUCKET_SLACK : best.bar;
+}
 
 // D^2 / (w_L w_R) of two classes: `first` is the weight of class 1 on the left.
 struct TwoClassScore {

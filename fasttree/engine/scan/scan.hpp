@@ -141,9 +141,15 @@ public:
         for (uint32_t bit = 0; bit < n_bits; ++bit) out.push_back(bit);
     }
 
-    bool scan(const Keys& keys, Candidate& best) override {
-        if constexpr (KeyScan<Acc>::exists) return key_scan_.scan(keys, best);
+    bool compares(uint32_t n_buckets) const override {
+        if constexpr (KeyScan<Acc>::exists) return key_scan_.compares(n_buckets);
         return false;
+    }
+    void find(const Keys& keys, BestKey& best) override {
+        if constexpr (KeyScan<Acc>::exists) key_scan_.find(keys, best);
+    }
+    void find(const KeyBuckets& buckets, BestKey& best) override {
+        if constexpr (KeyScan<Acc>::exists) key_scan_.find(buckets, best);
     }
 
     const Cells* cells() const noexcept override {

@@ -54,8 +54,10 @@ public:
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Nonzeros&, const Limits&, Candidate& best) = 0;
     // For a node with labels: thresholds on a feature of numbers, without limits but that neither
-    // child is empty. `left` and `right` of the candidate are positions of the rows next to it.
-    virtual bool scan(const Keys&, Candidate& best) = 0;
+    // child is empty; see ClassKeyScan.
+    virtual bool compares(uint32_t n_buckets) const = 0;
+    virtual void find(const Keys&, BestKey& best) = 0;
+    virtual void find(const KeyBuckets&, BestKey& best) = 0;
     // Of columns of two values, whose cells (core/cells.hpp) these are: appends, ascending, the
     // bits that may be the best split of the node begun last and score at least `floor`; perhaps
     // all.

@@ -15,9 +15,9 @@ namespace fasttree {
 class DenseNodeColumns : public NodeColumns {
 protected:
     Scanner& scanner_;
+    DenseWorkspace workspace_;
 
 private:
-    DenseWorkspace workspace_;
     const DenseSample& sample_;
     int scratch_table_ = NO_TABLE;
     uint32_t scratch_start_ = 0, scratch_end_ = 0;  // node whose bits it holds

@@ -1,40 +1,56 @@
 // The columns of a dense matrix by keys, for nodes that look at few of many features.
 //
-// Nothing is kept of a node but its rows and their labels. A feature's keys are gathered from the
-// row-major matrix, where a row is a cache line or two, whichever features are drawn.
+// Nothing is kept of a node but its rows and their labels. Of few rows the values of a feature are
+// gathered from the matrix, where a row is a cache line or two, whichever features are drawn; of
+// many rows the bytes that say in which bucket a value is, and values where they matter.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "engine/core/cost_model.hpp"
 #include "engine/order/key_partition.hpp"
+#include "engine/scan/near_keys.hpp"
 #include "engine/search/dense_columns.hpp"
+#include "engine/simd/key_gather.hpp"
 
 namespace fasttree {
 
 class KeyedNodeColumns final : public DenseNodeColumns {
+    // What the search for a threshold reads of a feature.
+    struct Gathered {
+        uint32_t feature = NO_FEATURE;
+        bool is_compared = false;        // the keys of few rows
+        AlignedBuffer<uint32_t> keys;
+        AlignedBuffer<uint8_t> buckets;  // or the buckets of many
+    };
     DenseSample& sample_;
     const DenseColumns& data_;
-    const Simd simd_;
-    AlignedBuffer<uint32_t> keys_;       // of the feature gathered last
-    AlignedBuffer<uint32_t> best_keys_;  // of the feature that was found best last, in
-    uint32_t best_feature_ = NO_FEATURE, best_start_ = 0, best_end_ = 0;  // this node
-    AlignedBuffer<uint32_t> entries_;  // the same in ascending order
-    KeyPartitionScratch scratch_;
+    const Simd simd_, gather_simd_;
+    Gathered here_, best_;  // of the feature gathered last, of the best one so far
+    // Of a feature, in the order of the node's rows: all keys, or those next to a threshold.
+    AlignedBuffer<uint32_t> keys_;
+    uint32_t near_feature_ = NO_FEATURE;         // whose threshold that is,
+    uint32_t near_start_ = 0, near_end_ = 0;     // in this node
+    AlignedBuffer<Label> right_labels_;
     SortBuffers buffers_;
 
 public:
     KeyedNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd)
         : DenseNodeColumns(sample, scanner, simd, false, false), sample_(sample),
-          data_(sample.data), simd_(simd) {
-        const size_t n = sample.rows.size();
-        keys_.reserve(n + KEY_PADDING);
-        best_keys_.reserve(n + KEY_PADDING);
-        scratch_.reserve(n);
+          data_(sample.data), simd_(simd),
+          gather_simd_(offsets_fit(data_.n_rows, data_.row_stride) ? simd : SIMD_PORTABLE) {
+        const size_t n = sample.rows.size() + KEY_PADDING;
+        keys_.reserve(n);
         if (sample.labels.get() == nullptr) make_labels();
+        if (!has_labels()) return;
+        right_labels_.reserve(n);
+        for (Gathered* gathered : {&here_, &best_}) {
+            gathered->keys.reserve(MOST_COMPARED + KEY_PADDING);
+            gathered->buckets.reserve(n);
+        }
     }
 
     void begin_node(const Node& node) override {
@@ -45,15 +61,12 @@ public:
 
     bool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
               Split& best) override {
-        if (gather(node, feature)) return true;
-        Candidate candidate;
-        candidate.score = to_beat;
-        if (!takes_keys(feature, limits)) {
-            return scan_sorted(node, feature, limits, candidate, best);
-        }
-        if (scanner_.scan(keys(node, feature), candidate)) {
-            keep(node, feature);
-            take(node, candidate, best);
+        if (!takes_keys(feature, limits)) return scan_sorted(node, feature, limits, to_beat, best);
+        BestKey found(to_beat);
+        if (find(node, feature, scanner_, found)) return true;
+        if (found.found) {
+            keep();
+            take(node, found, best);
         }
         return false;
     }
@@ -62,76 +75,68 @@ public:
     const Label* labels() const noexcept { return sample_.labels.get(); }
     bool has_labels() const noexcept { return labels() != nullptr; }
 
-    // The feature's keys of the node, in the order of its rows. True if they are all the same.
-    // Of many rows, a column is read; of few, rows, whose lines hold the other features too.
-    bool gather(const Node& node, uint32_t feature) {
-        const Column& col = data_.columns[feature];
-        const bool reads_column = columns_pay(node.size(), data_.n_rows);
-        const uint8_t* matrix = data_.codes.get() + col.slot;
-        if (col.storage == KEYED) {
-            const uint8_t* column = reinterpret_cast<const uint8_t*>(col.wide.get());
-            return reads_column && column != nullptr
-                ? gather_from<uint32_t>(node, column, sizeof(uint32_t))
-                : gather_from<uint32_t>(node, matrix, data_.pitch);
-        }
-        return reads_column && col.narrow.get() != nullptr
-            ? gather_from<uint8_t>(node, col.narrow.get(), 1)
-            : gather_from<uint8_t>(node, matrix, data_.pitch);
-    }
-    // Whether the best threshold is found by keys.
+    // Whether the best threshold is found without sorting.
     bool takes_keys(uint32_t feature, const Limits& limits) const noexcept {
         return has_labels() && data_.columns[feature].is_plain() &&
                limits.min_samples_leaf <= 1 && !limits.checked();
     }
-    // What was gathered last.
-    Keys keys(const Node& node, uint32_t feature) const noexcept {
-        return keys_of(node, feature, keys_.get());
-    }
-    // Keeps it, because it is the best so far.
-    void keep(const Node& node, uint32_t feature) noexcept {
-        std::swap(keys_, best_keys_);
-        best_feature_ = feature;
-        best_start_ = node.start;
-        best_end_ = node.end;
-    }
-    Keys kept_keys(const Node& node) const noexcept {
-        return keys_of(node, best_feature_, best_keys_.get());
-    }
-    // Makes a threshold between keys that were kept the best split.
-    void take(const Node& node, const Candidate& candidate, Split& best) {
-        const Column& col = data_.columns[best_feature_];
-        const uint32_t below = best_keys_[candidate.left], above = best_keys_[candidate.right];
-        take_any(candidate, best_feature_, node.size(), 0, best);
-        best.n_values_left = below;
-        if (col.storage == KEYED) {
-            const uint32_t* node_rows = rows(node);
-            best.row_below = node_rows[candidate.left];
-            best.row_above = node_rows[candidate.right];
+    // Finds the best threshold of a feature, if it is better; `scan` is a Scanner or what it
+    // calls. True if the feature is constant in the node.
+    template <class Scan>
+    bool find(const Node& node, uint32_t feature, Scan& scan, BestKey& best) {
+        here_.feature = feature;
+        here_.is_compared = scan.compares(n_buckets(feature));
+        if (here_.is_compared) {
+            if (gather_keys(node, feature, here_.keys.get())) return true;
+            scan.find(Keys{here_.keys.get(), node.size()}, best);
         } else {
-            best.threshold = midpoint(col.values[below], col.values[above]);
+            if (gather_buckets(node, feature)) return true;
+            scan.find(buckets(node, here_), best);
         }
+        return false;
     }
-    // The same for what searches by keys do not know of: keys that were gathered are sorted.
-    bool scan_sorted(const Node& node, uint32_t feature, const Limits& limits,
-                     Candidate& candidate, Split& best) {
+    // Keeps what was gathered, because it is the best so far.
+    void keep() noexcept { std::swap(here_, best_); }
+    // Makes a threshold of the feature that was kept the best split.
+    void take(const Node& node, const BestKey& found, Split& best) {
+        const uint32_t n = node.size();
+        if (best_.is_compared) std::copy_n(best_.keys.get(), n, keys_.get());
+        else near_keys(simd_, buckets(node, best_), found.limit, keys_.get());
+        near_feature_ = best_.feature;
+        near_start_ = node.start;
+        near_end_ = node.end;
+        const Neighbours at = neighbours(simd_, keys_.get(), n, found.limit);
+        const uint32_t below = keys_[at.below], above = keys_[at.above];
+        take_any({found.score, below, above, at.n_left, false, 0.0, THRESHOLD}, best_.feature, n, 0,
+                 best);
+        const Column& col = data_.columns[best_.feature];
+        best.n_values_left = below;
+        best.threshold = col.storage == BUCKETED
+                             ? midpoint(key_cell(below), key_cell(above))
+                             : midpoint(col.values[below], col.values[above]);
+    }
+    // The same for what searches by keys do not know of: all keys are sorted. True if the feature
+    // is constant in the node.
+    bool scan_sorted(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
+                     Split& best) {
+        if (gather_all(node, feature)) return true;
+        Candidate candidate;
+        candidate.score = to_beat;
         const Runs runs = sort(node, feature);
         if (runs.is_constant(limits.replay)) return true;
         if (!scanner_.scan(runs, limits, candidate)) return false;
         take_candidate(runs, candidate, scanner_.groups(), feature, best);
-        const Column& col = data_.columns[feature];
-        best.n_values_left = best.row_below != NO_ROW ? key(best.row_below, col)
-                                                      : other_key(col) - 1;
+        best.n_values_left = best.row_below != NO_ROW ? key(best.row_below, feature)
+                                                      : other_key(feature) - 1;
         return false;
     }
 
     uint32_t divide_rows(const Split& split, const Node& node) override {
         const Column& col = data_.columns[split.feature];
-        if (split.feature == best_feature_ && node.start == best_start_ && node.end == best_end_) {
-            std::swap(keys_, best_keys_);
-        } else {
-            gather(node, split.feature);
+        if (split.feature != near_feature_ || node.start != near_start_ || node.end != near_end_) {
+            gather_all(node, split.feature);
         }
-        best_feature_ = NO_FEATURE;
+        near_feature_ = NO_FEATURE;
         uint32_t limit = split.n_values_left;
         if (split.question != THRESHOLD) {
             const uint32_t* node_rows = rows(node);
@@ -140,7 +145,7 @@ public:
             }
             limit = 0;
         } else if (!col.is_plain() && split.missing_left) {
-            const uint32_t first_other = other_key(col);
+            const uint32_t first_other = other_key(split.feature);
             for (uint32_t i = 0; i < node.size(); ++i) {
                 if (keys_[i] >= first_other) keys_[i] = 0;
             }
@@ -149,7 +154,7 @@ public:
         return node.start + partition_keys(simd_, keys_.get(), limit, node.size(),
                                            sample_.rows.data() + node.start,
                                            labels == nullptr ? nullptr : labels + node.start,
-                                           scratch_);
+                                           {workspace_.scratch.get(), right_labels_.get()});
     }
     const uint32_t* sides() const noexcept override { return nullptr; }
     uint32_t begin_division(const Division&) override { return 0; }
@@ -164,54 +169,128 @@ private:
         std::vector<uint32_t> at(CLASSES + 1);
         for (uint32_t i = 0; i < n; ++i) ++at[label_class(labels[i]) + 1];
         for (uint32_t c = 0; c < CLASSES; ++c) at[c + 1] += at[c];
-        std::vector<uint32_t> ordered(n);
         Label* out = sample_.labels.reserve(n + KEY_PADDING);
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t place = at[label_class(labels[i])]++;
-            ordered[place] = sample_.rows[i];
+            keys_[place] = sample_.rows[i];
             out[place] = labels[i];
         }
-        sample_.rows = std::move(ordered);
+        std::copy_n(keys_.get(), n, sample_.rows.data());
     }
 
-    static uint32_t other_key(const Column& col) {
-        return col.storage == KEYED ? col.first_other : col.n_numbers();
-    }
-    uint32_t key(uint32_t row, const Column& col) const {
-        const uint8_t* at = data_.code(row, col.slot);
-        if (col.storage != KEYED) return *at;
-        uint32_t key;
-        std::memcpy(&key, at, sizeof key);
-        return key;
-    }
-    Keys keys_of(const Node& node, uint32_t feature, const uint32_t* keys) const noexcept {
+    uint32_t n_buckets(uint32_t feature) const {
         const Column& col = data_.columns[feature];
-        const bool is_keyed = col.storage == KEYED;
-        return {keys, node.size(),
-                is_keyed ? col.n_buckets : static_cast<uint32_t>(col.values.size()),
-                is_keyed ? KEY_SHIFT : 0};
+        return col.storage == BUCKETED ? col.buckets->n()
+                                       : static_cast<uint32_t>(col.values.size());
     }
-    template <class Key>
-    bool gather_from(const Node& node, const uint8_t* matrix, size_t pitch) {
+    // The least key of what is not a number.
+    uint32_t other_key(uint32_t feature) const {
+        const Column& col = data_.columns[feature];
+        return col.storage == BUCKETED ? FIRST_CATEGORY_KEY : col.n_numbers();
+    }
+    uint32_t key(uint32_t row, uint32_t feature) const {
+        const Column& col = data_.columns[feature];
+        if (col.storage == BUCKETED) return cell_key(value(row, feature), col.has_categories());
+        return col.storage == BITS ? data_.bits.rows().bit(row, col.slot)
+                                   : *data_.code(row, col.slot);
+    }
+    // Of a column of few values codes of many rows are read by column, of few by row, whose lines
+    // hold the other features too.
+    bool reads_column(const Node& node, const Column& col) const {
+        return col.narrow.get() != nullptr && columns_pay(node.size(), data_.n_rows);
+    }
+    template <class Take>
+    void read_codes(const Node& node, uint32_t feature, const Take& take) {
+        const Column& col = data_.columns[feature];
         const uint32_t* node_rows = rows(node);
         const uint32_t n = node.size();
-        uint32_t* keys = keys_.get();
-        for (uint32_t i = 0; i < n; ++i) {
-            Key key;
-            std::memcpy(&key, matrix + node_rows[i] * pitch, sizeof key);
-            keys[i] = key;
+        if (col.storage == BITS) {
+            const BitRows bits = data_.bits.rows();
+            for (uint32_t i = 0; i < n; ++i) {
+                take(i, static_cast<uint32_t>(bits.bit(node_rows[i], col.slot)));
+            }
+            return;
         }
+        const bool by_column = reads_column(node, col);
+        const uint8_t* codes = by_column ? col.narrow.get() : data_.codes.get() + col.slot;
+        const size_t stride = by_column ? 1 : data_.n_counted;
+        for (uint32_t i = 0; i < n; ++i) take(i, codes[node_rows[i] * stride]);
+    }
+
+    // The keys of all rows of the node. True if they are the same.
+    bool gather_all(const Node& node, uint32_t feature) {
+        near_feature_ = NO_FEATURE;
+        const Column& col = data_.columns[feature];
+        if (col.storage != BUCKETED || col.is_plain()) {
+            return gather_keys(node, feature, keys_.get());
+        }
+        const ColumnValues cells = data_.row_values_of(feature);
+        const uint32_t* node_rows = rows(node);
+        for (uint32_t i = 0; i < node.size(); ++i) {
+            keys_[i] = cell_key(cells.of(node_rows[i]), col.has_categories());
+        }
+        return are_equal(simd_, keys_.get(), node.size());
+    }
+    // The same of a column of numbers.
+    bool gather_keys(const Node& node, uint32_t feature, uint32_t* keys) {
+        const uint32_t n = node.size();
+        const uint32_t* node_rows = rows(node);
+        if (data_.columns[feature].storage == BUCKETED) {
+            const ColumnValues cells = data_.row_values_of(feature);
+            return fasttree::gather_keys(gather_simd_, cells.values, cells.stride, node_rows, n,
+                                         keys);
+        }
+        read_codes(node, feature, [=](uint32_t i, uint32_t code) { keys[i] = code; });
         return are_equal(simd_, keys, n);
+    }
+    // The buckets of the node's rows. True if values are the same.
+    bool gather_buckets(const Node& node, uint32_t feature) {
+        const uint32_t n = node.size();
+        uint8_t* out = here_.buckets.get();
+        const Column& col = data_.columns[feature];
+        if (col.storage != BUCKETED && !reads_column(node, col)) {
+            uint32_t differ = 0;
+            read_codes(node, feature, [&](uint32_t i, uint32_t code) {
+                out[i] = static_cast<uint8_t>(code);
+                differ |= code ^ out[0];
+            });
+            return differ == 0;
+        }
+        const CodeExtremes extremes = gather_codes(simd_, col.narrow.get(), rows(node), n, out);
+        if (extremes.low < extremes.high) return false;
+        const KeyBuckets one = buckets(node, here_);
+        if (one.are_values()) return true;
+        for (uint32_t i = 1; i < n; ++i) {
+            if (one.key(i) != one.key(0)) return false;
+        }
+        return true;
+    }
+    KeyBuckets buckets(const Node& node, const Gathered& gathered) {
+        static constexpr auto CODES = [] {
+            std::array<uint32_t, MAX_BUCKETS + KEY_PADDING> codes{};
+            for (uint32_t i = 0; i < codes.size(); ++i) codes[i] = i;
+            return codes;
+        }();
+        const Column& col = data_.columns[gathered.feature];
+        KeyBuckets out{gathered.buckets.get(), node.size(), n_buckets(gathered.feature),
+                       CODES.data(), nullptr, 0, rows(node)};
+        if (col.storage == BUCKETED) {
+            const ColumnValues cells = data_.row_values_of(gathered.feature);
+            out.last_keys = col.buckets->last_keys();
+            out.cells = cells.values;
+            out.stride = cells.stride;
+        }
+        return out;
     }
 
     Runs sort(const Node& node, uint32_t feature) {
         const Column& col = data_.columns[feature];
         const uint32_t* node_rows = rows(node);
-        const uint32_t n = node.size(), first_other = other_key(col);
+        const uint32_t n = node.size(), first_other = other_key(feature);
         buffers_.reserve(n);
         for (uint32_t i = 0; i < n; ++i) buffers_.items[i] = pack(keys_[i], node_rows[i]);
         const uint64_t* sorted = sort_by_key(buffers_.items.get(), buffers_.scratch.get(), n);
-        uint32_t* entries = entries_.reserve(n);
+        uint32_t* entries = workspace_.scratch.get();
         uint32_t previous = key_of(sorted[0]), n_missing = 0;
         for (uint32_t i = 0; i < n; ++i) {
             const uint32_t key = key_of(sorted[i]);
