@@ -161,8 +161,7 @@ cdef class DenseColumnsOwner:
         cdef vector[uint32_t] rest = columns.unlisted()
         cdef int part, i, n_parts = columns.n_parts()
         cdef size_t first = 0, last, n_columns = rest.size()
-        cdef size_t n_batches = (n_columns + max(16, n_threads) - 1) // max(16, n_threads)
-        cdef size_t batch_size = 0 if n_batches == 0 else (n_columns + n_batches - 1) // n_batches
+        cdef size_t batch_size = max(16, n_threads)
         while first < n_columns:
             last = min(first + batch_size, n_columns)
             columns.begin_lists(rest, first, last)

@@ -34,7 +34,6 @@ public:
     // Of what is not a number.
     static constexpr uint8_t OTHERS = MAX_BUCKETS - 1;
 
-    Buckets() = default;
     // From the keys of a sample, ascending.
     Buckets(const uint32_t* keys, uint32_t n) {
         while (n > 0 && keys[n - 1] >= FIRST_CATEGORY_KEY) --n;
