@@ -181,6 +181,23 @@ def test_switches_of_speed(Forest, setting, largest):
     assert_same_forest(other, forest.fit(rows, target, sample_weight=weights))
 
 
+@pytest.mark.parametrize("is_one_value", [True, False])
+def test_buckets_of_very_many_rows(kernels, is_one_value):
+    """The sample that limits of buckets come from sees one value where there are one or many."""
+    source = np.random.default_rng(0)
+    rows = source.normal(size=(60_000, 4)).astype(np.float32)
+    sampled = kernels.arrays.bucket_sample_rows(len(rows))
+    rows[:, 0] = 0.0 if is_one_value else source.uniform(-0.01, 0.01, len(rows))
+    seen = [-0.02, 0.0, 0.02] if is_one_value else [-0.02, 0.02]
+    rows[sampled, 0] = np.resize(seen, len(sampled))
+    rows[:600, 0] = source.normal(size=600)
+    target = (rows[:, 0] + source.normal(size=len(rows)) > 0).astype(int)
+    forest = RandomForestClassifier(2, random_state=0, max_features=1, max_depth=6)
+    with fasttree.config_context(strategy="presort"):
+        expected = clone(forest).fit(rows, target)
+    assert_same_forest(forest.fit(rows, target), expected)
+
+
 def test_more_threads_than_trees():
     big = np.tile(X, (8, 1)) + rng.normal(size=(4000, 6))
     target = np.tile(y, 8)

@@ -8,10 +8,7 @@ from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 
 
-cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
-    const uint32_t MAX_COUNTED
-    const uint32_t TILE
-
+cdef extern from "engine/columns/column.hpp" namespace "fasttree" nogil:
     cdef enum Storage:
         RAW
         COUNTED
@@ -27,6 +24,11 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         AlignedBuffer[uint32_t] list
         cbool has_categories() noexcept
         size_t n_coded() except +
+
+
+cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
+    const uint32_t MAX_COUNTED
+    const uint32_t TILE
 
     cdef cppclass DenseColumns:
         uint32_t n_rows
@@ -62,8 +64,9 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         uint32_t n_interleaving_steps() noexcept
         void find_buckets(uint32_t feature, SortBuffers& buffers) except +
         void interleave(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept
-        void end_interleaving(cbool with_keys) noexcept
+        void end_interleaving() noexcept
         void keep_codes(uint32_t feature) except +
+        void keep_codes_of_numbers(uint32_t feature) except +
         void end_counting() noexcept
 
 

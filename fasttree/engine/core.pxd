@@ -234,6 +234,19 @@ cdef extern from "engine/core/class_targets.hpp" namespace "fasttree" nogil:
                         uint32_t* out) noexcept
 
 
+cdef extern from "engine/core/compact_tree.hpp" namespace "fasttree" nogil:
+    cdef cppclass CompactNodes:
+        CompactNodes(size_t n) except +
+        void write(NodeRecord* out) noexcept
+        void scale_weights(int exponent) noexcept
+        cbool scale_impurities(int exponent) noexcept
+    cdef cppclass CompactValues:
+        CompactValues(size_t n_nodes, size_t width, size_t n_kept) except +
+        size_t n_kept() noexcept
+        void write(double* out) noexcept
+        cbool scale(int exponent) noexcept
+
+
 cdef extern from "engine/core/node_record.hpp" namespace "fasttree" nogil:
     # One record of NODE_DTYPE; see the header for the fields.
     cdef struct NodeRecord:

@@ -2,7 +2,9 @@
 from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
 
-from fasttree.engine.core cimport FeatureSampler, Limits, Node, NodeRecord, Split, Ties
+from fasttree.engine.core cimport (
+    CompactNodes, CompactValues, FeatureSampler, Limits, Node, Split, Ties
+)
 from fasttree.engine.order cimport Block, DenseSample, TableCells
 from fasttree.engine.search cimport KeyedNodeColumns
 from fasttree.utils._std cimport vector
@@ -43,7 +45,7 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         void set_subtree(uint32_t record, int subtree) noexcept
 
     size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees) noexcept
-    size_t count_values(const NodeStore& main, const vector[NodeStore]& subtrees) noexcept
+    size_t count_values(const NodeStore& main, const vector[NodeStore]& subtrees) except +
 
     cdef cppclass CategoryLists:
         vector[int64_t] nodes
@@ -52,11 +54,12 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         vector[uint8_t] listed_left
 
     cdef cppclass NodeWriter:
-        NodeWriter(const NodeStore& main, const vector[NodeStore]& subtrees, NodeRecord* nodes,
-                   double* values) except +
+        NodeWriter(const NodeStore& main, const vector[NodeStore]& subtrees, CompactNodes& nodes,
+                   CompactValues& values) except +
         void write_main(cbool as_grown) except +
         void write_subtree(int i) except +
         int max_depth() noexcept
+        int64_t n_leaves() noexcept
         CategoryLists category_lists() except +
 
 

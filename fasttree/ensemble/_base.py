@@ -299,10 +299,10 @@ class Forest(ToSklearn, CallbackSupportMixin):
         if issparse(X):
             for number, tree in enumerate(self._trees()):
                 if takes is None:
-                    sums += tree.lookup(X, tree.value.reshape(-1, sums.shape[1]), n_threads)
+                    sums += tree.predict(X, n_threads).reshape(sums.shape)
                     continue
                 rows = rows_of_bits(takes[number], X.shape[0])
-                sums[rows] += tree.lookup(X[rows], tree.value.reshape(-1, sums.shape[1]))
+                sums[rows] += tree.predict(X[rows]).reshape(-1, sums.shape[1])
                 n_taken[rows] += 1
             return sums.reshape(-1, *shape)
         store = self._memory.loaded_store()

@@ -118,23 +118,24 @@ class CompactForest:
 
     def _parts(self, tree):
         """What is kept of a tree."""
-        left, right = tree.children_left, tree.children_right
+        nodes = tree.read_nodes()
+        left, right = nodes["left_child"], nodes["right_child"]
         is_leaf = left < 0
         is_split = ~is_leaf
         ids = np.flatnonzero(is_split)
-        weights = np.ascontiguousarray(tree.weighted_n_node_samples)
-        values = tree.value.reshape(tree.node_count, -1)
+        weights = np.ascontiguousarray(nodes["weighted_n_node_samples"])
+        values = tree.read_values().reshape(tree.node_count, -1)
         if self.store is not None:
             values = values[is_split]  # those of leaves are in the store
         return {
             "is_leaf": is_leaf,
             "left": left[is_split] - ids - 1,
             "right": right[is_split] - ids,
-            "feature": tree.feature[is_split],
-            "threshold": tree.threshold[is_split],
-            "missing_left": tree.missing_go_to_left[is_split] != 0,
-            "impurity": np.ascontiguousarray(tree.impurity),
-            "n_rows": tree.n_node_samples[is_leaf],
+            "feature": nodes["feature"][is_split],
+            "threshold": nodes["threshold"][is_split],
+            "missing_left": nodes["missing_go_to_left"][is_split] != 0,
+            "impurity": np.ascontiguousarray(nodes["impurity"]),
+            "n_rows": nodes["n_node_samples"][is_leaf],
             "weight": weights[is_leaf],
             # Rounding shows where weights are no whole numbers.
             "weight_error": weights - subtree_sums(left, right, weights[is_leaf]),

@@ -31,7 +31,7 @@ class FitMemory:
         by a tree's number; they may have been exchanged since the last call."""
         if len(trees) != len(self._trees) or any(a is not b for a, b in zip(trees, self._trees)):
             tables = (
-                table_of(number) if table_of else tree.value.reshape(tree.node_count, -1)
+                table_of(number) if table_of else tree.read_values().reshape(tree.node_count, -1)
                 for number, tree in enumerate(trees)
             )
             self._store, self._trees = ForestStore.of(trees, tables), trees

@@ -93,11 +93,12 @@ def _of_tree(tree, rows, X, loss_of, n_repeats, source):
     if not len(rows):
         return out
     cells = X[rows].toarray(order="F") if issparse(X) else np.asfortranarray(X[rows])
-    loss = loss_of(rows, tree.lookup(cells, tree.value))
-    for feature in np.unique(tree.feature[tree.children_left >= 0]):
+    nodes, values = tree.read_nodes(), tree.read_values()
+    loss = loss_of(rows, tree.lookup(cells, values))
+    for feature in np.unique(nodes["feature"][nodes["left_child"] >= 0]):
         column = cells[:, feature].copy()
         for repeat in range(n_repeats):
             cells[:, feature] = source.permutation(column)
-            out[feature, repeat] = loss_of(rows, tree.lookup(cells, tree.value)) - loss
+            out[feature, repeat] = loss_of(rows, tree.lookup(cells, values)) - loss
         cells[:, feature] = column
     return out

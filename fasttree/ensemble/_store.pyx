@@ -124,7 +124,8 @@ cdef class ForestStore:
             table = np.ascontiguousarray(values)
             if records.get() == NULL:
                 records = make_shared[RecordTable](<size_t> table.shape[1])
-            source = node_pointer(tree.nodes)
+            nodes = tree.read_nodes()
+            source = node_pointer(nodes)
             packed = pack_nodes(source, table.shape[0])
             sides = shared_ptr[CategorySides]()
             if tree.label_splits is not None:

@@ -13,7 +13,8 @@ from libc.math cimport INFINITY, ldexp
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    NO_FEATURE, NO_TABLE, NodeRecord, handing_over_pays, is_better, mix, subtree_size
+    NO_FEATURE, NO_TABLE, CompactNodes, CompactValues, handing_over_pays, is_better, mix,
+    subtree_size
 )
 from fasttree.engine.grow cimport (
     CategoryLists, Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values,
@@ -24,14 +25,13 @@ from fasttree.engine.search cimport Division
 from fasttree.engine.simd cimport SIMD_PORTABLE, best_simd
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
+from fasttree.tree._tree cimport Tree
+from fasttree.tree.fitted._node_arrays cimport NodeArrays
 from fasttree.utils._interrupt cimport Interrupt
 from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._threads cimport Turns
-from fasttree.utils._typedefs cimport int8_t
 
 from fasttree.tree.fitted._categorical_splits import CategoricalSplits
-from fasttree.tree._tree import NODE_DTYPE
-from fasttree.utils._zeros import zeros
 
 # Columns of as many rows are worth a look for Ctrl-C each.
 cdef uint32_t LARGE = 1 << 14
@@ -61,7 +61,7 @@ cdef object side_arrays(const CategoryLists& lists, const uint32_t[::1] n_catego
 cdef class TreeBuilder:
     """Grows a tree (abstract). Subclasses say where nodes wait to be expanded."""
 
-    def build(self, tree, data, const float64_t[:, ::1] y,
+    def build(self, Tree tree, data, const float64_t[:, ::1] y,
               sample_weight=None, const uint32_t[::1] rows=None, *,
               int n_threads=1, int n_encoding_threads=1, str strategy="auto", bint replay=False,
               str simd="auto"):
@@ -90,11 +90,6 @@ cdef class TreeBuilder:
         cdef Splitter splitter = self.splitter
         cdef Encoding encoding = data
         cdef FitOptions options
-        cdef size_t n_nodes
-        cdef int8_t[::1] buffer
-        cdef double[::1] values
-        cdef unique_ptr[NodeWriter] writer
-        cdef int i
         if y.shape[0] == 0:
             raise ValueError("A tree needs rows to grow on.")
         if sample_weight is not None and not np.any(sample_weight):
@@ -117,26 +112,33 @@ cdef class TreeBuilder:
         self.grow()
         self.crew = []
         splitter.close()
-
-        n_nodes = count_nodes(self.store, self.subtrees)
-        nodes = np.empty(n_nodes, dtype=NODE_DTYPE)
-        shape = (n_nodes, tree.n_outputs, tree.max_n_classes)
-        values_array = zeros(shape, count_values(self.store, self.subtrees))
-        buffer = nodes.view(np.int8)
-        values = values_array.reshape(-1)
-        writer.reset(new NodeWriter(self.store, self.subtrees, <NodeRecord*> &buffer[0],
-                                    &values[0]))
         # Scikit-learn numbers nodes in the order in which they were grown.
-        writer.get().write_main(replay and not options.depth_first)
-        for i in prange(<int> self.subtrees.size(), nogil=True, num_threads=n_threads,
-                        schedule="dynamic"):
-            self.write_subtree(deref(writer), i)
-        splitter.criterion.restore_units(nodes, values_array)
-        tree.set_nodes(nodes, values_array, writer.get().max_depth(),
-                       side_arrays(writer.get().category_lists(), encoding.n_categories))
+        self.write(tree, encoding, as_grown=replay and not options.depth_first)
         self.store = NodeStore()
         self.subtrees.clear()
         self.deferred.clear()
+
+    cdef int write(self, Tree tree, Encoding encoding, bint as_grown) except -1:
+        """Give `tree` the nodes that have been grown."""
+        cdef size_t n_nodes = count_nodes(self.store, self.subtrees)
+        cdef NodeArrays arrays = NodeArrays(
+            None, None, (n_nodes, tree.n_outputs, tree.max_n_classes))
+        cdef unique_ptr[NodeWriter] writer
+        cdef int i
+        arrays.compact_nodes.reset(new CompactNodes(n_nodes))
+        arrays.compact_values.reset(new CompactValues(
+            n_nodes, tree.n_outputs * tree.max_n_classes,
+            count_values(self.store, self.subtrees)))
+        writer.reset(new NodeWriter(self.store, self.subtrees, deref(arrays.compact_nodes),
+                                    deref(arrays.compact_values)))
+        writer.get().write_main(as_grown)
+        for i in prange(<int> self.subtrees.size(), nogil=True, num_threads=self.n_threads,
+                        schedule="dynamic"):
+            self.write_subtree(deref(writer), i)
+        self.splitter.criterion.restore_units(arrays)
+        tree.take(arrays, writer.get().max_depth(), writer.get().n_leaves(),
+                  side_arrays(writer.get().category_lists(), encoding.n_categories))
+        return 0
 
     cdef unique_ptr[Frontier] make_frontier(self) except *:
         raise TypeError(f"{type(self).__name__} is abstract")

@@ -8,6 +8,7 @@ targets and have scanners of their own.
 from fasttree.engine.core cimport Targets
 from fasttree.engine.criteria cimport Searcher
 from fasttree.tree._options cimport FitOptions
+from fasttree.tree.fitted._node_arrays cimport NodeArrays
 from fasttree.utils._typedefs cimport float64_t, int64_t, intp_t, uint32_t
 
 
@@ -36,7 +37,7 @@ cdef class Criterion:
                                                 const float64_t[::1] w)
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1
     cdef int make_searcher(self) except -1
-    cdef int restore_units(self, nodes, values) except -1
+    cdef int restore_units(self, NodeArrays arrays) except -1
     cdef Criterion clone(self)
 
 

@@ -11,8 +11,9 @@ from libc.stddef cimport size_t
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    TARGET_EXPONENT, WEIGHT_EXPONENT, WeightGrid, class_bits, class_codes, class_records,
-    excess_exponent, largest_magnitude, padded, rough_sums, sum_records, target_sums, weight_grid,
+    TARGET_EXPONENT, WEIGHT_EXPONENT, CompactNodes, WeightGrid, class_bits, class_codes,
+    class_records, excess_exponent, largest_magnitude, padded, rough_sums, sum_records, target_sums,
+    weight_grid,
 )
 from fasttree.engine.criteria cimport Searcher, make_searcher_by
 from fasttree.utils._typedefs cimport float32_t, int64_t, uint8_t, uint32_t
@@ -158,19 +159,17 @@ cdef class Criterion:
         """The targets in units of 2**target_exponent."""
         return y
 
-    cdef int restore_units(self, nodes, values) except -1:
+    cdef int restore_units(self, NodeArrays arrays) except -1:
         """Put the weights, impurities and values of a grown tree in units of 1."""
+        cdef CompactNodes* nodes = arrays.compact_nodes.get()
         if self.weight_exponent != 0:
-            weights = nodes["weighted_n_node_samples"]
-            np.ldexp(weights, self.weight_exponent, out=weights)
-        if self.target_exponent != 0:
-            with np.errstate(over="ignore", under="ignore"):
-                np.ldexp(nodes["impurity"], self.impurity_exponent, out=nodes["impurity"])
-                np.ldexp(values, self.target_exponent, out=values)
-            if not (np.isfinite(nodes["impurity"]).all() and np.isfinite(values).all()):
-                raise ValueError(
-                    "The targets are too large: the impurity of a node is not a finite number. "
-                    "Scale them.")
+            nodes.scale_weights(self.weight_exponent)
+        if self.target_exponent != 0 and not (
+                nodes.scale_impurities(self.impurity_exponent)
+                and arrays.compact_values.get().scale(self.target_exponent)):
+            raise ValueError(
+                "The targets are too large: the impurity of a node is not a finite number. "
+                "Scale them.")
         return 0
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:

@@ -15,7 +15,7 @@ cdef class DenseColumnsOwner:
 
     cdef int encode(self, FitOptions options) except -1
     cdef int find_bits(self, Strategy strategy, Simd simd, int n_threads) except -1
-    cdef int keep_codes(self, int n_threads) except -1
+    cdef int keep_codes(self, bint of_numbers, int n_threads) except -1
     cdef int count(self, int n_threads) except -1
     cdef int count_few(self, int n_threads) except -1
     cdef int find_buckets(self, int n_threads) except -1

@@ -68,8 +68,10 @@ cdef class DenseColumnsOwner:
                 self.count_few(n_threads)
             else:
                 self.count(n_threads)
+        if strategy == CODES or with_keys:
+            self.keep_codes(strategy == CODES, n_threads)
         if strategy == CODES:
-            return self.keep_codes(n_threads)
+            return 0
         if with_keys:
             self.find_buckets(n_threads)
         elif strategy == COUNT:
@@ -80,7 +82,7 @@ cdef class DenseColumnsOwner:
             for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
                 columns.interleave(simd, part, step, n_steps)
             poll()
-        columns.end_interleaving(with_keys)
+        columns.end_interleaving()
         return 0
 
     cdef int find_bits(self, Strategy strategy, Simd simd, int n_threads) except -1:
@@ -98,12 +100,15 @@ cdef class DenseColumnsOwner:
         columns.settle_bits()
         return 0
 
-    cdef int keep_codes(self, int n_threads) except -1:
+    cdef int keep_codes(self, bint of_numbers, int n_threads) except -1:
         """Keep the codes of the columns of few values, column by column."""
         cdef DenseColumns* columns = self.columns.get()
         cdef int f, n_features = <int> columns.columns.size()
         for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
-            columns.keep_codes(f)
+            if of_numbers:
+                columns.keep_codes_of_numbers(f)
+            else:
+                columns.keep_codes(f)
             if threadid() == 0:
                 poll()
         columns.end_counting()

@@ -1,8 +1,9 @@
 """The fitted tree: its arrays, prediction, and what can be derived from them.
 
 `Tree` has scikit-learn's array attributes and methods. The node arrays are read-only views of one
-array of `NODE_DTYPE`; `value` can be written in place and is read at every call. A tree is checked
-when it is filled; predictions are the work of a `Walker`, which has its own copy of the nodes.
+array of `NODE_DTYPE`; `value` can be written in place and is read at every call. Both are made when
+they are first asked for (`NodeArrays`). Arrays that come from outside are checked; predictions are
+the work of a `Walker`, which has its own copy of the nodes.
 
 Invariant: nodes form a binary tree rooted at 0, and a child's id is larger than its parent's.
 Complexity: predictions and decision paths take O(depth) per row, all else O(node_count).
@@ -10,18 +11,13 @@ Complexity: predictions and decision paths take O(depth) per row, all else O(nod
 import numpy as np
 from scipy.sparse import csr_array
 
-from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport frexp, ldexp
 from libc.stdint cimport int64_t
 
-from fasttree.engine.core cimport NodeRecord
-from fasttree.engine.predict cimport partial_dependence
-from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport float32_t, float64_t, uint8_t
-from fasttree.tree.fitted._walk cimport node_pointer
 
 from fasttree._sklearn_compat import align_sparse_interface
 from fasttree.tree.fitted._categorical_splits import CategoricalSplits
+from fasttree.tree.fitted._derived import add_partial_dependence, feature_importances
 from fasttree.tree.fitted._paths import parents_and_depths, paths_to
 from fasttree.tree.fitted._tree_state import (
     FORMAT_VERSION,
@@ -129,8 +125,8 @@ cdef class Tree:
         self.max_depth = 0
         self._walker = Walker(n_features)
         self._n_classes = n_classes
-        self._nodes = np.empty(0, dtype=NODE_DTYPE)
-        self._values = np.empty((0, n_outputs, self.max_n_classes))
+        shape = (0, n_outputs, self.max_n_classes)
+        self._arrays = NodeArrays(np.empty(0, dtype=NODE_DTYPE), np.empty(shape), shape)
 
     def set_nodes(self, nodes, values, max_depth, label_splits=None):
         """Fill the tree. The arrays become its own.
@@ -163,23 +159,56 @@ cdef class Tree:
         if self.node_count:
             raise ValueError("The tree has been filled already.")
         cdef Walker walker = Walker(self.n_features)
-        walker.fill(nodes, label_splits)
+        cdef NodeArrays arrays = NodeArrays(nodes, values, values.shape)
+        walker.fill(arrays, label_splits)
         if walker.max_depth != max_depth:
             raise ValueError(f"max_depth is {max_depth}, but the nodes have {walker.max_depth}.")
         nodes.flags.writeable = False
-        self._nodes = nodes
-        self._values = values
+        return self._hold(arrays, walker, label_splits)
+
+    cdef int take(self, NodeArrays arrays, intp_t max_depth, intp_t n_leaves,
+                  label_splits) except -1:
+        """`set_nodes` with nodes that were grown."""
+        cdef Walker walker = Walker(self.n_features)
+        if self.node_count:
+            raise ValueError("The tree has been filled already.")
+        walker.take(arrays, label_splits, max_depth, n_leaves)
+        return self._hold(arrays, walker, label_splits)
+
+    cdef int _hold(self, NodeArrays arrays, Walker walker, label_splits) except -1:
+        self._arrays = arrays
         self._label_splits = label_splits
         self._walker = walker
         self.max_depth = walker.max_depth
-        self.node_count = nodes.shape[0]
+        self.node_count = walker.node_count
         return 0
+
+    def read_nodes(self):
+        """Return `nodes`, which are made anew if nobody has asked for that array yet: it takes
+        memory as long as it is used only.
+
+        Returns
+        -------
+        ndarray of shape (node_count,), dtype=NODE_DTYPE
+            Read-only.
+        """
+        return self._arrays.read_nodes()
+
+    def read_values(self):
+        """Return `value`, in the same way.
+
+        Returns
+        -------
+        ndarray of shape (node_count, n_outputs, max_n_classes), dtype=float64
+            Not to be written to.
+        """
+        return self._arrays.read_values()
 
     # ---- arrays
 
     @property
     def nodes(self):
-        return self._nodes
+        return self._arrays.keep_nodes()
 
     @property
     def label_splits(self):
@@ -212,39 +241,39 @@ cdef class Tree:
 
     @property
     def children_left(self):
-        return self._nodes["left_child"]
+        return self.nodes["left_child"]
 
     @property
     def children_right(self):
-        return self._nodes["right_child"]
+        return self.nodes["right_child"]
 
     @property
     def feature(self):
-        return self._nodes["feature"]
+        return self.nodes["feature"]
 
     @property
     def threshold(self):
-        return self._nodes["threshold"]
+        return self.nodes["threshold"]
 
     @property
     def impurity(self):
-        return self._nodes["impurity"]
+        return self.nodes["impurity"]
 
     @property
     def n_node_samples(self):
-        return self._nodes["n_node_samples"]
+        return self.nodes["n_node_samples"]
 
     @property
     def weighted_n_node_samples(self):
-        return self._nodes["weighted_n_node_samples"]
+        return self.nodes["weighted_n_node_samples"]
 
     @property
     def missing_go_to_left(self):
-        return self._nodes["missing_go_to_left"]
+        return self.nodes["missing_go_to_left"]
 
     @property
     def value(self):
-        return self._values[:]
+        return self._arrays.keep_values()[:]
 
     @property
     def improvement(self):
@@ -266,15 +295,15 @@ cdef class Tree:
 
     def __reduce_ex__(self, protocol):
         tree, arguments, state = self.__reduce__()
-        return (tree, arguments, state | {"nodes": packed_nodes(self._nodes)})
+        return (tree, arguments, state | {"nodes": packed_nodes(self._arrays.read_nodes())})
 
     def __getstate__(self):
         state = {
             "format_version": FORMAT_VERSION,
             "max_depth": self.max_depth,
             "node_count": self.node_count,
-            "nodes": self._nodes,
-            "values": self._values,
+            "nodes": self._arrays.read_nodes(),
+            "values": self._arrays.read_values(),
         }
         if self._label_splits is not None:
             state["label_splits"] = self._label_splits.state()
@@ -363,8 +392,8 @@ cdef class Tree:
                 (n_samples, n_outputs, max_n_classes)
             Values of leaves.
         """
-        values = self._values[:, 0] if self.n_outputs == 1 else self._values
-        return self.lookup(X, values, n_threads)
+        values = self._arrays.read_values()
+        return self.lookup(X, values[:, 0] if self.n_outputs == 1 else values, n_threads)
 
     def decision_path(self, X, int n_threads=1):
         """Return which nodes each row passes through.
@@ -383,7 +412,8 @@ cdef class Tree:
         """
         leaves = self.apply(X, n_threads)
         step = self._walker.rows_per_check(0, self.max_depth * sizeof(int64_t), n_threads)
-        indptr, indices = paths_to(leaves, self.children_left, self.children_right, step,
+        nodes = self._arrays.read_nodes()
+        indptr, indices = paths_to(leaves, nodes["left_child"], nodes["right_child"], step,
                                    n_threads)
         data = np.ones(indices.shape[0], dtype=np.intp)
         path = csr_array((data, indices, indptr), shape=(leaves.shape[0], self.node_count))
@@ -399,7 +429,8 @@ cdef class Tree:
         ndarray of shape (node_count,), dtype=int64
             Depths.
         """
-        return parents_and_depths(self.children_left, self.children_right)[1]
+        nodes = self._arrays.read_nodes()
+        return parents_and_depths(nodes["left_child"], nodes["right_child"])[1]
 
     def compute_feature_importances(self, normalize=True):
         """Return the total decrease of impurity that each feature's splits brought.
@@ -414,33 +445,9 @@ cdef class Tree:
         ndarray of shape (n_features,), dtype=float64
             Importances; all 0 for a tree without a split.
         """
-        importances = np.zeros(self.n_features)
-        cdef float64_t[::1] total = importances
         if self.node_count == 0:
-            return importances
-        cdef const NodeRecord *nodes = node_pointer(self._nodes), *left, *right
-        cdef intp_t i
-        cdef int exponent
-        # Weights in a power of two near the root's, so that their products neither overflow nor
-        # vanish; the power, which may, in two factors.
-        cdef double root_weight = frexp(nodes[0].weighted_n_node_samples, &exponent)
-        cdef double unit = ldexp(1.0, -(exponent // 2)), rest = ldexp(1.0, exponent // 2 - exponent)
-        for i in range(self.node_count):
-            if nodes[i].left_child < 0:
-                continue
-            left = &nodes[nodes[i].left_child]
-            right = &nodes[nodes[i].right_child]
-            total[nodes[i].feature] += (
-                nodes[i].weighted_n_node_samples * unit * rest * nodes[i].impurity
-                - left.weighted_n_node_samples * unit * rest * left.impurity
-                - right.weighted_n_node_samples * unit * rest * right.impurity
-            )
-        importances /= root_weight
-        if normalize:
-            normalizer = importances.sum()
-            if normalizer > 0.0:
-                importances /= normalizer
-        return importances
+            return np.zeros(self.n_features)
+        return feature_importances(self._arrays.read_nodes(), self.n_features, normalize)
 
     def compute_partial_dependence(
         self, const float32_t[:, ::1] X, const intp_t[::1] target_features, float64_t[::1] out
@@ -473,28 +480,5 @@ cdef class Tree:
             )
         if self.node_count == 0:
             raise ValueError("The tree is empty: it has not been fitted.")
-        cdef vector[intp_t] column
-        cdef intp_t i
-        column.assign(self.n_features, -1)
-        for i in range(target_features.shape[0] - 1, -1, -1):
-            if not 0 <= target_features[i] < self.n_features:
-                raise ValueError(f"There is no feature {target_features[i]}.")
-            if self._label_splits is not None and self._label_splits.n_categories[
-                    target_features[i]]:
-                raise ValueError(
-                    f"Feature {target_features[i]} holds categories; partial dependence is on "
-                    "numbers."
-                )
-            column[target_features[i]] = i
-        cdef const float64_t[:, :, ::1] values = self._values
-        cdef const NodeRecord* nodes = node_pointer(self._nodes)
-        cdef float64_t total_weight
-        for i in range(X.shape[0]):
-            with nogil:
-                total_weight = partial_dependence(
-                    nodes, &values[0, 0, 0], values.shape[1] * values.shape[2], column.data(),
-                    &X[i, 0] if X.shape[1] else NULL, out[i]
-                )
-            if not 0.999 < total_weight < 1.001:
-                raise ValueError(f"The leaves' weights sum to {total_weight}, not to 1.")
-            PyErr_CheckSignals()
+        add_partial_dependence(self.nodes, self.value, self._label_splits, self.n_features, X,
+                               target_features, out)

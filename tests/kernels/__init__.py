@@ -1,6 +1,7 @@
 """The C++ kernels of the engine as functions of arrays, in modules built for tests only.
 
 ``_arrays``    sorts, bits, logarithms, random numbers, partition, codes, blocks of rows
+``_compact``   the values of a grown tree in few bytes
 ``_nodes``     a node under any criterion: scans, screens, skips and bounds (``probe.hpp``)
 ``_optimal``   the kernels of the optimal search
 
@@ -20,7 +21,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ("arrays", "nodes", "optimal")
+MODULES = ("arrays", "compact", "nodes", "optimal")
 
 
 def missing_tools(path):

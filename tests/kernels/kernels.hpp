@@ -15,6 +15,7 @@
 #include "engine/columns/few_values.hpp"
 #include "engine/columns/sparse.hpp"
 #include "engine/core/class_targets.hpp"
+#include "engine/core/compact_tree.hpp"
 #include "engine/core/grid.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/target_sums.hpp"

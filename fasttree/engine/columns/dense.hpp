@@ -1,14 +1,5 @@
 // The columns of a dense matrix, encoded once: what trees, folds and threads share.
 //
-// Each column is stored in the way its search strategy reads it:
-//   COUNTED  few distinct values: uint8 codes, row-major over all such columns, so that one
-//            cache line serves a row;
-//   BITS     two values, if many columns are of two: a bit each, likewise;
-//   WIDE     the same with uint32 codes, for strategy="count";
-//   RAW      many: values as they are, and, if lists are asked for, a list of the rows in
-//            ascending order: numbers, categories, missing values;
-//   BUCKETED many, for searches by keys: a byte per row says in which bucket its value is. Values
-//            are read where those of a row are side by side, in X or a copy.
 // Once encoded, codes never change; lists may be added, and be handed to a sample that does not
 // share them (`order/sample.hpp`).
 #pragma once
@@ -20,7 +11,7 @@
 #include <vector>
 
 #include "engine/columns/bit_columns.hpp"
-#include "engine/columns/buckets.hpp"
+#include "engine/columns/column.hpp"
 #include "engine/columns/few_values.hpp"
 #include "engine/core/cost_model.hpp"
 #include "engine/core/runs.hpp"
@@ -32,31 +23,6 @@ namespace fasttree {
 
 constexpr uint32_t MAX_COUNTED = 256;  // codes of a COUNTED column, missing included
 constexpr uint32_t TILE = 64;          // features that a thread counts together
-
-enum Storage : uint8_t { RAW, COUNTED, WIDE, BUCKETED, BITS };
-
-struct Column {
-    Storage storage = RAW;
-    uint32_t place = 0;              // of its cells in X
-    uint32_t slot = 0;               // in its code matrix; BUCKETED: in `cells`; BITS: the bit
-    std::unique_ptr<Buckets> buckets;  // BUCKETED
-    uint32_t n_categories = 0;       // categories the column may hold
-    std::vector<float> values;  // coded: distinct, ascending; missing has the code after
-    uint32_t n_category_values = 0;           // of them categories, at the end
-    bool has_missing = false;        // not known of RAW columns without a list
-    AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
-    // Codes of the encoded rows, until they are interleaved; for keys they stay if those are all
-    // rows. By row, where they are kept for questions that are drawn. BUCKETED: buckets, by row.
-    AlignedBuffer<uint8_t> narrow;
-    std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values
-    AlignedBuffer<uint32_t> wide;
-
-    bool has_categories() const noexcept { return n_categories > 0; }
-    bool is_plain() const noexcept { return !has_missing && n_categories == 0; }
-    // Values that codes tell apart: none of RAW, BITS.
-    size_t n_coded() const { return storage == BITS ? 0 : values.size(); }
-    uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_category_values; }
-};
 
 class DenseColumns {
 public:
@@ -103,7 +69,7 @@ public:
         return codes.get() + static_cast<size_t>(row) * n_counted + slot;
     }
 
-    // Rows are encoded in parts, ranges of them, that threads share; X is read in its order.
+    // Rows are encoded in parts that threads share; X is read in its order.
     void begin_encoding(uint32_t n_threads) noexcept {
         constexpr size_t LEAST = 2048;  // hash tables are made for every part
         n_parts_ = static_cast<uint32_t>(
@@ -152,8 +118,7 @@ public:
     // together. Returns the number of shares.
     uint32_t begin_counting(uint32_t first, uint32_t last) {
         for (uint32_t f = first; f < last; ++f) {
-            if (columns[f].storage == BITS) continue;
-            columns[f].narrow.reserve(rows.size() + GATHER_PADDING);
+            if (columns[f].storage != BITS) columns[f].narrow.reserve(rows.size() + GATHER_PADDING);
         }
         const uint32_t n_shares = (last - first + TILE - 1) / TILE * n_parts_;
         counted_begin_ = first;
@@ -249,13 +214,19 @@ public:
         }
     }
 
-    // Keeps a feature's codes by row, if its values are few and all numbers. It stays RAW to all
-    // but who asks for them.
+    // Keeps a feature's codes if its values are few and all numbers. It stays RAW to all but who
+    // asks for them.
+    void keep_codes_of_numbers(uint32_t feature) {
+        Column& col = columns[feature];
+        if (col.storage != COUNTED) return;
+        if (col.is_plain()) keep_codes(feature);
+        else col.narrow.release();
+        col.storage = RAW;
+    }
+    // Keeps a feature's codes if its values are few.
     void keep_codes(uint32_t feature) {
         Column& col = columns[feature];
         if (col.storage != COUNTED) return;
-        col.storage = RAW;
-        if (col.has_missing || col.has_categories()) return col.narrow.release();
         AlignedBuffer<uint8_t> by_row(static_cast<size_t>(n_rows) + GATHER_PADDING);
         for (uint32_t part = 0; part < n_parts_; ++part) {
             const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
@@ -264,7 +235,8 @@ public:
             }
         }
         col.narrow = std::move(by_row);
-        col.rank = std::vector<uint8_t>();
+        col.rank = std::vector<uint8_t>();  // = {} would keep the memory
+        col.keeps_codes = true;
     }
     void end_counting() noexcept { found_.clear(); }
 
@@ -332,10 +304,10 @@ public:
         col.storage = BUCKETED;
     }
 
-    // Room for the codes of all columns in the row-major matrices.
+    // Room for the codes of all columns in the row-major matrices, but for those that are kept.
     void begin_interleaving() {
         for (Column& col : columns) {
-            if (col.storage == COUNTED) col.slot = n_counted++;
+            if (col.storage == COUNTED && !col.keeps_codes) col.slot = n_counted++;
             if (col.storage == WIDE) col.slot = n_wide++;
             if (col.storage == BUCKETED) col.slot = n_bucketed++;
         }
@@ -346,10 +318,9 @@ public:
         }
     }
     uint32_t n_interleaving_steps() const noexcept {
-        return n_steps(std::count_if(columns.begin(), columns.end(),
-                                     [](const Column& col) {
-                                         return col.storage != RAW && col.storage != BITS;
-                                     }));
+        return n_steps(std::count_if(columns.begin(), columns.end(), [](const Column& col) {
+            return col.storage != RAW && col.storage != BITS && !col.keeps_codes;
+        }));
     }
     // Moves the codes of a step of a part there; finds the buckets of BUCKETED columns.
     void interleave(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
@@ -358,9 +329,12 @@ public:
         for (size_t start = first; start < last; start += INTERLEAVED) {
             const size_t end = std::min(start + INTERLEAVED, last);
             for (const Column& col : columns) {
+                if (col.keeps_codes) continue;
                 if (col.storage == COUNTED) {
                     const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
-                    interleave_codes(rank, col.narrow.get(), start, end, codes.get() + col.slot);
+                    const uint8_t* from = col.narrow.get();
+                    scatter(start, end, codes.get() + col.slot, n_counted,
+                            [=](size_t i) { return rank[from[i]]; });
                 } else if (col.storage == BUCKETED) {
                     divide_among_buckets(simd, col, start, end);
                 } else if (col.storage == WIDE) {
@@ -371,16 +345,16 @@ public:
             }
         }
     }
-    void end_interleaving(bool with_keys) noexcept {
+    void end_interleaving() noexcept {
         end_counting();
         for (Column& col : columns) {
             col.wide.release();
             if (col.storage == BUCKETED) {
                 col.has_missing = std::memchr(col.narrow.get(), Buckets::OTHERS, n_rows) != nullptr;
-            } else if (!with_keys || rows.size() < n_rows) {
+            } else if (!col.keeps_codes) {
                 col.narrow.release();
             }
-            col.rank = std::vector<uint8_t>();  // = {} would keep the memory
+            col.rank = std::vector<uint8_t>();
         }
     }
 
@@ -424,12 +398,6 @@ private:
     uint32_t counted_begin_ = 0, counted_end_ = 0;  // features being counted
     std::vector<std::vector<FewValues>> found_;     // [share, feature of its tile]
 
-    // Codes in order of appearance become ranks, which stay where they were, too.
-    void interleave_codes(const uint8_t* rank, uint8_t* from, size_t start, size_t end,
-                          uint8_t* to) const noexcept {
-        for (size_t i = start; i < end; ++i) from[i] = rank[from[i]];
-        scatter(start, end, to, n_counted, [=](size_t i) { return from[i]; });
-    }
     void divide_among_buckets(Simd simd, const Column& col, size_t start, size_t end) const {
         const float* x = X + static_cast<ptrdiff_t>(col.place) * column_stride;
         const bool has_categories = col.has_categories();

@@ -54,13 +54,6 @@ inline bool keys_pay(uint32_t n_features, uint32_t max_features) noexcept {
     return KEYS * max_features < PARTITION * n_features;
 }
 
-// Codes of n of n_rows rows: a column holds those of neighbouring rows in one cache line, a row of
-// the matrix those of the other features.
-inline bool columns_pay(uint32_t n, uint32_t n_rows) noexcept {
-    constexpr uint32_t SHARE = 16;
-    return n > n_rows / SHARE;
-}
-
 // Copying the cells of some columns so that those of a row are side by side, for reads of few rows:
 // not if a cache line of X holds as many of them, or nearly.
 inline bool copying_cells_pays(ptrdiff_t row_stride, ptrdiff_t column_stride,

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/core/node_record.hpp"
+#include "engine/core/compact_tree.hpp"
 #include "engine/core/split.hpp"
 
 namespace fasttree {
@@ -45,7 +45,7 @@ class NodeValues {
         uint32_t place;
         double value;
     };
-    size_t width_ = 0;
+    size_t width_ = 0, n_kept_ = 0;
     ChunkedArray<double> all_;
     std::vector<Entry> entries_;
     std::vector<size_t> ends_;  // of a node's entries
@@ -57,20 +57,23 @@ public:
     void append(const double* value) {
         if (width_ <= WIDE) {
             std::copy_n(value, width_, all_.append());
+            n_kept_ += count_kept(value, width_);
             return;
         }
         for (size_t start = 0; start < width_; start += BLOCK) {
             const size_t n = std::min(BLOCK, width_ - start);
             if (std::memcmp(value + start, ZEROS, n * sizeof(double)) == 0) continue;
             for (size_t i = start; i < start + n; ++i) {
-                if (value[i] != 0.0) entries_.push_back({static_cast<uint32_t>(i), value[i]});
+                if (is_kept(value[i])) entries_.push_back({static_cast<uint32_t>(i), value[i]});
             }
         }
         ends_.push_back(entries_.size());
+        n_kept_ = entries_.size();
     }
-    // How many numbers `write` writes for all nodes.
-    size_t n_written() const noexcept {
-        return width_ <= WIDE ? all_.size() * width_ : entries_.size();
+    // How many numbers of all nodes a `CompactValues` keeps.
+    size_t n_kept() const noexcept { return n_kept_; }
+    size_t n_kept(size_t node) const {
+        return width_ <= WIDE ? count_kept(all_.at(node), width_) : ends_[node] - begin(node);
     }
     // Writes the values of a node to `out`, which holds zeros.
     void write(size_t node, double* out) const {
@@ -78,10 +81,20 @@ public:
             std::copy_n(all_.at(node), width_, out);
             return;
         }
-        for (size_t i = node == 0 ? 0 : ends_[node - 1]; i < ends_[node]; ++i) {
+        for (size_t i = begin(node); i < ends_[node]; ++i) {
             out[entries_[i].place] = entries_[i].value;
         }
     }
+    // Makes them those of node `id` of a tree; see CompactValues::put.
+    size_t put(size_t node, size_t id, size_t start, CompactValues& out) const {
+        if (width_ <= WIDE) return out.put(id, start, all_.at(node));
+        const size_t first = begin(node);
+        return out.put_few(id, start, ends_[node] - first,
+                           [&](size_t i) { return entries_[first + i]; });
+    }
+
+private:
+    size_t begin(size_t node) const { return node == 0 ? 0 : ends_[node - 1]; }
 };
 
 class NodeStore {
@@ -94,19 +107,6 @@ public:
         int subtree;             // store that holds the node and what is below, or -1
         int categories;              // place in category_sets, or -1
         bool missing_left;
-
-        // Writes the node of a tree, in place: it is too wide for registers. -1: no children.
-        void write(int64_t left_child, int64_t right_child, NodeRecord& out) const {
-            std::memset(&out, 0, sizeof out);  // padding too: pickles are deterministic
-            out.left_child = left_child;
-            out.right_child = right_child;
-            out.feature = feature == NO_FEATURE ? -2 : static_cast<int64_t>(feature);
-            out.threshold = threshold;
-            out.impurity = impurity;
-            out.n_node_samples = n_rows;
-            out.weighted_n_node_samples = weight;
-            out.missing_go_to_left = missing_left;
-        }
     };
     size_t value_size = 0;
     ChunkedArray<Record> records;
@@ -201,10 +201,13 @@ inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& s
     for (const NodeStore& store : subtrees) n += store.records.size() - (store.records.size() > 0);
     return n;
 }
-// How many numbers are written as the nodes' values, at most.
-inline size_t count_values(const NodeStore& main, const std::vector<NodeStore>& subtrees) noexcept {
-    size_t n = main.values.n_written();
-    for (const NodeStore& store : subtrees) n += store.values.n_written();
+// How many numbers of a store that begins a subtree, or of all, are kept as the nodes' values.
+inline size_t count_values(const NodeStore& subtree) {
+    return subtree.values.n_kept() - (subtree.records.size() > 0 ? subtree.values.n_kept(0) : 0);
+}
+inline size_t count_values(const NodeStore& main, const std::vector<NodeStore>& subtrees) {
+    size_t n = main.values.n_kept();
+    for (const NodeStore& store : subtrees) n += count_values(store);
     return n;
 }
 
@@ -231,28 +234,36 @@ struct CategoryLists {
 static_assert(is_value<CategoryLists>);
 
 // Writes the nodes of a tree depth-first, or in the order in which they were grown, and their
-// values into an array of zeros. The main store's nodes come first, which gives the subtrees their
-// places; threads may share the subtrees.
+// values. The main store's nodes come first, which gives the subtrees their places; threads may
+// share the subtrees.
 class NodeWriter {
+    struct Place {  // of the next node of a store
+        uint32_t id = 0;
+        size_t value = 0;  // its first value among those that are kept
+    };
     struct Part {  // what is left to be put together, of a store
         uint32_t depth = 0;
+        int64_t n_leaves = 0;
         CategoryLists categories;
     };
     const NodeStore& main_;
     const std::vector<NodeStore>& subtrees_;
-    NodeRecord* nodes_;
-    double* values_;
-    std::vector<int64_t> first_;  // node of each subtree
-    std::vector<Part> parts_;     // of the subtrees and of the main store
+    CompactNodes& nodes_;
+    CompactValues& values_;
+    std::vector<Place> first_;  // of each subtree
+    std::vector<Part> parts_;   // of the subtrees and of the main store
 
     // Returns whether the node is split.
-    bool write(const NodeStore& store, uint32_t record, int64_t id, int64_t left, int64_t right,
+    bool write(const NodeStore& store, uint32_t record, uint32_t left, uint32_t right, Place& at,
                Part& part) {
         const NodeStore::Record& r = store.records[record];
         const bool is_leaf = r.feature == NO_FEATURE;
-        r.write(is_leaf ? -1 : left, is_leaf ? -1 : right, nodes_[id]);
-        store.values.write(record, values_ + id * store.value_size);
+        const uint32_t id = at.id++;
+        nodes_[id] = {r.threshold, r.impurity, r.weight, is_leaf ? 0 : left, is_leaf ? 0 : right,
+                      r.n_rows, is_leaf ? 0 : r.feature, r.missing_left};
+        at.value = store.values.put(record, id, at.value, values_);
         part.depth = std::max(part.depth, r.depth);
+        part.n_leaves += is_leaf;
         if (r.categories >= 0) {
             const CategorySet& categories = store.category_sets[r.categories];
             const uint32_t* codes = categories.codes.data();
@@ -262,49 +273,58 @@ class NodeWriter {
         return !is_leaf;
     }
 
-    void write_depth_first(const NodeStore& store, int64_t id, Part& part) {
+    void write_depth_first(const NodeStore& store, Place at, Part& part) {
         struct Task {
             uint32_t record;
-            int64_t parent;  // whose right child it is
+            uint32_t parent;  // whose right child it is
         };
-        std::vector<Task> stack{{0, -1}};
-        while (!stack.empty()) {
-            const Task task = stack.back();
-            stack.pop_back();
-            if (task.parent >= 0) nodes_[task.parent].right_child = id;
+        std::vector<Task> stack;
+        uint32_t record = 0;
+        while (true) {
             // Down the left side: a left child's id follows its parent's.
-            uint32_t record = task.record;
-            for (bool is_split = true; is_split; ++id) {
+            bool is_split = true;
+            while (is_split) {
                 const int subtree = store.records[record].subtree;
                 if (subtree >= 0) {
-                    first_[subtree] = id;
-                    id += static_cast<int64_t>(subtrees_[subtree].records.size());
+                    first_[subtree] = at;
+                    at.id += static_cast<uint32_t>(subtrees_[subtree].records.size());
+                    at.value += subtrees_[subtree].values.n_kept();
                     break;
                 }
-                is_split = write(store, record, id, id + 1, -1, part);
-                if (!is_split) continue;
+                is_split = write(store, record, at.id + 1, 0, at, part);
+                if (!is_split) break;
                 const uint32_t left = store.records[record].left;
-                stack.push_back({left + 1, id});
+                stack.push_back({left + 1, at.id - 1});
                 record = left;
             }
+            if (stack.empty()) return;
+            nodes_[stack.back().parent].right = at.id;
+            record = stack.back().record;
+            stack.pop_back();
         }
     }
 
 public:
-    NodeWriter(const NodeStore& main, const std::vector<NodeStore>& subtrees, NodeRecord* nodes,
-               double* values)
+    NodeWriter(const NodeStore& main, const std::vector<NodeStore>& subtrees, CompactNodes& nodes,
+               CompactValues& values)
         : main_(main), subtrees_(subtrees), nodes_(nodes), values_(values),
           first_(subtrees.size()), parts_(subtrees.size() + 1) {}
 
     void write_main(bool as_grown) {
-        if (!as_grown) return write_depth_first(main_, 0, parts_.back());
+        Place at;
+        if (!as_grown) return write_depth_first(main_, at, parts_.back());
         for (uint32_t i = 0; i < main_.records.size(); ++i) {
             const uint32_t left = main_.records[i].left;
-            write(main_, i, i, left, left + 1, parts_.back());
+            write(main_, i, left, left + 1, at, parts_.back());
         }
     }
     void write_subtree(int i) { write_depth_first(subtrees_[i], first_[i], parts_[i]); }
 
+    int64_t n_leaves() const noexcept {
+        int64_t n = 0;
+        for (const Part& part : parts_) n += part.n_leaves;
+        return n;
+    }
     int max_depth() const noexcept {
         uint32_t depth = 0;
         for (const Part& part : parts_) depth = std::max(depth, part.depth);

@@ -140,6 +140,8 @@ private:
     }
     void scan_buckets(const KeyBuckets& k, const uint32_t* is_open, uint32_t most, BestKey& best) {
         if (most < 2) return;
+        // A bucket of very many rows may be that of one value: nothing is sorted then.
+        if (most > ROWS_AT_ONCE && hold_one_key(simd_, k, is_open)) return;
         buffers_.reserve(most);
         const uint32_t n = take_open(simd_, k, is_open, buffers_.items.get());
         const uint64_t* items = sort_by_key(buffers_.items.get(), buffers_.scratch.get(), n);

@@ -43,6 +43,7 @@ public:
           data_(sample.data), simd_(simd),
           gather_simd_(offsets_fit(data_.n_rows, data_.row_stride) ? simd : SIMD_PORTABLE) {
         const size_t n = sample.rows.size() + KEY_PADDING;
+        tables = CountTables();  // of a node nothing is counted before it looks at a feature
         keys_.reserve(n);
         if (sample.labels.get() == nullptr) make_labels();
         if (!has_labels()) return;
@@ -192,29 +193,7 @@ private:
         const Column& col = data_.columns[feature];
         if (col.storage == BUCKETED) return cell_key(value(row, feature), col.has_categories());
         return col.storage == BITS ? data_.bits.rows().bit(row, col.slot)
-                                   : *data_.code(row, col.slot);
-    }
-    // Of a column of few values codes of many rows are read by column, of few by row, whose lines
-    // hold the other features too.
-    bool reads_column(const Node& node, const Column& col) const {
-        return col.narrow.get() != nullptr && columns_pay(node.size(), data_.n_rows);
-    }
-    template <class Take>
-    void read_codes(const Node& node, uint32_t feature, const Take& take) {
-        const Column& col = data_.columns[feature];
-        const uint32_t* node_rows = rows(node);
-        const uint32_t n = node.size();
-        if (col.storage == BITS) {
-            const BitRows bits = data_.bits.rows();
-            for (uint32_t i = 0; i < n; ++i) {
-                take(i, static_cast<uint32_t>(bits.bit(node_rows[i], col.slot)));
-            }
-            return;
-        }
-        const bool by_column = reads_column(node, col);
-        const uint8_t* codes = by_column ? col.narrow.get() : data_.codes.get() + col.slot;
-        const size_t stride = by_column ? 1 : data_.n_counted;
-        for (uint32_t i = 0; i < n; ++i) take(i, codes[node_rows[i] * stride]);
+                                   : col.narrow[row];
     }
 
     // The keys of all rows of the node. True if they are the same.
@@ -240,7 +219,16 @@ private:
             return fasttree::gather_keys(gather_simd_, cells.values, cells.stride, node_rows, n,
                                          keys);
         }
-        read_codes(node, feature, [=](uint32_t i, uint32_t code) { keys[i] = code; });
+        const Column& col = data_.columns[feature];
+        if (col.storage == BITS) {
+            const BitRows bits = data_.bits.rows();
+            for (uint32_t i = 0; i < n; ++i) {
+                keys[i] = static_cast<uint32_t>(bits.bit(node_rows[i], col.slot));
+            }
+        } else {
+            const uint8_t* codes = col.narrow.get();
+            for (uint32_t i = 0; i < n; ++i) keys[i] = codes[node_rows[i]];
+        }
         return are_equal(simd_, keys, n);
     }
     // The buckets of the node's rows. True if values are the same.
@@ -248,12 +236,14 @@ private:
         const uint32_t n = node.size();
         uint8_t* out = here_.buckets.get();
         const Column& col = data_.columns[feature];
-        if (col.storage != BUCKETED && !reads_column(node, col)) {
+        if (col.storage == BITS) {
+            const BitRows bits = data_.bits.rows();
+            const uint32_t* node_rows = rows(node);
             uint32_t differ = 0;
-            read_codes(node, feature, [&](uint32_t i, uint32_t code) {
-                out[i] = static_cast<uint8_t>(code);
-                differ |= code ^ out[0];
-            });
+            for (uint32_t i = 0; i < n; ++i) {
+                out[i] = static_cast<uint8_t>(bits.bit(node_rows[i], col.slot));
+                differ |= out[i] ^ out[0];
+            }
             return differ == 0;
         }
         const CodeExtremes extremes = gather_codes(simd_, col.narrow.get(), rows(node), n, out);

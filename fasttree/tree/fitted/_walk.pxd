@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from fasttree.engine.core cimport NodeRecord
 from fasttree.engine.predict cimport CategorySides, LeafTable, WalkNode
 from fasttree.utils._std cimport unique_ptr, vector
+from fasttree.tree.fitted._node_arrays cimport NodeArrays
 from fasttree.utils._typedefs cimport float32_t, float64_t, intp_t, uint8_t
 
 
@@ -12,11 +13,16 @@ cdef class Walker:
     cdef readonly intp_t node_count
     cdef readonly intp_t n_leaves
     cdef readonly intp_t max_depth
-    cdef object unpacked             # (nodes, splits on categories) until walked, then None
+    # Until it is walked:
+    cdef NodeArrays unpacked
+    cdef object label_splits         # CategoricalSplits, or None
+    # Then:
     cdef vector[WalkNode] nodes
     cdef unique_ptr[CategorySides] category_sides   # null if no node splits on categories
 
-    cdef int fill(self, object nodes, object label_splits) except -1
+    cdef int fill(self, NodeArrays arrays, object label_splits) except -1
+    cdef int take(self, NodeArrays arrays, object label_splits, intp_t max_depth,
+                  intp_t n_leaves) except -1
     cdef int check(self, object nodes, object label_splits) except -1
     cdef int pack(self) except -1
     cdef int mark_categories(self, const NodeRecord* nodes, object label_splits,

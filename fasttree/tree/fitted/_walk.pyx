@@ -72,11 +72,18 @@ cdef class Walker:
         self.n_leaves = 0
         self.max_depth = 0
 
-    cdef int fill(self, object nodes, object label_splits) except -1:
-        """Check a C-contiguous array of NODE_DTYPE that is not empty, and the `CategoricalSplits`
-        that belong to it or None. They are packed when they are first walked."""
-        self.check(nodes, label_splits)
-        self.unpacked = (nodes, label_splits)
+    cdef int fill(self, NodeArrays arrays, object label_splits) except -1:
+        """Check nodes, at least one, and the `CategoricalSplits` that belong to them or None. They
+        are packed when they are first walked."""
+        self.check(arrays.read_nodes(), label_splits)
+        self.unpacked, self.label_splits = arrays, label_splits
+        return 0
+
+    cdef int take(self, NodeArrays arrays, object label_splits, intp_t max_depth,
+                  intp_t n_leaves) except -1:
+        """`fill` with nodes that were grown, of which these numbers are known."""
+        self.unpacked, self.label_splits = arrays, label_splits
+        self.node_count, self.max_depth, self.n_leaves = arrays.shape[0], max_depth, n_leaves
         return 0
 
     cdef int check(self, object nodes, object label_splits) except -1:
@@ -100,7 +107,8 @@ cdef class Walker:
         with cython.critical_section(self):
             if self.unpacked is None:
                 return 0
-            nodes, label_splits = self.unpacked
+            label_splits = self.label_splits
+            nodes = self.unpacked.read_nodes()
             self.check(nodes, label_splits)
             packed = pack_nodes(node_pointer(nodes), self.node_count)
             if label_splits is not None:
@@ -108,7 +116,7 @@ cdef class Walker:
             if self.unpacked is not None:  # another thread may have been let in, and been first
                 self.nodes.swap(packed)
                 self.category_sides.swap(sides)
-                self.unpacked = None
+                self.unpacked = self.label_splits = None
         return 0
 
     cdef int mark_categories(self, const NodeRecord* nodes, object label_splits,

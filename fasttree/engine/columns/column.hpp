@@ -1,0 +1,47 @@
+// One column of a dense matrix, as its search strategy reads it:
+//   COUNTED  few distinct values: uint8 codes, row-major over all such columns, so that one
+//            cache line serves a row, or by column for searches by keys;
+//   BITS     two values, if many columns are of two: a bit each, likewise;
+//   WIDE     the same with uint32 codes, for strategy="count";
+//   RAW      many: values as they are, and, if lists are asked for, a list of the rows in
+//            ascending order: numbers, categories, missing values;
+//   BUCKETED many, for searches by keys: a byte per row says in which bucket its value is. Values
+//            are read where those of a row are side by side, in X or a copy.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/columns/buckets.hpp"
+#include "utils/_aligned_buffer.hpp"
+
+namespace fasttree {
+
+enum Storage : uint8_t { RAW, COUNTED, WIDE, BUCKETED, BITS };
+
+struct Column {
+    Storage storage = RAW;
+    uint32_t place = 0;              // of its cells in X
+    uint32_t slot = 0;               // in its code matrix; BUCKETED: in `cells`; BITS: the bit
+    std::unique_ptr<Buckets> buckets;  // BUCKETED
+    uint32_t n_categories = 0;       // categories the column may hold
+    std::vector<float> values;  // coded: distinct, ascending; missing has the code after
+    uint32_t n_category_values = 0;           // of them categories, at the end
+    bool has_missing = false;        // not known of RAW columns without a list
+    bool keeps_codes = false;        // COUNTED: in `narrow`
+    AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
+    // Codes of the encoded rows, until they are interleaved. By row of X where they are kept: for
+    // keys and questions that are drawn. BUCKETED: buckets, by row.
+    AlignedBuffer<uint8_t> narrow;
+    std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values
+    AlignedBuffer<uint32_t> wide;
+
+    bool has_categories() const noexcept { return n_categories > 0; }
+    bool is_plain() const noexcept { return !has_missing && n_categories == 0; }
+    // Values that codes tell apart: none of RAW, BITS.
+    size_t n_coded() const { return storage == BITS ? 0 : values.size(); }
+    uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_category_values; }
+};
+
+}  // namespace fasttree
