@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["config_context", "get_config", "set_config"]
 
 STRATEGIES = ("auto", "presort", "count", "sort")
-SIMD = ("auto", "portable")
+SIMD = ("auto", "avx2", "portable")
 MAX_THREADS = 1024  # an OpenMP run time that cannot start a thread ends the process
 
 _config = ContextVar(
@@ -73,7 +73,7 @@ def set_config(
     ----------
     strategy : {"auto", "presort", "count", "sort"}
         See :func:`config_context`, as for the others.
-    simd : {"auto", "portable"}
+    simd : {"auto", "avx2", "portable"}
         Instruction set.
     n_threads : int or None
         Number of threads for everything.
@@ -116,9 +116,9 @@ def config_context(
         How the rows of a node are put into the order of a feature. "auto" chooses the cheapest way
         for each node and column, the others force one. The tree is the same, only time and memory
         differ.
-    simd : {"auto", "portable"}
-        Instruction set: the best that the processor has, or what every processor has. Trees and
-        predictions are the same.
+    simd : {"auto", "avx2", "portable"}
+        Instruction set: the best that the processor has, at most AVX2, or what every processor has.
+        Trees and predictions are the same.
     n_threads : int or None
         Number of threads for everything, at most 1024. It overrides `n_jobs` and the limits of
         OpenMP and joblib; None leaves the choice to these.

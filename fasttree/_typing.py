@@ -47,4 +47,4 @@ ErrorScore: TypeAlias = float | Literal["raise"]
 
 # Settings of a context.
 Strategy: TypeAlias = Literal["auto", "presort", "count", "sort"]
-InstructionSet: TypeAlias = Literal["auto", "portable"]
+InstructionSet: TypeAlias = Literal["auto", "avx2", "portable"]

@@ -96,14 +96,27 @@ def kernels():
         pytest.skip(str(reason))
 
 
-@pytest.fixture(params=["portable", "avx512"])
+def _simd(kernels, name):
+    if not kernels.arrays.has_simd(name):
+        pytest.skip(f"this machine has no {name}")
+    return kernels.arrays.SIMD[name]
+
+
+@pytest.fixture(params=["portable", "avx2", "avx512"])
 def simd(request, kernels):
     """Each instruction set of the engine; those of the optimal search are its own."""
-    if request.param == "portable":
-        return kernels.arrays.PORTABLE
-    if not kernels.arrays.HAS_AVX512:
-        pytest.skip("this machine has no AVX-512")
-    return kernels.arrays.AVX512
+    return _simd(kernels, request.param)
+
+
+@pytest.fixture
+def avx512(kernels):
+    return _simd(kernels, "avx512")
+
+
+@pytest.fixture(params=["avx2", "avx512"])
+def vectors(request, kernels):
+    """Each instruction set with vectors."""
+    return _simd(kernels, request.param)
 
 
 def pytest_pycollect_makemodule(module_path, parent):

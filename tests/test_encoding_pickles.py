@@ -59,7 +59,7 @@ def n_sorted(data):
     return data._encoding.n_sorted
 
 
-@pytest.mark.parametrize("simd", ["auto", "portable"])
+@pytest.mark.parametrize("simd", ["auto", "avx2", "portable"])
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("params", [{}, {"max_leaf_nodes": 20}, {"max_features": 4}])
 def test_fits_share_the_order_of_sparse_columns(params, n_threads, simd):

@@ -166,8 +166,9 @@ def test_threads(Forest, n_threads):
 
 
 @each_forest
-@pytest.mark.parametrize("setting", [{"simd": "portable"}, {"strategy": "presort"},
-                                     {"strategy": "count"}, {"strategy": "sort"}])  # fmt: skip
+@pytest.mark.parametrize("setting", [{"simd": "portable"}, {"simd": "avx2"},
+                                     {"strategy": "presort"}, {"strategy": "count"},
+                                     {"strategy": "sort"}])  # fmt: skip
 @pytest.mark.parametrize("largest", [1, 50, 9000])
 def test_switches_of_speed(Forest, setting, largest):
     """Weights of different sizes are summed in different ways."""
@@ -422,7 +423,7 @@ def test_many_rows(order, missing):
     rows = np.array(np.tile(table, (3, 1))[:-7], dtype=np.float32, order=order)
     for n in (300, 5000, len(rows)):
         expected = sum(tree.predict(rows[:n]) for tree in forest.estimators_) / 5
-        for simd in ("auto", "portable"):
+        for simd in ("auto", "avx2", "portable"):
             for n_threads in (1, 3):
                 with fasttree.config_context(simd=simd, n_threads=n_threads):
                     assert_array_equal(forest.predict(rows[:n]), expected)

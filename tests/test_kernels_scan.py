@@ -175,9 +175,7 @@ def test_no_order_of_the_rows_skipped_would_do_better(kernels, simd, n):
     [(name, False) for name in ("binary_gini", "gini", "squared_error", "poisson")]
     + [("squared_error", True)],
 )
-def test_block_scan_finds_the_first_of_the_best(kernels, criterion, weighted, n):
-    if not kernels.arrays.HAS_AVX512:
-        pytest.skip("this machine has no AVX-512")
+def test_block_scan_finds_the_first_of_the_best(kernels, avx512, criterion, weighted, n):
     for seed in range(20):
         rng = np.random.default_rng(1000 * n + seed)
         n_block = int(rng.integers(n, 65))
@@ -186,7 +184,7 @@ def test_block_scan_finds_the_first_of_the_best(kernels, criterion, weighted, n)
         all_rows = np.arange(n_block, dtype=np.uint32)
         w = rng.integers(1, rng.choice([2, 6, 1000]), n_block) if weighted else None
         node = kernels.nodes.Node(
-            kernels.arrays.AVX512, criterion, y, np.sort(all_rows[places]), w
+            avx512, criterion, y, np.sort(all_rows[places]), w
         )  # fmt: skip
         found = node.scores(places.astype(np.uint32))
         is_boundary = rng.random(n) < rng.choice([0.2, 1.0])
@@ -206,9 +204,7 @@ def test_block_scan_finds_the_first_of_the_best(kernels, criterion, weighted, n)
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 40, 63, 64])
 @pytest.mark.parametrize("n_features", [1, 3, 12, 64, 150])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_block_search_finds_the_first_of_the_best(kernels, n, n_features, weighted):
-    if not kernels.arrays.HAS_AVX512:
-        pytest.skip("this machine has no AVX-512")
+def test_block_search_finds_the_first_of_the_best(kernels, vectors, n, n_features, weighted):
     for seed in range(8):
         rng = np.random.default_rng(1000 * n + seed)
         n_block = int(rng.integers(n, 65))
@@ -217,9 +213,7 @@ def test_block_search_finds_the_first_of_the_best(kernels, n, n_features, weight
         members = np.sort(rng.permutation(n_block)[:n])
         n_codes = rng.choice([1, 2, 3, 256], n_features)
         codes = rng.integers(0, n_codes[:, None], (n_features, n_block)).astype(np.uint8)
-        node = kernels.nodes.Node(
-            kernels.arrays.AVX512, "squared_error", y, members.astype(np.uint32), w
-        )
+        node = kernels.nodes.Node(vectors, "squared_error", y, members.astype(np.uint32), w)
         word = sum(1 << place for place in members.tolist())
         all_rows = np.arange(n_block, dtype=np.uint32)
         assert node.block_search(all_rows, codes, word) == first_of_the_best(node, codes, members)
@@ -239,16 +233,14 @@ def first_of_the_best(node, codes, rows):
 
 
 @pytest.mark.parametrize("weight", [1, 3, 4])
-def test_block_search_leaves_sums_that_do_not_fit(kernels, weight):
-    if not kernels.arrays.HAS_AVX512:
-        pytest.skip("this machine has no AVX-512")
+def test_block_search_leaves_sums_that_do_not_fit(kernels, vectors, weight):
     rows = np.arange(64, dtype=np.uint32)
     codes = np.arange(64, dtype=np.uint8)[None]
     w = np.full(64, weight)
     largest = 2**62 // (64 * weight) ** 2
     for scale in (0.9, 1.1):
         y = (np.where(rows % 2 == 0, largest, -largest) * scale).astype(np.int64)[:, None]
-        node = kernels.nodes.Node(kernels.arrays.AVX512, "squared_error", y, rows, w)
+        node = kernels.nodes.Node(vectors, "squared_error", y, rows, w)
         fits = scale < 1 and 64 * weight < 256
         expected = first_of_the_best(node, codes, rows) if fits else None
         assert node.block_search(rows, codes, 2**64 - 1) == expected

@@ -98,10 +98,8 @@ def test_codes_are_gathered_and_marked(kernels, simd, n):
 
 @each_size
 @pytest.mark.parametrize("n_features", [1, 8, 15, 16, 17, 40])
-def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, n, n_features):
+def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, avx512, n, n_features):
     """The draws are those of the keyed sampler; what is missing is only said to be."""
-    if not kernels.arrays.HAS_AVX512:
-        pytest.skip("this machine has no AVX-512")
     rng = np.random.default_rng([n, n_features])
     X = rng.normal(size=(n + 5, n_features)).astype(np.float32)
     few = rng.random(n_features) < 0.5
@@ -128,9 +126,7 @@ def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, n, n_features):
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 16, 17, 31, 32])
-def test_nodes_of_few_rows_are_masks(kernels, n):
-    if not kernels.arrays.HAS_AVX512:
-        pytest.skip("this machine has no AVX-512")
+def test_nodes_of_few_rows_are_masks(kernels, avx512, n):
     for seed in range(50):
         rng = np.random.default_rng([n, seed])
         cells = random_floats(rng, 32).clip(-1e38, 1e38)
@@ -174,10 +170,8 @@ def test_rows_are_packed(kernels, n):
 
 
 @pytest.mark.parametrize("size", [3, 10**6, 2**58])
-def test_the_best_of_lanes_are_found(kernels, size):
+def test_the_best_of_lanes_are_found(kernels, avx512, size):
     """In exact arithmetic; others may be named if they are as good as the best, nearly."""
-    if not kernels.arrays.HAS_AVX512:
-        pytest.skip("this machine has no AVX-512")
     for seed in range(200):
         rng = np.random.default_rng([size, seed])
         n = int(rng.choice([2, 5, 1000, 10**6]))

@@ -100,7 +100,7 @@ def test_every_layout(layout, n_threads, n_rows):
     before = X.copy()
     X.flags.writeable = False
     leaves = naive_apply(tree, X)
-    for simd in ("auto", "portable"):
+    for simd in ("auto", "avx2", "portable"):
         with fasttree.config_context(simd=simd):
             assert_array_equal(tree.apply(X, n_threads), leaves)
             assert_array_equal(tree.predict(X, n_threads), tree.value[leaves, 0])
@@ -444,7 +444,7 @@ def test_what_a_tree_refuses_among_many_rows(layout, n_features):
         tree = DecisionTreeClassifier(max_depth=2).fit(fitted_on, y)
         some = X.copy()
         some[4321, -1] = special
-        for simd in ("auto", "portable"):
+        for simd in ("auto", "avx2", "portable"):
             with (
                 fasttree.config_context(simd=simd),
                 pytest.raises(ValueError, match=refused) if refused else nullcontext(),

@@ -99,7 +99,7 @@ def test_cpp_functions_are_short(path):
 
 def cpp_functions_of(text):
     """(name, number of lines) of each C++ function: a block, not in another, after arguments."""
-    text = re.sub(r"//[^\n]*|^#[^\n]*(?:\\\n[^\n]*)*", "", text, flags=re.MULTILINE)
+    text = re.sub(r"//[^\n]*|^#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.MULTILINE)
     scope = r"\s*(?:template\s*<[^{}]*>\s*)?(?:inline\s+)?(?:namespace|class|struct|enum|extern)\b"
     depth, since, opened = 0, 0, None  # of function blocks; where a declaration begins
     for mark in re.finditer(r"[{};]", text):

@@ -145,20 +145,21 @@ def test_same_tree_of_many_columns_and_labels():
             assert_same(fitted.tree_, expected)
 
 
+def check_instruction_sets(problem):
+    expected = problem.fit(fasttree.tree).tree_
+    for simd in ("avx2", "portable"):
+        with fasttree.config_context(simd=simd):
+            assert_same(problem.fit(fasttree.tree).tree_, expected)
+
+
 @pytest.mark.cases(500)
 def test_same_tree_on_any_processor(seed):
-    problem = random_problem(seed, rows=(2, 2000))
-    with fasttree.config_context(simd="portable"):
-        portable = problem.fit(fasttree.tree)
-    assert_same(portable.tree_, problem.fit(fasttree.tree).tree_)
+    check_instruction_sets(random_problem(seed, rows=(2, 2000)))
 
 
 @pytest.mark.cases(300)
 def test_same_tree_of_columns_of_two_values_on_any_processor(seed):
-    problem = random_problem(seed, rows=(2, 3000), one_hot=True)
-    with fasttree.config_context(simd="portable"):
-        portable = problem.fit(fasttree.tree)
-    assert_same(portable.tree_, problem.fit(fasttree.tree).tree_)
+    check_instruction_sets(random_problem(seed, rows=(2, 3000), one_hot=True))
 
 
 def test_small_counts_beside_large_ones_on_any_processor():
@@ -227,7 +228,7 @@ def test_same_tree_by_keys(n_rows, n_classes):
     bootstrap = np.bincount(rng.integers(0, n_rows, n_rows), minlength=n_rows)
     for weight in (None, bootstrap, 300.0 * bootstrap, bootstrap * 0.3):
         trees = []
-        for strategy, simd in itertools.product(STRATEGIES, ("auto", "portable")):
+        for strategy, simd in itertools.product(STRATEGIES, ("auto", "avx2", "portable")):
             model = fasttree.tree.DecisionTreeClassifier(max_features=2, random_state=0)
             with fasttree.config_context(strategy=strategy, simd=simd):
                 trees.append(model.fit(X, y, sample_weight=weight).tree_)
@@ -246,7 +247,7 @@ def test_same_regression_with_weights(n_rows, largest):
     bootstrap = np.bincount(rng.integers(0, n_rows, n_rows), minlength=n_rows)
     for weight in (bootstrap, 31 * (bootstrap > 0), 32 * (bootstrap > 0), bootstrap * 0.3):
         trees = []
-        for strategy, simd in itertools.product(STRATEGIES, ("auto", "portable")):
+        for strategy, simd in itertools.product(STRATEGIES, ("auto", "avx2", "portable")):
             model = fasttree.tree.DecisionTreeRegressor()
             with fasttree.config_context(strategy=strategy, simd=simd):
                 trees.append(model.fit(X, y, sample_weight=weight).tree_)
@@ -271,7 +272,7 @@ def test_same_random_thresholds_for_doubled_weights(criterion, n_rows, n_classes
     model = getattr(fasttree.tree, kind)(criterion=criterion, max_features=None, random_state=0)
     weight = None if criterion == "entropy" else np.full(n_rows, 2.0)
     expected = model.fit(X, y, sample_weight=weight).tree_
-    for n_threads, simd in itertools.product(THREADS, ("auto", "portable")):
+    for n_threads, simd in itertools.product(THREADS, ("auto", "avx2", "portable")):
         with fasttree.config_context(n_threads=n_threads, simd=simd):
             assert_same(model.fit(X, y).tree_, expected, ("feature", "threshold", "value"))
 

@@ -17,7 +17,7 @@ from fasttree.engine.predict cimport (
     CategorySides, DenseRows, PackedForest, RecordTable, WalkNode, WalkStatus, add_forest,
     pack_nodes
 )
-from fasttree.engine.simd cimport SIMD_PORTABLE, Simd, best_simd
+from fasttree.engine.simd cimport Simd, simd_allowed
 from fasttree.tree.fitted._walk cimport node_pointer
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
 from fasttree.utils._std cimport make_shared, shared_ptr, vector
@@ -220,7 +220,7 @@ cdef class ForestStore:
         cdef const uint32_t* bits = NULL
         cdef int64_t* counts = NULL
         cdef WalkStatus status
-        cdef Simd simd = SIMD_PORTABLE if get_config()["simd"] == "portable" else best_simd()
+        cdef Simd simd = simd_allowed(get_config()["simd"])
         if cells.shape[1] != self.n_features or out.shape[0] != n_rows or (
                 out.shape[1] != self.record_buffer.shape[1]):
             raise ValueError(

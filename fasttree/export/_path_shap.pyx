@@ -9,7 +9,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stddef cimport size_t
 
 from fasttree.engine.predict cimport PathShap, ShapRows, ShapTree, explain_rows
-from fasttree.engine.simd cimport SIMD_PORTABLE, Simd, best_simd
+from fasttree.engine.simd cimport Simd, simd_allowed
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
 from fasttree.utils._std cimport unique_ptr
 from ..utils._typedefs cimport float32_t, float64_t, int64_t, intp_t, uint8_t, uint32_t
@@ -22,7 +22,7 @@ cdef enum:
 
 def path_shap(tree, const float32_t[:, :] X, const float64_t[::1] points,
               const float64_t[::1] weights, const float64_t[:, ::1] values, int n_threads,
-              bint portable):
+              str setting):
     """Return the SHAP values of rows.
 
     Parameters
@@ -37,8 +37,8 @@ def path_shap(tree, const float32_t[:, :] X, const float64_t[::1] points,
         What the leaves predict.
     n_threads : int
         Number of threads.
-    portable : bool
-        Whether to do without wider instructions; the values are the same.
+    setting : {"auto", "avx2", "portable"}
+        Instruction set, as in `config_context`; the values are the same.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def path_shap(tree, const float32_t[:, :] X, const float64_t[::1] points,
     cdef ShapTree arrays
     cdef ShapRows rows
     cdef unique_ptr[PathShap] shap
-    cdef Simd simd = SIMD_PORTABLE if portable else best_simd()
+    cdef Simd simd = simd_allowed(setting)
     cdef intp_t start, end, step, n_rows = X.shape[0], n_features = X.shape[1]
     cdef size_t n_values = values.shape[1], work
 

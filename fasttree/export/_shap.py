@@ -177,7 +177,7 @@ def _average(trees, which):
 
 def _add_values(out, trees, rows, which, n_jobs):
     """Add the SHAP values of rows for some values of the nodes, the mean over the trees."""
-    portable = get_config()["simd"] == "portable"
+    simd = get_config()["simd"]
     n_rows = _DENSE_ROWS if issparse(rows) else max(1, rows.shape[0])
     for start in range(0, rows.shape[0], n_rows):
         part = rows[start : start + n_rows]
@@ -189,7 +189,7 @@ def _add_values(out, trees, rows, which, n_jobs):
             for k in range(0, out.shape[2], _VALUES):  # sums of few values stay in the cache
                 some = np.ascontiguousarray(values[:, k : k + _VALUES])
                 out[start : start + n_rows, :, k : k + _VALUES] += path_shap(
-                    tree, part, points, weights, some, n_threads, portable
+                    tree, part, points, weights, some, n_threads, simd
                 )
     out /= len(trees)
 

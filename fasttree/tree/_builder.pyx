@@ -22,7 +22,7 @@ from fasttree.engine.grow cimport (
 )
 from fasttree.engine.order cimport CountTables, TableHeirs
 from fasttree.engine.search cimport Division
-from fasttree.engine.simd cimport SIMD_PORTABLE, best_simd
+from fasttree.engine.simd cimport simd_allowed
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
 from fasttree.tree._tree cimport Tree
@@ -85,7 +85,7 @@ cdef class TreeBuilder:
         strategy : {"auto", "presort", "count", "sort"}
         replay : bool
             Use scikit-learn's random draws, tie rules and scores.
-        simd : {"auto", "portable"}
+        simd : {"auto", "avx2", "portable"}
         """
         cdef Splitter splitter = self.splitter
         cdef Encoding encoding = data
@@ -99,7 +99,7 @@ cdef class TreeBuilder:
         options.depth_first = isinstance(self, DepthFirstTreeBuilder)
         options.n_threads = 1 if replay else n_threads
         options.n_encoding_threads = n_encoding_threads
-        options.simd = SIMD_PORTABLE if simd == "portable" else best_simd()
+        options.simd = simd_allowed(simd)
         n_threads = self.n_threads = options.n_threads
         splitter.init(encoding, y, sample_weight, rows, options, Interrupt())
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]

@@ -65,6 +65,7 @@ _SETTINGS = [
     {"n_threads": 2}, {"strategy": "sort", "n_threads": 2}, {"strategy": "count", "n_threads": 2},
     {"strategy": "presort", "simd": "portable"}, {"strategy": "count", "simd": "portable"},
     {"strategy": "sort", "simd": "portable"}, {"strategy": "presort", "n_threads": 2},
+    {"simd": "avx2"}, {"strategy": "presort", "simd": "avx2"},
 ]  # fmt: skip
 _OPTIONS = [
     {"instruction_set": "portable"}, {"cache": None}, {"cache": "branch"}, {"order": "random"},

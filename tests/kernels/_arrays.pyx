@@ -1,6 +1,6 @@
 """The engine's C++ kernels as functions of arrays, for tests alone.
 
-Bindings check nothing: the tests pass what the engine would. ``simd`` is PORTABLE or AVX512.
+Bindings check nothing: the tests pass what the engine would. ``simd`` is one of SIMD.
 """
 from libc.stddef cimport ptrdiff_t, size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -13,8 +13,9 @@ import numpy as np
 cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     cdef enum Simd:
         SIMD_PORTABLE
+        SIMD_AVX2
         SIMD_AVX512
-    Simd best_simd()
+    cbool c_has_simd "fasttree::has_simd"(Simd)
 
     uint32_t float_key(float x)
     uint32_t cell_key(float x, cbool has_categories)
@@ -262,8 +263,7 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
         uint32_t n_looks, uint8_t* may_hold, uint8_t* is_in_every)
 
 
-PORTABLE, AVX512 = SIMD_PORTABLE, SIMD_AVX512
-HAS_AVX512 = best_simd() == SIMD_AVX512
+SIMD = {"portable": SIMD_PORTABLE, "avx2": SIMD_AVX2, "avx512": SIMD_AVX512}
 MISSING_KEY, BOUNDARY = c_MISSING_KEY, c_BOUNDARY
 FIRST_CATEGORY_KEY = c_FIRST_CATEGORY_KEY
 RAW, COUNTED, WIDE, BUCKETED = c_RAW, c_COUNTED, c_WIDE, c_BUCKETED
@@ -273,6 +273,11 @@ GUARD = 0xdeadbeef  # behind an array: found changed if a kernel writes there
 
 
 # ---- sorting
+
+
+def has_simd(name):
+    return c_has_simd(SIMD[name])
+
 
 def float_keys(const float[::1] x):
     cdef Py_ssize_t i

@@ -223,7 +223,8 @@ inline uint32_t sorted_nonzeros(Simd simd, const SparseView& column, bool positi
 // What is listed of two nodes in turn: which features may hold a nonzero, whether every row has the
 // same ones.
 inline void present_features(const SparseData& data, const uint32_t* rows, uint32_t n_first,
-                             uint32_t n, uint32_t n_looks, uint8_t* may_hold, uint8_t* is_in_every) {
+                             uint32_t n, uint32_t n_looks, uint8_t* may_hold,
+                             uint8_t* is_in_every) {
     RowFeatures row_features;
     row_features.fill_once(data);
     PresentFeatures present(row_features, data.n_features);

@@ -33,7 +33,8 @@ public:
     virtual void count_classes(const uint32_t* entries, uint32_t n, int64_t* counts) = 0;
     virtual double parting_bound(double n, double weight) = 0;
     virtual FeatureBound feature_bound(double score) = 0;
-    virtual bool may_beat(const uint32_t* entries, uint32_t n, double score, uint32_t& max_class_count) = 0;
+    virtual bool may_beat(const uint32_t* entries, uint32_t n, double score,
+                          uint32_t& max_class_count) = 0;
     // The best candidate of a block's node above `best.score`; false: none, or no such kernel.
     virtual bool block_scan(const uint32_t* rows, uint32_t n, const BlockRuns& runs, uint32_t leaf,
                             Candidate& best) = 0;

@@ -14,6 +14,7 @@
 #include "engine/columns/bit_columns.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/split.hpp"
+#include "engine/simd/avx2.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 
@@ -132,6 +133,49 @@ FASTTREE_AVX512 inline void pick_avx512(const BlockOrder& feature, uint64_t memb
 }
 #endif
 
+#if FASTTREE_X86
+// Flags go in the top bits of places, which are packed 8 at a time.
+FASTTREE_AVX2 inline void pick_avx2(const BlockOrder& feature, uint64_t members, uint32_t n,
+                                    BlockRuns& out) {
+    const __m256i words = _mm256_set1_epi64x(static_cast<int64_t>(members));
+    const __m256i bits = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201u));
+    const __m256i low = _mm256_set1_epi8(7);
+    uint64_t kept = 0;
+    for (uint32_t p = 0; p < n; p += 32) {
+        const __m256i order =
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(feature.order + p));
+        const __m256i within = _mm256_and_si256(order, low);
+        const __m256i place = _mm256_and_si256(_mm256_srli_epi16(order, 3), low);
+        const __m256i bit = _mm256_shuffle_epi8(bits, within);
+        const __m256i is_in = _mm256_and_si256(_mm256_shuffle_epi8(words, place), bit);
+        kept |= uint64_t{static_cast<uint32_t>(
+                    _mm256_movemask_epi8(_mm256_cmpeq_epi8(is_in, bit)))} << p;
+    }
+    kept &= low_bits(n);
+    const uint64_t dropped = low_bits(n) & ~kept;
+    const uint64_t flags = (dropped + (feature.boundaries & dropped)) | feature.boundaries;
+    out.n = 0;
+    out.boundaries = 0;
+    for (uint32_t p = 0; p < n; p += 8) {
+        const uint32_t own = kept >> p & 0xff, flagged = flags >> p & own;
+        const __m128i places = places_of_byte(own);
+        const __m128i order =
+            _mm_loadl_epi64(reinterpret_cast<const __m128i*>(feature.order + p));
+        const __m128i bit = _mm_shuffle_epi8(_mm256_castsi256_si128(bits), places);
+        const __m128i is_flagged = _mm_cmpeq_epi8(
+            _mm_and_si128(_mm_set1_epi8(static_cast<char>(flagged)), bit), bit);
+        const uint32_t n_own = static_cast<uint32_t>(__builtin_popcount(own));
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(out.places + out.n),
+                         _mm_shuffle_epi8(order, places));
+        out.boundaries |= (static_cast<uint64_t>(_mm_movemask_epi8(is_flagged)) & low_bits(n_own))
+                          << (out.n & 63);
+        out.n += n_own;
+    }
+    out.n_missing = static_cast<uint32_t>(
+        __builtin_popcountll(kept & ~low_bits(n - feature.n_missing)));
+}
+#endif
+
 inline void order_codes(Simd simd, const uint8_t* codes, uint32_t n, uint32_t n_numbers,
                         BlockOrder& out) {
 #if FASTTREE_X86
@@ -154,6 +198,7 @@ inline void pick(Simd simd, const BlockOrder& feature, uint64_t members, uint32_
                  BlockRuns& out) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return pick_avx512(feature, members, n, out);
+    if (simd == SIMD_AVX2) return pick_avx2(feature, members, n, out);
 #endif
     pick_portable(feature, members, n, out);
 }

@@ -107,7 +107,7 @@ private:
             const uint32_t move = lanes & ~keep;
             const uint32_t boundary = _mm512_movepi32_mask(entry);
             *block = {n_kept_, keep};
-            const uint32_t flags = carried(keep, move, boundary, pending_kept);
+            const uint32_t flags = carried<16>(keep, move, boundary, pending_kept);
             const __m512i out = _mm512_mask_or_epi32(row, static_cast<__mmask16>(flags), row, top);
             const uint32_t count = static_cast<uint32_t>(__builtin_popcount(keep));
             _mm512_mask_storeu_epi32(
@@ -115,7 +115,7 @@ private:
                 _mm512_maskz_compress_epi32(static_cast<__mmask16>(keep), out));
             n_kept_ += count;
             if constexpr (with_moved) {
-                const uint32_t moved_flags = carried(move, keep, boundary, pending_moved);
+                const uint32_t moved_flags = carried<16>(move, keep, boundary, pending_moved);
                 const __m512i other =
                     _mm512_mask_or_epi32(row, static_cast<__mmask16>(moved_flags), row, top);
                 _mm512_storeu_si512(

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/core/keys.hpp"
+#include "engine/simd/avx2.hpp"
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {
@@ -16,11 +17,13 @@ struct PartitionScratch {
 };
 static_assert(is_value<PartitionScratch>);
 
+// From the i-th row on, of those before which l went left.
 inline uint32_t partition_keys_portable(const uint32_t* keys, uint32_t limit, uint32_t n,
                                         uint32_t* rows, Label* labels,
-                                        const PartitionScratch& right) {
-    uint32_t l = 0, r = 0;
-    for (uint32_t i = 0; i < n; ++i) {
+                                        const PartitionScratch& right, uint32_t i = 0,
+                                        uint32_t l = 0) {
+    uint32_t r = i - l;
+    for (; i < n; ++i) {
         const uint32_t is_left = keys[i] <= limit, row = rows[i];
         rows[l] = row;
         right.rows[r] = row;
@@ -69,6 +72,30 @@ FASTTREE_AVX512 inline uint32_t partition_keys_avx512(const uint32_t* keys, uint
 }
 #endif
 
+#if FASTTREE_X86
+FASTTREE_AVX2 inline uint32_t partition_keys_avx2(const uint32_t* keys, uint32_t limit, uint32_t n,
+                                                  uint32_t* rows, Label* labels,
+                                                  const PartitionScratch& right) {
+    const __m256i bar = _mm256_set1_epi32(static_cast<int>(limit));
+    uint32_t i = 0, l = 0;
+    for (; i + 8 <= n; i += 8) {
+        const uint32_t is_left = top_bits_8(are_at_most(load_8(keys + i), bar));
+        const uint32_t is_right = is_left ^ 0xff, r = i - l;
+        const __m256i row = load_8(rows + i);
+        store_8(rows + l, compressed_8(row, is_left));
+        store_8(right.rows + r, compressed_8(row, is_right));
+        if (labels != nullptr) {
+            const __m128i label = _mm_loadu_si128(reinterpret_cast<const __m128i*>(labels + i));
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(labels + l), compressed_8(label, is_left));
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(right.labels + r),
+                             compressed_8(label, is_right));
+        }
+        l += static_cast<uint32_t>(__builtin_popcount(is_left));
+    }
+    return partition_keys_portable(keys, limit, n, rows, labels, right, i, l);
+}
+#endif
+
 // Whether all keys, at least one, are the same.
 inline bool are_equal_portable(const uint32_t* keys, uint32_t n) {
     uint32_t differ = 0;
@@ -85,10 +112,19 @@ FASTTREE_AVX512 inline bool are_equal_avx512(const uint32_t* keys, uint32_t n) {
     }
     return true;
 }
+FASTTREE_AVX2 inline bool are_equal_avx2(const uint32_t* keys, uint32_t n) {
+    const __m256i first = _mm256_set1_epi32(static_cast<int>(keys[0]));
+    for (uint32_t i = 0; i < n; i += 8) {
+        const uint32_t lanes = n - i < 8 ? (1u << (n - i)) - 1 : 0xffu;
+        if (~top_bits_8(_mm256_cmpeq_epi32(load_8(keys + i), first)) & lanes) return false;
+    }
+    return true;
+}
 #endif
 inline bool are_equal(Simd simd, const uint32_t* keys, uint32_t n) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return are_equal_avx512(keys, n);
+    if (simd == SIMD_AVX2) return are_equal_avx2(keys, n);
 #endif
     return are_equal_portable(keys, n);
 }
@@ -100,6 +136,7 @@ inline uint32_t partition_keys(Simd simd, const uint32_t* keys, uint32_t limit, 
     if (simd == SIMD_AVX512) {
         return partition_keys_avx512(keys, limit, n, rows, labels, right);
     }
+    if (simd == SIMD_AVX2) return partition_keys_avx2(keys, limit, n, rows, labels, right);
 #endif
     return partition_keys_portable(keys, limit, n, rows, labels, right);
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "engine/core/runs.hpp"
+#include "engine/simd/avx2.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 
@@ -16,14 +17,21 @@ namespace fasttree {
 
 constexpr uint32_t PADDING = 16;  // entries that a vector may write past the end of scratch
 
-// Writes the entries of entries[0:n] that go left to `left_out`, which may be `entries`, the
-// others to `right_out`, and returns how many go left. A half that nobody will read is not
-// written. Outputs other than `entries` have room for PADDING entries more.
+// Where a separation stands: how many went left, and boundaries to carry.
+struct Separated {
+    uint32_t n_left = 0, carry_left = 0, carry_right = 0;
+};
+
+// Writes the entries of entries[i:n] that go left to `left_out`, which may be `entries`, the
+// others to `right_out`, and returns how many of entries[0:n] go left. A half that nobody will read
+// is not written. Outputs other than `entries` have room for PADDING entries more.
 template <bool with_left, bool with_right>
 inline uint32_t separate_portable(const uint32_t* entries, uint32_t n, const uint32_t* go_left,
-                                  uint32_t* left_out, uint32_t* right_out) {
-    uint32_t l = 0, r = 0, carry_left = 0, carry_right = 0;
-    for (uint32_t i = 0; i < n; ++i) {
+                                  uint32_t* left_out, uint32_t* right_out, uint32_t i = 0,
+                                  const Separated& before = {}) {
+    uint32_t l = before.n_left, r = i - l;
+    uint32_t carry_left = before.carry_left, carry_right = before.carry_right;
+    for (; i < n; ++i) {
         const uint32_t entry = entries[i];
         const uint32_t left = get_bit(go_left, entry & ROW);
         if constexpr (with_left) {
@@ -45,11 +53,35 @@ inline uint32_t separate_portable(const uint32_t* entries, uint32_t n, const uin
 #if FASTTREE_X86
 // Bits of `boundary` moved up to the next kept position: a run of dropped positions that holds
 // a boundary carries into the kept one above it. Bit 0 stands for what came before the block.
+template <int lanes>
 inline uint32_t carried(uint32_t kept, uint32_t dropped, uint32_t boundary, uint32_t& pending) {
     const uint32_t d = dropped << 1 | 1, b = boundary << 1 | pending;
     const uint32_t sum = d + (b & d);
-    pending = sum >> 17;
+    pending = sum >> (lanes + 1);
     return (sum >> 1 | boundary) & kept;
+}
+
+template <bool with_left, bool with_right>
+FASTTREE_AVX2 inline uint32_t separate_avx2(const uint32_t* entries, uint32_t n,
+                                            const uint32_t* go_left, uint32_t* left_out,
+                                            uint32_t* right_out) {
+    const __m256i top = _mm256_set1_epi32(static_cast<int>(BOUNDARY));
+    uint32_t n_left = 0, pending_left = 0, pending_right = 0, i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const __m256i entry = load_8(entries + i);
+        const uint32_t left = get_bits_avx2(go_left, entries + i, ROW), right = left ^ 0xff;
+        const uint32_t boundary = top_bits_8(entry);
+        const uint32_t to_left = carried<8>(left, right, boundary, pending_left);
+        const uint32_t to_right = carried<8>(right, left, boundary, pending_right);
+        const __m256i flags = _mm256_and_si256(lanes_of_8(to_left | to_right), top);
+        const __m256i flagged = _mm256_or_si256(entry, flags);
+        if constexpr (with_left) store_8(left_out + n_left, compressed_8(flagged, left));
+        if constexpr (with_right) store_8(right_out + (i - n_left), compressed_8(flagged, right));
+        n_left += static_cast<uint32_t>(__builtin_popcount(left));
+    }
+    return separate_portable<with_left, with_right>(
+        entries, n, go_left, left_out, right_out, i,
+        {n_left, pending_left ? BOUNDARY : 0, pending_right ? BOUNDARY : 0});
 }
 
 // `few_ties`: it is worth a branch whether 16 entries are all boundaries.
@@ -74,9 +106,9 @@ class Separation {
             pending_left_ = right >> 15;
             pending_right_ = left >> 15;
         } else {
-            const uint32_t flags = carried(left, right, boundary, pending_left_);
+            const uint32_t flags = carried<16>(left, right, boundary, pending_left_);
             to_left = _mm512_mask_or_epi32(entry, static_cast<__mmask16>(flags), entry, top);
-            const uint32_t others = carried(right, left, boundary, pending_right_);
+            const uint32_t others = carried<16>(right, left, boundary, pending_right_);
             to_right = _mm512_mask_or_epi32(entry, static_cast<__mmask16>(others), entry, top);
         }
         if constexpr (with_left) {
@@ -133,6 +165,9 @@ inline uint32_t separate(Simd simd, const uint32_t* entries, uint32_t n, const u
             ? Separation<with_left, with_right, true>(entries, go_left, left_out, right_out).run(n)
             : Separation<with_left, with_right, false>(entries, go_left, left_out, right_out)
                   .run(n);
+    }
+    if (simd == SIMD_AVX2) {
+        return separate_avx2<with_left, with_right>(entries, n, go_left, left_out, right_out);
     }
 #endif
     return separate_portable<with_left, with_right>(entries, n, go_left, left_out, right_out);

@@ -17,6 +17,8 @@
 
 #include "engine/order/block.hpp"
 #include "engine/order/block_ranks.hpp"
+#include "engine/scan/block_best.hpp"
+#include "engine/scan/block_search_avx2.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/score/screens.hpp"
 #include "engine/simd/bits.hpp"
@@ -28,13 +30,6 @@ namespace fasttree {
 template <class Acc>
 struct BlockSearch {
     static constexpr bool exists = false;
-};
-
-// The best candidate of a node.
-struct BlockBest {
-    double score;
-    uint32_t feature = NO_FEATURE;
-    uint32_t n_left;  // rows
 };
 
 #if FASTTREE_X86
@@ -50,10 +45,11 @@ FASTTREE_AVX512 inline __m512i prefix_sums_of_bytes(__m512i bytes) {
 
 template <class Weights>
 class BlockSearch<SquaredError<Weights, true>> {
-    static constexpr uint32_t FEW = 5, LANES = 8;
+    static constexpr uint32_t LANES = 8;
     static constexpr bool weighted = Weights::weighted;
 
     BlockRanks ranks_;
+    Simd simd_ = SIMD_PORTABLE;
     bool fits_ = false, is_ranked_ = false;
     int64_t sums_[BLOCK_ROWS];      // by place
     uint8_t weights_[BLOCK_ROWS];   // by place
@@ -78,7 +74,8 @@ public:
             sum += sums_[i];
             weight += w[block.rows[i]];
         }
-        fits_ = t.simd == SIMD_AVX512 && !t.has_negative_weights && weight <= 255;
+        simd_ = t.simd;
+        fits_ = simd_ >= SIMD_AVX2 && !t.has_negative_weights && weight <= 255;
         if (!fits_) return;
         ranks_.reserve(block.n_features());
         // D is the same about the mean, where it is at most the product of these.
@@ -106,18 +103,22 @@ public:
         return fits_;
     }
     // False if all features are constant in the node.
-    FASTTREE_AVX512 bool find(Block& block, uint64_t members, BlockBest& best) {
-        begin_node(members);
+    bool find(Block& block, uint64_t members, BlockBest& best) {
         best.feature = NO_FEATURE;
-        if (n_ <= FEW) part(best);
-        else if (n_ <= 8) scan<1>(block, members, best);
-        else if (n_ <= 16) scan<2>(block, members, best);
-        else if (n_ <= 32) scan<4>(block, members, best);
-        else scan<8>(block, members, best);
+        if (simd_ == SIMD_AVX512) find_avx512(block, members, best);
+        else NodeSearchAvx2<weighted>(ranks_, sums_, weights_, members).find(block, members, best);
         return best.feature != NO_FEATURE;
     }
 
 private:
+    FASTTREE_AVX512 void find_avx512(Block& block, uint64_t members, BlockBest& best) {
+        begin_node(members);
+        if (n_ <= FEW_ROWS) part(best);
+        else if (n_ <= 8) scan<1>(block, members, best);
+        else if (n_ <= 16) scan<2>(block, members, best);
+        else if (n_ <= 32) scan<4>(block, members, best);
+        else scan<8>(block, members, best);
+    }
     FASTTREE_AVX512 void begin_node(uint64_t members) {
         n_ = static_cast<uint32_t>(__builtin_popcountll(members));
         _mm512_storeu_si512(places_, _mm512_maskz_compress_epi8(members, all_places()));
@@ -145,7 +146,7 @@ private:
 
     // Bit i of a way to part the rows: row i is in the first set. The last row is not.
     FASTTREE_AVX512 void part(BlockBest& best) const {
-        constexpr uint32_t VECTORS = (1u << (FEW - 1)) / LANES;
+        constexpr uint32_t VECTORS = (1u << (FEW_ROWS - 1)) / LANES;
         constexpr uint8_t IN_LANE[] = {0xaa, 0xcc, 0xf0};  // lanes that have the row, by bit
         __m512d scored[VECTORS];
         const uint32_t n_ways = 1u << (n_ - 1);
@@ -175,17 +176,11 @@ private:
             }
             ties &= ways;
             ways &= ~ties;
-            for (; ties != 0; ties &= ties - 1) try_way(lowest_bit(ties), best);
+            for (; ties != 0; ties &= ties - 1) {
+                const uint64_t way = static_cast<uint64_t>(lowest_bit(ties));
+                take_way(ranks_.separating(places_, n_, way), way, n_, best);
+            }
         }
-    }
-    FASTTREE_AVX512 void try_way(uint64_t way, BlockBest& best) const {
-        const SeparatingFeature found = ranks_.separating(places_, n_, way);
-        const uint32_t n_in = static_cast<uint32_t>(__builtin_popcountll(way));
-        const uint32_t n_left = found.is_below ? n_in : n_ - n_in;
-        if (found.feature > best.feature) return;
-        if (found.feature == best.feature && n_left >= best.n_left) return;
-        best.feature = found.feature;
-        best.n_left = n_left;
     }
 
     // ---- more rows

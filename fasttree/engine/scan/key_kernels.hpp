@@ -9,6 +9,7 @@
 
 #include "engine/core/keys.hpp"
 #include "engine/scan/node_classes.hpp"
+#include "engine/simd/avx2.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 
@@ -70,12 +71,21 @@ FASTTREE_AVX512 inline void add_up_avx512(uint32_t* weights, uint32_t n) {
         before = _mm512_permutexvar_epi32(last, sum);
     }
 }
+FASTTREE_AVX2 inline void add_up_avx2(uint32_t* weights, uint32_t n) {
+    __m256i before = _mm256_setzero_si256();
+    for (uint32_t b = 0; b < n; b += 8) {
+        const __m256i sum = _mm256_add_epi32(prefix_sums_8(load_8(weights + b)), before);
+        store_8(weights + b, sum);
+        before = _mm256_permutevar8x32_epi32(sum, _mm256_set1_epi32(7));
+    }
+}
 #endif
 
 // Prefix sums, in place.
 inline void add_up(Simd simd, uint32_t* weights, uint32_t n) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return add_up_avx512(weights, n);
+    if (simd == SIMD_AVX2) return add_up_avx2(weights, n);
 #endif
     add_up_portable(weights, n);
 }
@@ -106,12 +116,18 @@ FASTTREE_AVX512 inline void add_class_avx512(const ClassRows& rows, const uint32
                                              uint32_t n, LeftSums& out) {
     add_class_here<two_classes>(rows, left, n, out);
 }
+template <bool two_classes>
+FASTTREE_AVX2 inline void add_class_avx2(const ClassRows& rows, const uint32_t* left, uint32_t n,
+                                         LeftSums& out) {
+    add_class_here<two_classes>(rows, left, n, out);
+}
 #endif
 template <bool two_classes>
 inline void add_class(Simd simd, const ClassRows& rows, const uint32_t* left, uint32_t n,
                       LeftSums& out) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return add_class_avx512<two_classes>(rows, left, n, out);
+    if (simd == SIMD_AVX2) return add_class_avx2<two_classes>(rows, left, n, out);
 #endif
     add_class_here<two_classes>(rows, left, n, out);
 }
@@ -142,11 +158,27 @@ FASTTREE_AVX512 inline void compare_avx512(const uint32_t* keys, uint32_t n,
         _mm512_storeu_si512(left + i, sum);
     }
 }
+FASTTREE_AVX2 inline void compare_avx2(const uint32_t* keys, uint32_t n, const uint32_t* weights,
+                                       const ClassRows& rows, uint32_t* left) {
+    for (uint32_t i = 0; i < n; i += 16) {
+        const __m256i limit0 = load_8(keys + i), limit1 = load_8(keys + i + 8);
+        __m256i sum0 = _mm256_setzero_si256(), sum1 = sum0;
+        for (uint32_t j = rows.begin; j < rows.end; ++j) {
+            const __m256i key = _mm256_set1_epi32(static_cast<int>(keys[j]));
+            const __m256i weight = _mm256_set1_epi32(static_cast<int>(weights[j]));
+            sum0 = _mm256_add_epi32(sum0, _mm256_and_si256(are_at_most(key, limit0), weight));
+            sum1 = _mm256_add_epi32(sum1, _mm256_and_si256(are_at_most(key, limit1), weight));
+        }
+        store_8(left + i, sum0);
+        store_8(left + i + 8, sum1);
+    }
+}
 #endif
 inline void compare(Simd simd, const uint32_t* keys, uint32_t n, const uint32_t* weights,
                     const ClassRows& rows, uint32_t* left) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return compare_avx512(keys, n, weights, rows, left);
+    if (simd == SIMD_AVX2) return compare_avx2(keys, n, weights, rows, left);
 #endif
     compare_portable(keys, n, weights, rows, left);
 }

@@ -11,6 +11,7 @@
 
 #include "engine/core/cost_model.hpp"
 #include "engine/core/runs.hpp"
+#include "engine/scan/key_bounds.hpp"
 #include "engine/scan/key_kernels.hpp"
 #include "engine/scan/key_scores.hpp"
 #include "engine/scan/near_keys.hpp"
@@ -90,6 +91,9 @@ private:
         if (simd_ == SIMD_AVX512 && n_ <= ROWS_OF_VECTOR) {
             return best_of_rows_avx512(score_, k.keys, n_, weights_, classes(), best);
         }
+        if (simd_ == SIMD_AVX2 && n_ <= ROWS_OF_VECTOR) {
+            return best_of_rows_avx2(score_, k.keys, n_, weights_, classes(), best);
+        }
 #endif
         sums_.begin(n_, node_->squares());
         for (const ClassRows& rows : classes()) {
@@ -154,21 +158,10 @@ private:
         }
     }
     void find_open(uint32_t n_buckets, double bar, uint32_t* is_open) {
-#if FASTTREE_X86
-        if (simd_ == SIMD_AVX512) {
-            if constexpr (Score::two_classes) {
-                return open_avx512(score_, sums_, n_buckets, bar, is_open);
-            } else {
-                return open_avx512(score_, sums_, classes(), counts_.get(), stride_, n_buckets,
-                                   bar, is_open);
-            }
-        }
-#endif
         if constexpr (Score::two_classes) {
-            open_portable(score_, sums_, n_buckets, bar, is_open);
+            open(simd_, score_, sums_, n_buckets, bar, is_open);
         } else {
-            open_portable(score_, sums_, classes(), counts_.get(), stride_, n_buckets, bar,
-                          is_open);
+            open(simd_, score_, sums_, classes(), counts_.get(), stride_, n_buckets, bar, is_open);
         }
     }
     void scan_bucket(uint32_t bucket, const uint64_t* items, uint32_t n, BestKey& best) {

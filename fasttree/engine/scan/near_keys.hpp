@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/core/keys.hpp"
+#include "engine/simd/avx2.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 #include "engine/simd/sorting.hpp"
@@ -39,12 +40,39 @@ FASTTREE_AVX512 inline void visit_open_avx512(const KeyBuckets& k, const uint32_
         }
     }
 }
+FASTTREE_AVX2 inline __m256i load_32_bytes(const uint8_t* items) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(items));
+}
+template <class Visit>
+FASTTREE_AVX2 inline void visit_open_avx2(const KeyBuckets& k, const uint32_t* is_open,
+                                          const Visit& visit) {
+    constexpr uint32_t LANES = 32;
+    const __m128i* const words = reinterpret_cast<const __m128i*>(is_open);
+    const __m256i low = _mm256_broadcastsi128_si256(_mm_loadu_si128(words));
+    const __m256i high = _mm256_broadcastsi128_si256(_mm_loadu_si128(words + 1));
+    const __m256i bits = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201u));
+    for (uint32_t i = 0; i < k.n; i += LANES) {
+        const __m256i bucket = load_32_bytes(k.buckets + i);
+        const __m256i place = _mm256_and_si256(_mm256_srli_epi16(bucket, 3), _mm256_set1_epi8(15));
+        const __m256i word = _mm256_blendv_epi8(_mm256_shuffle_epi8(low, place),
+                                                _mm256_shuffle_epi8(high, place), bucket);
+        const __m256i bit =
+            _mm256_shuffle_epi8(bits, _mm256_and_si256(bucket, _mm256_set1_epi8(7)));
+        const __m256i is_set = _mm256_cmpeq_epi8(_mm256_and_si256(word, bit), bit);
+        for (uint32_t open = static_cast<uint32_t>(_mm256_movemask_epi8(is_set)) &
+                             static_cast<uint32_t>(low_bits(std::min(k.n - i, LANES)));
+             open != 0; open &= open - 1) {
+            visit(i + static_cast<uint32_t>(__builtin_ctz(open)));
+        }
+    }
+}
 #endif
 template <class Visit>
 inline void visit_open(Simd simd, const KeyBuckets& k, const uint32_t* is_open,
                        const Visit& visit) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return visit_open_avx512(k, is_open, visit);
+    if (simd == SIMD_AVX2) return visit_open_avx2(k, is_open, visit);
 #endif
     visit_open_portable(k, is_open, visit);
 }
@@ -105,10 +133,32 @@ FASTTREE_AVX512 inline NextBuckets next_buckets_avx512(const uint8_t* buckets, u
     return {static_cast<uint8_t>(largest_of_words(below)),
             static_cast<uint8_t>(~largest_of_words(above))};
 }
+FASTTREE_AVX2 inline NextBuckets next_buckets_avx2(const uint8_t* buckets, uint32_t n,
+                                                   uint8_t limit) {
+    const __m256i bar = _mm256_set1_epi8(static_cast<char>(limit));
+    __m256i below = _mm256_setzero_si256(), above = _mm256_set1_epi8(-1);
+    uint32_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        const __m256i bucket = load_32_bytes(buckets + i);
+        const __m256i is_left = _mm256_cmpeq_epi8(_mm256_max_epu8(bucket, bar), bar);
+        below = _mm256_max_epu8(below, _mm256_and_si256(is_left, bucket));
+        above = _mm256_min_epu8(above, _mm256_or_si256(is_left, bucket));
+    }
+    alignas(32) uint8_t lowest[32], highest[32];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(highest), below);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lowest), above);
+    NextBuckets out = next_buckets_portable(buckets + i, n - i, limit);
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        out.below = std::max(out.below, highest[lane]);
+        out.above = std::min(out.above, lowest[lane]);
+    }
+    return out;
+}
 #endif
 inline NextBuckets next_buckets(Simd simd, const uint8_t* buckets, uint32_t n, uint8_t limit) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return next_buckets_avx512(buckets, n, limit);
+    if (simd == SIMD_AVX2) return next_buckets_avx2(buckets, n, limit);
 #endif
     return next_buckets_portable(buckets, n, limit);
 }
@@ -184,10 +234,43 @@ FASTTREE_AVX512 inline Neighbours neighbours_avx512(const uint32_t* keys, uint32
     out.above = find_key_avx512(keys, n, _mm512_reduce_min_epu32(above));
     return out;
 }
+FASTTREE_AVX2 inline uint32_t find_key_avx2(const uint32_t* keys, uint32_t n, uint32_t key) {
+    const __m256i wanted = _mm256_set1_epi32(static_cast<int>(key));
+    for (uint32_t i = 0; i < n; i += 8) {
+        const uint32_t at = top_bits_8(_mm256_cmpeq_epi32(load_8(keys + i), wanted));
+        if (at) return i + static_cast<uint32_t>(__builtin_ctz(at));
+    }
+    return 0;
+}
+FASTTREE_AVX2 inline Neighbours neighbours_avx2(const uint32_t* keys, uint32_t n, uint32_t limit) {
+    const __m256i bar = _mm256_set1_epi32(static_cast<int>(limit));
+    __m256i below = _mm256_setzero_si256(), above = _mm256_set1_epi32(-1);
+    alignas(32) uint32_t highest[8], lowest[8];
+    uint32_t n_left = 0, most = 0, least = NO_KEY, i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const __m256i key = load_8(keys + i), is_left = are_at_most(key, bar);
+        n_left += static_cast<uint32_t>(__builtin_popcount(top_bits_8(is_left)));
+        below = _mm256_max_epu32(below, _mm256_and_si256(is_left, key));
+        above = _mm256_min_epu32(above, _mm256_or_si256(is_left, key));
+    }
+    store_8(highest, below);
+    store_8(lowest, above);
+    for (uint32_t lane = 0; lane < 8; ++lane) {
+        most = std::max(most, highest[lane]);
+        least = std::min(least, lowest[lane]);
+    }
+    for (; i < n; ++i) {
+        n_left += keys[i] <= limit;
+        if (keys[i] <= limit) most = std::max(most, keys[i]);
+        else least = std::min(least, keys[i]);
+    }
+    return {n_left, find_key_avx2(keys, n, most), find_key_avx2(keys, n, least)};
+}
 #endif
 inline Neighbours neighbours(Simd simd, const uint32_t* keys, uint32_t n, uint32_t limit) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return neighbours_avx512(keys, n, limit);
+    if (simd == SIMD_AVX2) return neighbours_avx2(keys, n, limit);
 #endif
     return neighbours_portable(keys, n, limit);
 }

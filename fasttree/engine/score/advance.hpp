@@ -10,6 +10,8 @@
 #include <cstdint>
 
 #include "engine/core/runs.hpp"
+#include "engine/score/advance_avx2.hpp"
+#include "engine/score/advance_portable.hpp"
 #include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
@@ -18,16 +20,6 @@
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {
-
-template <class Acc>
-inline uint32_t advance_portable(Acc& acc, const uint32_t* entries, uint32_t p, uint32_t last,
-                                 double best) {
-    while (p < last) {
-        acc.add(entries[p++] & ROW);
-        if ((entries[p] & BOUNDARY) && acc.may_beat(best)) return p;
-    }
-    return last + 1;
-}
 
 template <class Acc>
 inline uint32_t advance(Acc& acc, const uint32_t* entries, uint32_t p, uint32_t last, double best) {
@@ -288,61 +280,79 @@ FASTTREE_AVX512 inline uint32_t advance_sums_avx512(Acc& acc, const uint32_t* en
     return last + 1;
 }
 
+FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<UnitWeights, true>& acc,
+                                               const uint32_t* entries, uint32_t p, uint32_t last,
+                                               double best) {
+    return advance_sums_avx512(acc, entries, p, last, best);
+}
+
 // Vectors do not pay for fewer candidates.
 constexpr uint32_t FEW_CANDIDATES = 4;
 
+// The vectors for so many candidates.
 template <class Acc>
-inline bool takes_vectors(const Acc& acc, uint32_t n_candidates) {
-    return acc.t.simd == SIMD_AVX512 && n_candidates > FEW_CANDIDATES && acc.w_total < EXACT_COUNT;
+inline Simd simd_for(const Acc& acc, uint32_t n_candidates) {
+    return n_candidates > FEW_CANDIDATES && acc.w_total < EXACT_COUNT ? acc.t.simd : SIMD_PORTABLE;
 }
 
 template <>
 inline uint32_t advance(BinaryGini<UnitWeights>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
-    return takes_vectors(acc, last - p)
-               ? advance_avx512(acc, ClassesByRow{entries, acc.t.class_bits}, p, last, best)
-               : advance_portable(acc, entries, p, last, best);
+    const Simd simd = simd_for(acc, last - p);
+    if (simd == SIMD_AVX512) {
+        return advance_avx512(acc, ClassesByRow{entries, acc.t.class_bits}, p, last, best);
+    }
+    if (simd == SIMD_AVX2) {
+        return advance_avx2(acc, ClassesByRowAvx2{entries, acc.t.class_bits}, p, last, best);
+    }
+    return advance_portable(acc, entries, p, last, best);
 }
 template <>
 inline const uint32_t* classes_of_entries(const BinaryGini<UnitWeights>& acc) noexcept {
-    return acc.t.simd == SIMD_AVX512 ? acc.t.class_bits : nullptr;
+    return acc.t.simd >= SIMD_AVX2 ? acc.t.class_bits : nullptr;
 }
 template <>
 inline uint32_t advance(BinaryGini<UnitWeights>& acc, const Runs& runs, uint32_t p, uint32_t last,
                         double best) {
-    return runs.has_classes && takes_vectors(acc, last - p)
-               ? advance_avx512(acc, ClassesInEntries{runs.entries}, p, last, best)
-               : advance(acc, runs.entries, p, last, best);
+    const Simd simd = runs.has_classes ? simd_for(acc, last - p) : SIMD_PORTABLE;
+    if (simd == SIMD_AVX512) {
+        return advance_avx512(acc, ClassesInEntries{runs.entries}, p, last, best);
+    }
+    if (simd == SIMD_AVX2) {
+        return advance_avx2(acc, ClassesInEntriesAvx2{runs.entries}, p, last, best);
+    }
+    return advance(acc, runs.entries, p, last, best);
 }
 
+// Any other with vectors of both widths.
+template <class Acc>
+inline uint32_t advance_in_vectors(Acc& acc, bool are_allowed, const uint32_t* entries, uint32_t p,
+                                   uint32_t last, double best) {
+    const Simd simd = are_allowed ? simd_for(acc, last - p) : SIMD_PORTABLE;
+    if (simd == SIMD_AVX512) return advance_avx512(acc, entries, p, last, best);
+    if (simd == SIMD_AVX2) return advance_avx2(acc, entries, p, last, best);
+    return advance_portable(acc, entries, p, last, best);
+}
 template <>
 inline uint32_t advance(BinaryGini<SampleWeights>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
-    return acc.t.records != nullptr && takes_vectors(acc, last - p)
-               ? advance_avx512(acc, entries, p, last, best)
-               : advance_portable(acc, entries, p, last, best);
+    return advance_in_vectors(acc, acc.t.records != nullptr, entries, p, last, best);
 }
-
 template <>
 inline uint32_t advance(SquaredError<SampleWeights, true>& acc, const uint32_t* entries,
                         uint32_t p, uint32_t last, double best) {
-    return !acc.t.has_negative_weights && takes_vectors(acc, last - p)
-               ? advance_avx512(acc, entries, p, last, best)
-               : advance_portable(acc, entries, p, last, best);
+    return advance_in_vectors(acc, !acc.t.has_negative_weights, entries, p, last, best);
 }
-
 template <>
 inline uint32_t advance(SquaredError<UnitWeights, true>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
-    return takes_vectors(acc, last - p)
-               ? advance_sums_avx512(acc, entries, p, last, best)
-               : advance_portable(acc, entries, p, last, best);
+    return advance_in_vectors(acc, true, entries, p, last, best);
 }
 
 template <>
 inline uint32_t advance(Poisson<UnitWeights, true>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
-    return takes_vectors(acc, last - p)
+    return simd_for(acc, last - p) == SIMD_AVX512
                ? advance_sums_avx512(acc, entries, p, last, best)
                : advance_portable(acc, entries, p, last, best);
 }

@@ -87,6 +87,54 @@ FASTTREE_AVX512 inline int64_t sum_side_avx512(const int64_t* items, uint32_t n,
     }
     return _mm512_reduce_add_epi64(sum);
 }
+FASTTREE_AVX2 inline void count_side_avx2(const uint8_t* classes, uint32_t n, const uint64_t* left,
+                                          int n_classes, int32_t* counts) {
+    constexpr uint32_t CHUNK = 64;
+    const uint32_t end = n_words(n);
+    for (uint32_t begin = 0; begin < end; begin += CHUNK) {
+        const uint32_t last = std::min(end, begin + CHUNK);
+        for (int c = 0; c < n_classes; ++c) {
+            const __m256i own = _mm256_set1_epi8(static_cast<char>(c));
+            uint64_t count = 0;
+            for (uint32_t w = begin; w < last; ++w) {
+                count += static_cast<uint64_t>(__builtin_popcountll(
+                    equal_of_64(classes + w * WORD_BITS, own) & side_word(left, n, w)));
+            }
+            counts[c] += static_cast<int32_t>(count);
+        }
+    }
+}
+FASTTREE_AVX2 inline uint32_t count_ones_avx2(const uint8_t* classes, uint32_t n,
+                                              const uint64_t* left) {
+    uint64_t ones = 0;
+    for (uint32_t w = 0; w < n_words(n); ++w) {
+        const uint64_t zeros = equal_of_64(classes + w * WORD_BITS, _mm256_setzero_si256());
+        ones += static_cast<uint64_t>(__builtin_popcountll(~zeros & side_word(left, n, w)));
+    }
+    return static_cast<uint32_t>(ones);
+}
+FASTTREE_AVX2 inline int64_t sum_side_avx2(const int64_t* items, uint32_t n,
+                                           const uint64_t* left) {
+    constexpr uint32_t LANES = 4;
+    const __m256i bit_of_lane = _mm256_setr_epi64x(1, 2, 4, 8);
+    __m256i sum = _mm256_setzero_si256();
+    uint32_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const uint64_t bits = side_word(left, n, i / WORD_BITS) >> i % WORD_BITS;
+        const __m256i all = _mm256_set1_epi64x(static_cast<int64_t>(bits));
+        const __m256i is_in = _mm256_cmpeq_epi64(_mm256_and_si256(all, bit_of_lane), bit_of_lane);
+        const __m256i item = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(items + i));
+        sum = _mm256_add_epi64(sum, _mm256_and_si256(item, is_in));
+    }
+    alignas(32) uint64_t of_lane[LANES];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(of_lane), sum);
+    uint64_t total = of_lane[0] + of_lane[1] + of_lane[2] + of_lane[3];
+    for (; i < n; ++i) {
+        const uint64_t bit = side_word(left, n, i / WORD_BITS) >> i % WORD_BITS & 1;
+        total += static_cast<uint64_t>(items[i]) & (0 - bit);
+    }
+    return static_cast<int64_t>(total);
+}
 #endif
 
 // Adds the rows of each class to `counts`; SIDE_PADDING bytes behind the classes may be read.
@@ -99,18 +147,23 @@ inline void count_side(Simd simd, const uint8_t* classes, uint32_t n, const uint
     if (simd == SIMD_AVX512 && n_looks < CLASSES_PER_ROW * uint64_t{n_side}) {
         return count_side_avx512(classes, n, left, n_classes, counts);
     }
+    if (simd == SIMD_AVX2 && n_looks < CLASSES_PER_ROW * uint64_t{n_side}) {
+        return count_side_avx2(classes, n, left, n_classes, counts);
+    }
 #endif
     count_side_portable(classes, n, left, counts);
 }
 inline uint32_t count_ones(Simd simd, const uint8_t* classes, uint32_t n, const uint64_t* left) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return count_ones_avx512(classes, n, left);
+    if (simd == SIMD_AVX2) return count_ones_avx2(classes, n, left);
 #endif
     return count_ones_portable(classes, n, left);
 }
 inline int64_t sum_side(Simd simd, const int64_t* items, uint32_t n, const uint64_t* left) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return sum_side_avx512(items, n, left);
+    if (simd == SIMD_AVX2) return sum_side_avx2(items, n, left);
 #endif
     return sum_side_portable(items, n, left);
 }

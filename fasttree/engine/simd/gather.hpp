@@ -150,6 +150,33 @@ FASTTREE_AVX512 inline CodeExtremes gather_codes_avx512(const uint8_t* codes, co
     return {static_cast<uint8_t>(_mm_cvtsi128_si32(low)),
             static_cast<uint8_t>(~_mm_cvtsi128_si32(high))};
 }
+// At least 8 rows.
+template <bool is_unit>
+FASTTREE_AVX2 inline Extremes gather_avx2(const float* column, ptrdiff_t stride,
+                                          const uint32_t* rows, uint32_t n, float* out) {
+    constexpr uint32_t LANES = 8;
+    constexpr float INF = std::numeric_limits<float>::infinity();
+    const ptrdiff_t s = is_unit ? 1 : stride;
+    __m256 low = _mm256_set1_ps(INF), high = _mm256_set1_ps(-INF);
+    uint32_t n_missing = 0;
+    for (uint32_t i = 0; i < n; i += LANES) {
+        const uint32_t first = std::min(i, n - LANES);  // the last ones begin among those before
+        const uint32_t* r = rows + first;
+        const __m256 x = _mm256_setr_ps(column[r[0] * s], column[r[1] * s], column[r[2] * s],
+                                        column[r[3] * s], column[r[4] * s], column[r[5] * s],
+                                        column[r[6] * s], column[r[7] * s]);
+        const int missing = _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+        low = _mm256_min_ps(x, low);  // the second one if either is not a number
+        high = _mm256_max_ps(x, high);
+        n_missing += static_cast<uint32_t>(__builtin_popcount(missing >> (i - first)));
+        _mm256_storeu_ps(out + first, x);
+    }
+    alignas(32) float lowest[LANES], highest[LANES];
+    _mm256_store_ps(lowest, low);
+    _mm256_store_ps(highest, high);
+    return {*std::min_element(lowest, lowest + LANES),
+            *std::max_element(highest, highest + LANES), n_missing};
+}
 #endif
 
 inline CodeExtremes gather_codes(Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n,
@@ -171,6 +198,10 @@ inline Extremes gather(Simd simd, const float* column, ptrdiff_t stride, const u
     if (simd == SIMD_AVX512) {
         return stride == 1 ? gather_avx512<true>(column, stride, rows, n, out)
                            : gather_avx512<false>(column, stride, rows, n, out);
+    }
+    if (simd == SIMD_AVX2 && n >= 8) {
+        return stride == 1 ? gather_avx2<true>(column, stride, rows, n, out)
+                           : gather_avx2<false>(column, stride, rows, n, out);
     }
 #endif
     return gather_portable(column, stride, rows, n, out);

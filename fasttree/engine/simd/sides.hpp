@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "engine/simd/bits.hpp"
+#include "engine/simd/sides_avx2.hpp"
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {
@@ -57,9 +58,10 @@ inline uint32_t mark_codes_portable(const uint8_t* codes, uint32_t n, uint8_t to
 // Moves the items that go left to the front, keeping the order on either side. `scratch` holds
 // n items and SIDE_PADDING bytes.
 template <class Item>
-inline void divide_items_portable(Item* items, uint32_t n, const uint64_t* left, Item* scratch) {
-    uint32_t l = 0, r = 0;
-    for (uint32_t i = 0; i < n; ++i) {
+inline void divide_items_portable(Item* items, uint32_t n, const uint64_t* left, Item* scratch,
+                                  uint32_t i = 0, uint32_t l = 0) {
+    uint32_t r = i - l;  // of the first i items, l went left
+    for (; i < n; ++i) {
         const uint32_t is_left = left[i / WORD_BITS] >> i % WORD_BITS & 1;
         items[l] = scratch[r] = items[i];
         l += is_left;
@@ -189,6 +191,10 @@ inline uint32_t mark_sides(Simd simd, const float* cells, uint32_t n, float top,
         return missing_left ? mark_sides_avx512<true>(cells, n, top, left)
                             : mark_sides_avx512<false>(cells, n, top, left);
     }
+    if (simd == SIMD_AVX2) {
+        return missing_left ? mark_sides_avx2<true>(cells, n, top, left)
+                            : mark_sides_avx2<false>(cells, n, top, left);
+    }
 #endif
     return mark_sides_portable(cells, n, top, missing_left, left);
 }
@@ -197,6 +203,7 @@ inline uint32_t mark_codes(Simd simd, const uint8_t* codes, uint32_t n, uint8_t 
                            uint64_t* left) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return mark_codes_avx512(codes, n, top, left);
+    if (simd == SIMD_AVX2) return mark_codes_avx2(codes, n, top, left);
 #endif
     return mark_codes_portable(codes, n, top, left);
 }
@@ -205,6 +212,11 @@ template <class Item>
 inline void divide_items(Simd simd, Item* items, uint32_t n, const uint64_t* left, Item* scratch) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return divide_items_avx512(items, n, left, scratch);
+    if (simd == SIMD_AVX2) {
+        uint32_t n_read = 0;
+        const uint32_t n_left = divide_vectors_avx2(items, n, left, scratch, n_read);
+        return divide_items_portable(items, n, left, scratch, n_read, n_left);
+    }
 #endif
     divide_items_portable(items, n, left, scratch);
 }

@@ -1,8 +1,8 @@
 // Instruction sets, chosen at run time, of trees and optimal trees alike.
 //
-// Kernels for one are compiled with FASTTREE_AVX512, or in a file of their own with the flags that
-// meson gives it (optimal/meson.build), and called only where `has_simd` finds it. Each has a
-// portable twin with the same result.
+// Kernels for one are compiled with FASTTREE_AVX2 or FASTTREE_AVX512, or in a file of their own
+// with the flags that meson gives it (optimal/meson.build), and called only where `has_simd` finds
+// it. Each has a portable twin with the same result.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,8 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define FASTTREE_X86 1
 #include <immintrin.h>
+#define FASTTREE_AVX2 \
+    __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
 #define FASTTREE_AVX512 \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg," \
                           "avx512cd,avx512vbmi,avx512vbmi2,bmi2,popcnt")))
@@ -19,13 +21,18 @@
 
 namespace fasttree {
 
-// AVX-512 as of Ice Lake and Zen 4.
+// AVX2 as of Haswell and Zen, without fused multiplication, which would round otherwise; AVX-512 as
+// of Ice Lake and Zen 4.
 enum Simd { SIMD_PORTABLE, SIMD_AVX2, SIMD_AVX512 };
 
 // Whether this machine runs it.
 inline bool has_simd(Simd simd) noexcept {
 #if FASTTREE_X86
-    if (simd == SIMD_AVX2) return __builtin_cpu_supports("avx2");
+    if (simd == SIMD_AVX2) {
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi")
+               && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt")
+               && __builtin_cpu_supports("popcnt");
+    }
     if (simd == SIMD_AVX512) {
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
                && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
@@ -45,6 +52,8 @@ inline bool has_simd(Simd simd) noexcept {
 #define FASTTREE_IVDEP _Pragma("GCC ivdep")
 #define FASTTREE_RESTRICT __restrict__
 template <class Loop>
+FASTTREE_AVX2 inline void call_avx2(const Loop& loop) { loop(); }
+template <class Loop>
 FASTTREE_AVX512 inline void call_avx512(const Loop& loop) { loop(); }
 #else
 #define FASTTREE_INLINE
@@ -55,6 +64,7 @@ template <class Loop>
 inline void call(Simd simd, const Loop& loop) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return call_avx512(loop);
+    if (simd == SIMD_AVX2) return call_avx2(loop);
 #endif
     loop();
 }
@@ -77,7 +87,11 @@ FASTTREE_INLINE inline void add_all(const Item* from, Item* to, size_t n) {
     for (size_t i = 0; i < n; ++i) to[i] += from[i];
 }
 
-// The best that trees have kernels for.
-inline Simd best_simd() noexcept { return has_simd(SIMD_AVX512) ? SIMD_AVX512 : SIMD_PORTABLE; }
+// The best that this machine has, up to one.
+inline Simd best_simd(Simd at_most = SIMD_AVX512) noexcept {
+    int simd = at_most;
+    while (!has_simd(static_cast<Simd>(simd))) --simd;
+    return static_cast<Simd>(simd);
+}
 
 }  // namespace fasttree

@@ -21,7 +21,7 @@ from fasttree.engine.predict cimport (
     CategoryRows, NodeError, NumberRows, QuestionBlock, SparseRows, WalkStatus, check_nodes,
     make_question_blocks, name_slots, pack_nodes, walk_rows,
 )
-from fasttree.engine.simd cimport SIMD_PORTABLE, best_simd
+from fasttree.engine.simd cimport simd_allowed
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
 
 ctypedef fused index_t:
@@ -192,7 +192,7 @@ cdef class Walker:
         rows.accepted = accepted
         rows.n_nodes = <uint32_t> self.node_count
         rows.n_rows = X.shape[0]
-        rows.simd = SIMD_PORTABLE if get_config()["simd"] == "portable" else best_simd()
+        rows.simd = simd_allowed(get_config()["simd"])
         rows.blocks = NULL
         if rows.sides == NULL and rows.blocks_pay():
             blocks = make_question_blocks(self.nodes.data())

@@ -1,0 +1,30 @@
+// The best candidate of a block's node in all features, and ways to part few rows.
+#pragma once
+#include <cstdint>
+
+#include "engine/order/block_ranks.hpp"
+
+namespace fasttree {
+
+// Rows that are few enough to score all ways to part them.
+constexpr uint32_t FEW_ROWS = 5;
+
+struct BlockBest {
+    double score;
+    uint32_t feature = NO_FEATURE;
+    uint32_t n_left;  // rows
+};
+
+#if FASTTREE_X86
+// Takes a way to part n rows, bit by bit, if its feature is lower than those found before.
+inline void take_way(const SeparatingFeature& found, uint64_t way, uint32_t n, BlockBest& best) {
+    const uint32_t n_in = static_cast<uint32_t>(__builtin_popcountll(way));
+    const uint32_t n_left = found.is_below ? n_in : n - n_in;
+    if (found.feature > best.feature) return;
+    if (found.feature == best.feature && n_left >= best.n_left) return;
+    best.feature = found.feature;
+    best.n_left = n_left;
+}
+#endif
+
+}  // namespace fasttree
