@@ -34,6 +34,7 @@ from sklearn.datasets import load_iris
 import fasttree
 import fasttree.tree
 from benchmarks import data
+from fasttree._config import SIMD
 
 ESTIMATORS = {
     "classification": "DecisionTreeClassifier",
@@ -480,6 +481,7 @@ def parse_options(arguments, bars):
         default=time.perf_counter,
         help="CPU time for what runs on one thread, on a machine that is not idle",
     )
+    parser.add_argument("--simd", choices=SIMD, default="auto", help="fasttree's instruction set")
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="write one table per bar")
     options = parser.parse_args(arguments)
     numbers = {str(i): name for i, name in enumerate(bars, 1)}
@@ -502,7 +504,8 @@ def main(arguments=None, bars=BARS, prefix=""):
         for number, (name, bar) in enumerate(bars.items(), 1):
             print(f"bar{number:<4}{name:<14}{bar.__doc__}")
         return 0
-    print(f"{describe_machine()}, load {os.getloadavg()[0]:.2f}")
+    fasttree.set_config(simd=options.simd)
+    print(f"{describe_machine()}, simd {options.simd}, load {os.getloadavg()[0]:.2f}")
     print(f"{'':<42}{'theirs':>12}{'ours':>12}{'ratio':>9}{'wanted':>8}")
     short = []
     for bar in options.bars:
