@@ -232,11 +232,14 @@ def test_dask():
     with (
         warnings.catch_warnings(),
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config("dask"),
+        distributed.Client(cluster) as client,
+        joblib.parallel_config("dask") as config,
     ):
         warnings.simplefilter("ignore")  # distributed's own
-        assert_same_forest(clone(forest).fit(X, y), expected)
+        with distributed.get_task_stream(client) as tasks:
+            assert_same_forest(clone(forest).fit(X, y), expected)
+        assert len({task["worker"] for task in tasks.data}) == 2
+        assert not config["backend"].data_futures
 
 
 def test_a_plan_says_how_large_it_is():

@@ -7,6 +7,7 @@ trees: the matrix, with whatever fits have made of it before. Joblib maps large 
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -104,11 +105,27 @@ def grow_trees(plan, seeds, n_jobs, verbose=0):
         return
     n_shares = min(effective_n_jobs(n_jobs), len(seeds))
     parallel = Parallel(n_jobs, verbose=verbose, batch_size=1)
-    shares = parallel(
-        delayed(grow_share)(plan, share.tolist()) for share in np.array_split(seeds, n_shares)
-    )
+    with sent_to_workers(backend, plan, n_shares):
+        shares = parallel(
+            delayed(grow_share)(plan, share.tolist()) for share in np.array_split(seeds, n_shares)
+        )
     for trees in shares:
         yield from trees
+
+
+@contextmanager
+def sent_to_workers(backend, plan, n_workers):
+    """Send the plan to as many workers of dask as have a share in it. Joblib sends a large argument
+    to one of them, and dask starts jobs where their arguments are."""
+    futures = getattr(backend, "data_futures", None)
+    if futures is None:
+        yield
+        return
+    [futures[id(plan)]] = backend.client.scatter([plan], broadcast=n_workers, hash=False)
+    try:
+        yield
+    finally:
+        del futures[id(plan)]
 
 
 def threads_of_trees(n_trees, n_threads):
