@@ -6,15 +6,19 @@ import subprocess
 import sys
 import sysconfig
 import threading
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
 
 import joblib
 import pytest
 import scipy.sparse as sp
+from threadpoolctl import threadpool_info
 
 from fasttree import config_context
 from fasttree.tree import DecisionTreeClassifier
-from fasttree.utils._threads import openmp_enabled
+from fasttree.utils._threads import dismiss_threads, openmp_enabled
 from reference.jobs import KINDS, fitted, nested, problem, send
 
 N_THREADS = 8
@@ -40,6 +44,31 @@ def test_the_first_failure_of_a_thread_is_raised(kernels, n_threads):
     times = kernels.arrays.on_threads(n_threads, -1)
     assert times[0] == 1
     assert times.max() == 1
+
+
+@pytest.mark.skipif(
+    not any(pool["prefix"] == "libgomp" for pool in threadpool_info())
+    or not Path("/proc/self/task").exists(),
+    reason="other run times may keep their threads, and only Linux shows them",
+)
+def test_dismissed_threads_are_gone_and_others_can_be_started(kernels):
+    def n_threads_after(call):
+        call()
+        return len(os.listdir("/proc/self/task"))
+
+    def work():
+        n_before, n_busy = (n_threads_after(partial(kernels.arrays.on_threads, n, -1))
+                            for n in (1, 3))  # fmt: skip
+        assert n_busy == n_before + 2
+        # The system may take a moment to forget a thread that has ended.
+        deadline = time.monotonic() + PATIENCE
+        while n_threads_after(dismiss_threads) > n_before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert n_threads_after(dismiss_threads) == n_before
+        assert (kernels.arrays.on_threads(3, -1)[:3] == 1).all()
+
+    with ThreadPoolExecutor(1) as pool:  # which has started no threads yet
+        pool.submit(work).result(PATIENCE)
 
 
 @pytest.mark.parametrize("n_threads", [1, pytest.param(2, marks=needs_openmp)])

@@ -726,8 +726,8 @@ def test_each_is_scikit_learns(name):
 
 @pytest.mark.parametrize(
     ("n_trees", "n_threads", "expected"),
-    [(1, 1, [1]), (3, 1, [1, 1, 1]), (4, 2, [1, 1, 1, 2]), (5, 2, [1, 1, 1, 1, 2]),
-     (2, 8, [4, 4]), (10, 4, [1] * 8 + [2, 2]), (3, 4, [1, 1, 1])],
+    [(1, 1, [1]), (3, 1, [1, 1, 1]), (4, 2, [1, 1, 1, 1]), (5, 2, [1, 1, 1, 1, 2]),
+     (2, 8, [4, 4]), (10, 4, [1] * 8 + [2, 2]), (3, 4, [1, 1, 1]), (8, 4, [1] * 8)],
 )  # fmt: skip
 def test_no_thread_is_left_over_when_the_last_trees_begin(n_trees, n_threads, expected):
     assert threads_of_trees(n_trees, n_threads) == expected

@@ -129,9 +129,11 @@ def sent_to_workers(backend, plan, n_workers):
 
 
 def threads_of_trees(n_trees, n_threads):
-    """Return on how many threads each tree grows: all take part in the last one, because those
-    that had no other tree left would wait for it."""
-    n_last = n_trees % n_threads or 1
+    """Return on how many threads each tree grows: all take part in the last ones if these are
+    fewer than the threads, because some would have none."""
+    n_last = n_trees % n_threads
+    if n_last == 0:
+        return [1] * n_trees
     return [1] * (n_trees - n_last) + [n_threads // n_last] * n_last
 
 

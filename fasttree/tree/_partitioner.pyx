@@ -11,6 +11,7 @@ from fasttree.tree._dense_columns cimport poll
 from fasttree.tree._encoding cimport DenseEncoding
 from fasttree.tree._options cimport AUTO, COUNT
 from fasttree.utils._std cimport make_shared
+from fasttree.utils._threads cimport c_dismiss_threads
 
 
 cdef class Partitioner:
@@ -42,6 +43,8 @@ cdef class DensePartitioner(Partitioner):
         self.n_features = dense.n_features
         self.n_rows = <uint32_t> rows.size()
         self.owner = dense.encoded(rows, encoding_options)
+        if options.n_encoding_threads > options.n_threads:
+            c_dismiss_threads()
         self.data = self.owner.columns.get()
         self.sample = make_shared[DenseSample](deref(self.data), rows)
         if options.with_lists:

@@ -10,6 +10,7 @@ from functools import partial
 import sklearn.utils.parallel
 
 from fasttree._config import config_context, get_config
+from fasttree.utils._threads import dismiss_threads
 
 __all__ = ["Parallel", "map_on_threads"]
 
@@ -61,6 +62,7 @@ def map_on_threads(n_threads, function, *arguments):
         The results.
     """
     call = partial(_call_with_settings, dict(get_config()), function, {})
+    dismiss_threads()
     pool = ThreadPoolExecutor(n_threads)
     try:
         yield from pool.map(call, *arguments)

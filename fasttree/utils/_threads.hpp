@@ -48,6 +48,14 @@ inline bool with_openmp() noexcept {
 #endif
 }
 
+// Ends the threads that the caller's regions have started and kept. After a region they wait for
+// the next one, and do so awake for some milliseconds: too long where others need the processors.
+inline void dismiss_threads() noexcept {
+#if defined(_OPENMP) && (_OPENMP >= 201811 || __GNUC__ >= 9)
+    omp_pause_resource(omp_pause_soft, omp_get_initial_device());
+#endif
+}
+
 // The first exception of any thread.
 class FirstFailure {
     StopFlag has_failed_;

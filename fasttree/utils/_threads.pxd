@@ -7,6 +7,7 @@ from fasttree.utils._interrupt cimport Poll
 cdef extern from "utils/_threads.hpp" namespace "fasttree" nogil:
     int max_threads() noexcept
     cbool with_openmp() noexcept
+    void c_dismiss_threads "fasttree::dismiss_threads"() noexcept
 
     cdef cppclass Turns:
         Turns(int n) except +

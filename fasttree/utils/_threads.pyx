@@ -27,6 +27,14 @@ def openmp_enabled():
     return with_openmp()
 
 
+def dismiss_threads():
+    """End the threads that the caller's loops have started and that wait, awake at first, for more.
+
+    To be called before other threads set to work.
+    """
+    c_dismiss_threads()
+
+
 @functools.cache
 def _n_cpus():
     """CPUs this process may use; asking the system takes longer than a small fit may."""
