@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/simd/avx2.hpp"
 #include "engine/simd/bit_rows.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
@@ -73,6 +74,29 @@ FASTTREE_AVX512 inline Comparison compare_avx512(const float* cells, const uint3
     }
     return out;
 }
+template <uint32_t values_stride>
+FASTTREE_AVX2 inline Comparison compare_avx2(const float* cells, const uint32_t* low,
+                                             const uint32_t* high, uint64_t looked_at) {
+    constexpr uint32_t LANES = 8, ALL = 0xff;
+    Comparison out{0, 0};
+    for (uint32_t i = 0; i < ROW_WORD; i += LANES) {
+        const uint32_t lanes = looked_at >> i & ALL;
+        if (lanes == 0) continue;
+        const int* const first = reinterpret_cast<const int*>(cells + i);
+        const __m256i cell = lanes == ALL
+            ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first))
+            : _mm256_maskload_epi32(first, lanes_of_8(lanes));
+        const __m256i lows =
+            values_stride ? load_8(low + i) : _mm256_set1_epi32(static_cast<int>(*low));
+        const __m256i highs =
+            values_stride ? load_8(high + i) : _mm256_set1_epi32(static_cast<int>(*high));
+        const uint64_t not_low = lanes & ~top_bits_8(_mm256_cmpeq_epi32(cell, lows));
+        const uint64_t neither = not_low & ~top_bits_8(_mm256_cmpeq_epi32(cell, highs));
+        out.not_low |= not_low << i;
+        out.neither |= neither << i;
+    }
+    return out;
+}
 #endif
 template <uint32_t values_stride>
 inline Comparison compare(Simd simd, const float* cells, ptrdiff_t stride, const uint32_t* low,
@@ -80,6 +104,9 @@ inline Comparison compare(Simd simd, const float* cells, ptrdiff_t stride, const
 #if FASTTREE_X86
     if (simd == SIMD_AVX512 && stride == 1) {
         return compare_avx512<values_stride>(cells, low, high, looked_at);
+    }
+    if (simd == SIMD_AVX2 && stride == 1) {
+        return compare_avx2<values_stride>(cells, low, high, looked_at);
     }
 #endif
     return compare_portable(cells, stride, low, high, values_stride, looked_at);

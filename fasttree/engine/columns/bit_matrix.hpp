@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "engine/simd/avx2.hpp"
 #include "engine/simd/bit_rows.hpp"
 #include "utils/_value.hpp"
 
@@ -49,10 +50,18 @@ FASTTREE_AVX512 inline uint64_t pack_word_avx512(const uint8_t* bools, uint32_t 
     const __m512i bytes = _mm512_maskz_loadu_epi8(low_bits(n), bools);
     return _mm512_test_epi8_mask(bytes, bytes);
 }
+FASTTREE_AVX2 inline uint32_t pack_32_avx2(const uint8_t* bools) {
+    const __m256i is_zero = _mm256_cmpeq_epi8(load_32_bytes(bools), _mm256_setzero_si256());
+    return ~static_cast<uint32_t>(_mm256_movemask_epi8(is_zero));
+}
+FASTTREE_AVX2 inline uint64_t pack_word_avx2(const uint8_t* bools) {
+    return uint64_t{pack_32_avx2(bools + 32)} << 32 | pack_32_avx2(bools);
+}
 #endif
 inline uint64_t pack_word(Simd simd, const uint8_t* bools, ptrdiff_t stride, uint32_t n) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512 && stride == 1) return pack_word_avx512(bools, n);
+    if (simd == SIMD_AVX2 && stride == 1 && n == ROW_WORD) return pack_word_avx2(bools);
 #endif
     return pack_word_portable(bools, stride, n);
 }

@@ -20,8 +20,8 @@ namespace fasttree {
 // fasttree's draws: keyed by random_state and the node's path, so that they do not depend on
 // traversal. All features in ascending order if max_features does not limit them.
 class KeyedSampler {
-    const uint32_t n_features_, max_features_;
-    std::vector<uint32_t> features_;      // identity outside begin .. end
+    uint32_t n_features_, max_features_;
+    std::vector<uint32_t> features_;      // ascending outside begin .. end
     std::vector<uint32_t> swapped_;       // by position the one it was swapped with, to undo
     std::vector<uint8_t> is_constant_;
     std::vector<uint32_t> constants_;     // stack
@@ -75,8 +75,14 @@ public:
     std::vector<uint32_t> known(uint32_t n_known) const {
         return {constants_.begin(), constants_.begin() + n_known};
     }
-    // Says that a feature is searched elsewhere. No node visits it; all are visited otherwise.
-    void set_apart(uint32_t feature) { is_constant_[feature] = 1; }
+    // Says which features are searched elsewhere. No node visits them; all are visited otherwise.
+    void set_apart(const std::vector<uint32_t>& features) {
+        for (uint32_t f : features) is_constant_[f] = 1;
+        features_.erase(std::remove_if(features_.begin(), features_.end(),
+                                       [&](uint32_t f) { return is_constant_[f]; }),
+                        features_.end());
+        n_features_ = max_features_ = static_cast<uint32_t>(features_.size());
+    }
     void assume_known(const std::vector<uint32_t>& constants) {
         begin(0, 0);
         constants_ = constants;
@@ -235,8 +241,10 @@ public:
     void assume_known(const std::vector<uint32_t>& constants) {
         visit([&](auto& s) { s.assume_known(constants); });
     }
-    // Says that a feature is searched elsewhere, of a sampler that visits all in ascending order.
-    void set_apart(uint32_t feature) { std::get<KeyedSampler>(kind_).set_apart(feature); }
+    // Says which features are searched elsewhere, of a sampler that visits all in ascending order.
+    void set_apart(const std::vector<uint32_t>& features) {
+        std::get<KeyedSampler>(kind_).set_apart(features);
+    }
     // Draws of the random splitter.
     double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept {
         return visit([=](auto& s) { return s.threshold(key, feature, low, high); });

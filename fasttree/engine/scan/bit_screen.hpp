@@ -37,8 +37,8 @@ struct BitScores<BinaryGini<UnitWeights>> {
         const double w = to_double(acc.w_total), t = to_double(acc.total);
         FASTTREE_IVDEP
         for (size_t b = 0; b < n_bits; ++b) {
-            const double n = static_cast<double>(static_cast<int64_t>(items[b] >> 32));
-            const double ones = static_cast<double>(static_cast<int64_t>(items[b] & 0xffffffffu));
+            const double n = static_cast<int32_t>(items[b] >> 32);
+            const double ones = static_cast<int32_t>(items[b]);
             const double d = ones * w - t * n;
             n_set[b] = n;
             scores[b] = d * d / (n * (w - n));
@@ -123,13 +123,15 @@ public:
             double tops[LANES];
             std::fill_n(tops, LANES, floor);
             BitScores<Acc>::score(acc, items, n_bits, n_set, scores);
+            FASTTREE_IVDEP
+            for (size_t b = 0; b < n_bits; ++b) {
+                const bool fills_leaves = (n_set[b] >= least) & (n_set[b] <= most);
+                scores[b] = fills_leaves ? scores[b] : MINUS_INFINITY;
+            }
             for (size_t first = 0; first < n_bits; first += LANES) {
-                for (size_t k = 0; k < LANES; ++k) {
-                    const size_t b = first + k;
-                    const bool fills_leaves = (n_set[b] >= least) & (n_set[b] <= most);
-                    scores[b] = fills_leaves ? scores[b] : MINUS_INFINITY;
-                    tops[k] = scores[b] > tops[k] ? scores[b] : tops[k];
-                }
+                const double* some = scores + first;
+                FASTTREE_IVDEP
+                for (size_t k = 0; k < LANES; ++k) tops[k] = some[k] > tops[k] ? some[k] : tops[k];
             }
             top = *std::max_element(tops, tops + LANES);
         });

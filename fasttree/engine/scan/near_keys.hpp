@@ -40,9 +40,6 @@ FASTTREE_AVX512 inline void visit_open_avx512(const KeyBuckets& k, const uint32_
         }
     }
 }
-FASTTREE_AVX2 inline __m256i load_32_bytes(const uint8_t* items) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(items));
-}
 template <class Visit>
 FASTTREE_AVX2 inline void visit_open_avx2(const KeyBuckets& k, const uint32_t* is_open,
                                           const Visit& visit) {

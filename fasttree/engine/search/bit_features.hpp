@@ -29,9 +29,11 @@ public:
                 const BitColumns& bits, const NodeColumns& columns, const Limits& limits)
         : others_(sampler, scanner, poll, n_features), bits_(bits), columns_(columns),
           scanner_(scanner), limits_(limits) {
+        std::vector<uint32_t> held;
         for (uint32_t feature : bits.features) {
-            if (feature != BitColumns::NO_COLUMN) sampler.set_apart(feature);
+            if (feature != BitColumns::NO_COLUMN) held.push_back(feature);
         }
+        sampler.set_apart(held);
     }
 
     uint32_t n_shares() const noexcept override { return others_.n_shares() + 1; }

@@ -41,8 +41,24 @@ FASTTREE_AVX2 inline __m256i lanes_of_8(uint32_t bits) {
     return _mm256_cmpeq_epi32(_mm256_and_si256(all, bit_of_lane), bit_of_lane);
 }
 
+// 32 bytes, all ones where a bit is set.
+FASTTREE_AVX2 inline __m256i bytes_of_32(uint32_t bits) {
+    const __m256i byte_of_bit = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
+                                                   0x0303030303030303);
+    const __m256i bit_of_byte = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201u));
+    const __m256i all =
+        _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)), byte_of_bit);
+    return _mm256_cmpeq_epi8(_mm256_and_si256(all, bit_of_byte), bit_of_byte);
+}
+
 FASTTREE_AVX2 inline __m256i load_8(const uint32_t* items) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(items));
+}
+FASTTREE_AVX2 inline __m256i load_32_bytes(const uint8_t* items) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(items));
+}
+FASTTREE_AVX2 inline void store_32_bytes(uint8_t* items, __m256i bytes) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(items), bytes);
 }
 FASTTREE_AVX2 inline void store_8(uint32_t* items, __m256i lanes) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(items), lanes);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/simd/avx2.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 
@@ -109,6 +110,22 @@ FASTTREE_AVX512 inline void count_bits_avx512(const BitRows& bits, uint32_t firs
         }
     }
 }
+template <class Class>
+FASTTREE_AVX2 inline void count_bits_avx2(const BitRows& bits, uint32_t first, uint32_t last,
+                                          const uint32_t* rows, uint32_t n, const Class* classes,
+                                          uint8_t* counts) {
+    const size_t width = static_cast<size_t>(last - first) * ROW_WORD;
+    for (uint32_t i = 0; i < n; ++i) {
+        const uint64_t* row = bits.row(rows[i]);
+        uint8_t* own = counts + classes[rows[i]] * width;
+        for (uint32_t w = first; w < last; ++w, own += ROW_WORD) {
+            for (uint32_t half = 0; half < ROW_WORD; half += 32) {
+                const __m256i ones = bytes_of_32(static_cast<uint32_t>(row[w] >> half));
+                store_32_bytes(own + half, _mm256_sub_epi8(load_32_bytes(own + half), ones));
+            }
+        }
+    }
+}
 #endif
 
 template <class Item>
@@ -126,6 +143,7 @@ inline void count_bits(Simd simd, const BitRows& bits, uint32_t first, uint32_t 
     if (simd == SIMD_AVX512) {
         return count_bits_avx512(bits, first, last, rows, n, classes, counts);
     }
+    if (simd == SIMD_AVX2) return count_bits_avx2(bits, first, last, rows, n, classes, counts);
 #endif
     count_bits_portable(bits, first, last, rows, n, classes, counts);
 }
