@@ -13,6 +13,7 @@
 #include "engine/columns/bit_columns.hpp"
 #include "engine/columns/column.hpp"
 #include "engine/columns/few_values.hpp"
+#include "engine/columns/sorted_entries.hpp"
 #include "engine/core/cost_model.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/simd/gather.hpp"
@@ -277,10 +278,7 @@ public:
     void sort(uint32_t feature, Storage storage, SortBuffers& buffers) {
         Column& col = columns[feature];
         const uint32_t n = static_cast<uint32_t>(rows.size());
-        buffers.reserve(n);
-        for (uint32_t i = 0; i < n; ++i) buffers.items[i] = pack(col.list[i], rows[i]);
-        const uint32_t n_missing = sort_items(buffers, n, col.list.get());
-        col.has_missing = n_missing > 0;
+        col.has_missing = sort_into_entries(col.list.get(), rows.data(), n, buffers) > 0;
         if (storage == WIDE) widen(col, feature);
     }
 
@@ -370,7 +368,9 @@ public:
             const float cell = x[static_cast<ptrdiff_t>(row) * row_stride];
             buffers.items[i] = pack(cell_key(cell, has_categories), row);
         }
-        return sort_items(buffers, n, entries);
+        EntryWriter writer(entries);
+        writer.take(sort_by_key(buffers.items.get(), buffers.scratch.get(), n), n);
+        return writer.n_missing();
     }
 
 private:
@@ -449,18 +449,6 @@ private:
     static void append_value(Column& col, uint32_t key) {
         col.values.push_back(key_cell(key));
         col.n_category_values += key >= FIRST_CATEGORY_KEY;
-    }
-
-    static uint32_t sort_items(SortBuffers& buffers, uint32_t n, uint32_t* entries) {
-        const uint64_t* sorted = sort_by_key(buffers.items.get(), buffers.scratch.get(), n);
-        uint32_t previous = key_of(sorted[0]), n_missing = 0;
-        for (uint32_t i = 0; i < n; ++i) {
-            const uint32_t key = key_of(sorted[i]);
-            entries[i] = payload_of(sorted[i]) | (key != previous ? BOUNDARY : 0);
-            n_missing += key >= FIRST_CATEGORY_KEY;
-            previous = key;
-        }
-        return n_missing;
     }
 };
 
