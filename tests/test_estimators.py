@@ -401,7 +401,7 @@ def test_booleans_are_encoded_as_by_unique():
 
 def assert_encoded_as_by_unique(y):
     codes, classes = encode_classes(y)
-    assert codes.dtype == np.float64
+    assert codes.dtype == np.uint8
     for k in range(y.shape[1]):
         expected, inverse = np.unique(y[:, k], return_inverse=True)
         assert_array_equal(classes[k], expected)

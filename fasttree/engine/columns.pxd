@@ -38,7 +38,6 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         AlignedBuffer[uint32_t] wide_codes
         DenseColumns(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride,
                      uint32_t n_rows, uint32_t n_features) except +
-        void take_rows(vector[uint32_t] encoded) except +
         float value(uint32_t row, uint32_t feature) noexcept
         void begin_encoding(uint32_t n_threads) noexcept
         uint32_t n_parts() noexcept

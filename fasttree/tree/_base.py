@@ -191,7 +191,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         return TrainingData(encoding, y, sample_weight, None, encoder)
 
     def _read_target(self, y, sample_weight, X):
-        """Return y as float64 columns and weights with those of the classes."""
+        """Return y as columns, float64 or codes of classes, and weights with those of the classes."""
         y = np.atleast_1d(y)
         if y.ndim == 1:
             y = y.reshape(-1, 1)
@@ -203,10 +203,11 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
                 class_weights = compute_sample_weight(self.class_weight, y)
             y, self.classes_ = encode_classes(y)
             self.n_classes_ = np.array([len(c) for c in self.classes_], dtype=np.intp)
-        is_number = y.dtype.kind in "iubf"
-        y = np.ascontiguousarray(y, dtype=np.float64)
-        if not is_number:  # None has become NaN
-            assert_all_finite(y, input_name="y")
+        else:
+            is_number = y.dtype.kind in "iubf"
+            y = np.ascontiguousarray(y, dtype=np.float64)
+            if not is_number:  # None has become NaN
+                assert_all_finite(y, input_name="y")
         if len(y) != X.shape[0]:
             raise ValueError(
                 f"Number of labels={len(y)} does not match number of samples={X.shape[0]}"

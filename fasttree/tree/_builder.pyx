@@ -61,8 +61,7 @@ cdef object side_arrays(const CategoryLists& lists, const uint32_t[::1] n_catego
 cdef class TreeBuilder:
     """Grows a tree (abstract). Subclasses say where nodes wait to be expanded."""
 
-    def build(self, Tree tree, data, const float64_t[:, ::1] y,
-              sample_weight=None, const uint32_t[::1] rows=None, *,
+    def build(self, Tree tree, data, y, sample_weight=None, const uint32_t[::1] rows=None, *,
               int n_threads=1, int n_encoding_threads=1, str strategy="auto", bint replay=False,
               str simd="auto"):
         """Grow `tree` on a sample of the data.
@@ -73,8 +72,8 @@ cdef class TreeBuilder:
             Empty; gets the nodes.
         data : Encoding
             The columns, of all n_rows rows; see `encoding_of`.
-        y : ndarray of shape (n_samples, n_outputs), float64
-            Targets of the sample, or class codes.
+        y : ndarray of shape (n_samples, n_outputs)
+            Targets of the sample, float64, or codes of classes.
         sample_weight : ndarray of shape (n_samples,), float64, or int64 if they are counts, or None
         rows : ndarray of shape (n_samples,), uint32, or None
             The sample, in ascending order; None: all rows.

@@ -25,17 +25,15 @@ cdef class Criterion:
     cdef double least_weight          # below it sums of weights of both signs are rounding
 
     # y and weights are those of `rows`, ascending, of n_rows in all; or of all rows.
-    cdef int init(self, const float64_t[:, ::1] y, sample_weight, const uint32_t[::1] rows,
-                  uint32_t n_rows, FitOptions options) except -1
+    cdef int init(self, y, sample_weight, const uint32_t[::1] rows, uint32_t n_rows,
+                  FitOptions options) except -1
     # Gives the memory back that only growth needs.
     cdef int close(self) except -1
     cdef int place(self, rows, uint32_t n_rows) except -1
     cdef const float64_t[::1] init_weights(self, const float64_t[::1] w)
     cdef const float64_t[::1] init_counts(self, const int64_t[::1] counts)
     cdef bint takes_negative_weights(self)
-    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y,
-                                                const float64_t[::1] w)
-    cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1
+    cdef int take_targets(self, y, const float64_t[::1] w) except -1
     cdef int make_searcher(self) except -1
     cdef int restore_units(self, NodeArrays arrays) except -1
     cdef Criterion clone(self)
@@ -51,6 +49,9 @@ cdef class ClassificationCriterion(Criterion):
 cdef class RegressionCriterion(Criterion):
     cdef intp_t n_samples
     cdef int impurity_degree(self)
+    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y,
+                                                const float64_t[::1] w)
+    cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1
     cdef int init_sums(self, const float64_t[:, ::1] y, const float64_t[::1] w,
                        bint centred) except -1
     cdef int init_ranks(self, const float64_t[:, ::1] y) except -1

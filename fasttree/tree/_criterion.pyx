@@ -11,7 +11,7 @@ from libc.stddef cimport size_t
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    TARGET_EXPONENT, WEIGHT_EXPONENT, CompactNodes, WeightGrid, class_bits, class_codes,
+    TARGET_EXPONENT, WEIGHT_EXPONENT, CompactNodes, WeightGrid, class_bits,
     class_records, excess_exponent, largest_magnitude, padded, rough_sums, sum_records, target_sums,
     weight_grid,
 )
@@ -67,8 +67,8 @@ cdef class Criterion:
     def check_target(y):
         """Raise ValueError if the targets, finite numbers, are not of the criterion's kind."""
 
-    cdef int init(self, const float64_t[:, ::1] y, sample_weight, const uint32_t[::1] rows,
-                  uint32_t n_rows, FitOptions options) except -1:
+    cdef int init(self, y, sample_weight, const uint32_t[::1] rows, uint32_t n_rows,
+                  FitOptions options) except -1:
         """Take the targets, shape (n, n_outputs), and weights or counts, shape (n,), or None."""
         cdef const float64_t[::1] w = None
         self.weight_exponent = self.target_exponent = self.impurity_exponent = 0
@@ -84,10 +84,8 @@ cdef class Criterion:
         if sample_weight is not None:
             are_counts = sample_weight.dtype == np.int64
             w = self.init_counts(sample_weight) if are_counts else self.init_weights(sample_weight)
-        y = self.scaled_targets(y, w)
-        self.targets.y = &y[0, 0]
-        self.arrays |= {"y": y, "w": w}
-        self.init_targets(y, w)
+        self.arrays["w"] = w
+        self.take_targets(y, w)
         if rows is not None:
             self.place(np.asarray(rows), n_rows)
         self.make_searcher()
@@ -106,7 +104,7 @@ cdef class Criterion:
                 (len(array), n_rows) if by_output else (n_rows, *array.shape[1:]), array.dtype)
             placed[(slice(None), rows) if by_output else rows] = array
             self.arrays[name] = placed
-        self.targets.y = <const double*> address(self.arrays["y"])
+        self.targets.y = <const double*> address(self.arrays.get("y"))
         self.targets.w = <const double*> address(self.arrays["w"])
         self.targets.weights = <const int64_t*> address(self.arrays.get("weights"))
         self.targets.classes = address(self.arrays.get("classes"))
@@ -154,11 +152,6 @@ cdef class Criterion:
     cdef bint takes_negative_weights(self):
         return False
 
-    cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y,
-                                                const float64_t[::1] w):
-        """The targets in units of 2**target_exponent."""
-        return y
-
     cdef int restore_units(self, NodeArrays arrays) except -1:
         """Put the weights, impurities and values of a grown tree in units of 1."""
         cdef CompactNodes* nodes = arrays.compact_nodes.get()
@@ -172,7 +165,7 @@ cdef class Criterion:
                 "Scale them.")
         return 0
 
-    cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
+    cdef int take_targets(self, y, const float64_t[::1] w) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef int close(self) except -1:
@@ -225,27 +218,16 @@ cdef class ClassificationCriterion(Criterion):
     def __setstate__(self, state):
         pass
 
-    cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
+    cdef int take_targets(self, y, const float64_t[::1] w) except -1:
         cdef int64_t[::1] n_classes = self.n_classes
         cdef int64_t max_n_classes = self.value_size // self.n_outputs
-        cdef uint8_t[:, ::1] narrow
-        cdef uint32_t[:, ::1] wide
-        cdef size_t size = y.shape[0] * y.shape[1]
-        shape = (y.shape[0], y.shape[1])
+        classes = np.ascontiguousarray(y, dtype=np.uint8 if max_n_classes <= 256 else np.uint32)
+        self.arrays["classes"] = classes
+        self.targets.classes = address(classes)
         self.targets.n_classes = &n_classes[0]
         self.targets.max_n_classes = <int> max_n_classes
-        if max_n_classes <= 256:
-            narrow = np.empty(shape, dtype=np.uint8)
-            class_codes(&y[0, 0], size, &narrow[0, 0])
-            self.targets.classes = &narrow[0, 0]
-            self.arrays["classes"] = narrow
-            if max_n_classes == 2 and self.n_outputs == 1:
-                self.init_bits()
-        else:
-            wide = np.empty(shape, dtype=np.uint32)
-            class_codes(&y[0, 0], size, &wide[0, 0])
-            self.targets.classes = &wide[0, 0]
-            self.arrays["classes"] = wide
+        if max_n_classes == 2 and self.n_outputs == 1:
+            self.init_bits()
         return 0
 
     cdef int init_bits(self) except -1:
@@ -330,8 +312,19 @@ cdef class RegressionCriterion(Criterion):
         """The power of the targets' unit in that of impurities."""
         return 1
 
+    cdef int take_targets(self, y, const float64_t[::1] w) except -1:
+        cdef const float64_t[:, ::1] scaled = self.scaled_targets(y, w)
+        self.targets.y = &scaled[0, 0]
+        self.arrays["y"] = scaled
+        return self.init_targets(scaled, w)
+
+    cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
+        """Make what is read of the scaled targets."""
+        raise TypeError(f"{type(self).__name__} is abstract")
+
     cdef const float64_t[:, ::1] scaled_targets(self, const float64_t[:, ::1] y,
                                                 const float64_t[::1] w):
+        """The targets in units of 2**target_exponent."""
         cdef double largest
         cdef int exponent
         if w is not None:

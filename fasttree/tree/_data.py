@@ -34,7 +34,7 @@ class TrainingData:
     ----------
     encoding : Encoding
         The columns, of all rows.
-    y : ndarray of shape (n_samples, n_outputs), dtype=float64
+    y : ndarray of shape (n_samples, n_outputs), float64, or codes of classes, uint8 or uint32
         Targets of the sample, or class codes.
     sample_weight : ndarray of shape (n_samples,), float64, or int64 if these are counts, or None
         Weights of the sample, those of its classes included.

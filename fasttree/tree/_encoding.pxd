@@ -32,7 +32,7 @@ cdef class DenseEncoding(Encoding):
 
     cdef DenseColumnsOwner make_owner(self, const vector[uint32_t]* rows)
     # Columns of which at least `rows` are encoded, listed if that is asked for.
-    cdef DenseColumnsOwner encoded(self, const vector[uint32_t]& rows, FitOptions options)
+    cdef DenseColumnsOwner encoded(self, vector[uint32_t]& rows, FitOptions options)
     # The order that a sample begins with.
     cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,
                         FitOptions options) except -1

@@ -122,8 +122,8 @@ cdef class DenseEncoding(Encoding):
             self.owners = {}
             self.lock = threading.RLock()
 
-    cdef DenseColumnsOwner make_owner(self, const vector[uint32_t]* rows):
-        """Columns of which nothing is made; of all rows if none are named."""
+    cdef DenseColumnsOwner make_owner(self, vector[uint32_t]* rows):
+        """Columns of which nothing is made; they take the rows named, or all rows."""
         cdef DenseColumnsOwner owner = DenseColumnsOwner()
         cdef DenseColumns* columns
         cdef const float32_t* cells = NULL
@@ -136,7 +136,7 @@ cdef class DenseEncoding(Encoding):
                                                   self.n_features)
         columns = owner.columns.get()
         if rows != NULL:
-            columns.take_rows(rows[0])
+            columns.rows.swap(rows[0])
         else:
             columns.rows.resize(self.n_rows)
             for i in range(self.n_rows):
@@ -148,7 +148,8 @@ cdef class DenseEncoding(Encoding):
             columns.take_bits(&self.words[0, 0], <vector[uint32_t]> self.X.columns)
         return owner
 
-    cdef DenseColumnsOwner encoded(self, const vector[uint32_t]& rows, FitOptions options):
+    cdef DenseColumnsOwner encoded(self, vector[uint32_t]& rows, FitOptions options):
+        """Encoded columns: those that all fits share, or of the rows named."""
         cdef DenseColumnsOwner owner
         cdef Strategy strategy = options.strategy
         cdef bint with_keys = options.with_keys
@@ -158,6 +159,7 @@ cdef class DenseEncoding(Encoding):
             owner.encode(options)
             if options.with_lists:
                 owner.add_lists(RAW, n_threads)
+            owner.columns.get().rows.swap(rows)  # the one sample that reads the columns owns them
             return owner
         with self.lock:
             # A signal's handler that fits meanwhile finds none and makes its own.

@@ -19,8 +19,8 @@ cdef class Partitioner:
     cdef readonly uint32_t n_rows          # of the sample: the root's rows
     cdef unique_ptr[NodeColumns] columns
 
-    # Rows in ascending order.
-    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows,
+    # Rows in ascending order, which it takes.
+    cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
                   FitOptions options) except -1
     # Puts classes, given as bits by row, where scans read them from; once in a fit.
     cdef int put_classes(self, const uint32_t* class_bits) except -1

@@ -4,6 +4,7 @@ Dividing a node costs O(n) per list kept.
 """
 from cython.operator cimport dereference as deref
 from cython.parallel cimport prange, threadid
+from libcpp.utility cimport move
 
 from fasttree.engine.core cimport subtree_size
 from fasttree.engine.search cimport DenseNodeColumns, KeyedNodeColumns
@@ -17,7 +18,7 @@ from fasttree.utils._threads cimport c_dismiss_threads
 cdef class Partitioner:
     """Rows of the nodes (abstract)."""
 
-    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows,
+    cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
                   FitOptions options) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
@@ -34,7 +35,7 @@ cdef class Partitioner:
 cdef class DensePartitioner(Partitioner):
     """Partitioner of a dense matrix."""
 
-    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows,
+    cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
                   FitOptions options) except -1:
         cdef DenseEncoding dense = <DenseEncoding?> encoding
         cdef FitOptions encoding_options = options
@@ -46,7 +47,7 @@ cdef class DensePartitioner(Partitioner):
         if options.n_encoding_threads > options.n_threads:
             c_dismiss_threads()
         self.data = self.owner.columns.get()
-        self.sample = make_shared[DenseSample](deref(self.data), rows)
+        self.sample = make_shared[DenseSample](deref(self.data), move(rows))
         if options.with_lists:
             dense.fill_lists(self.sample.get(), self.owner.columns.get(), options)
         return 0

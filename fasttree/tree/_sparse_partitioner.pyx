@@ -51,7 +51,7 @@ cdef class SparsePartitioner(Partitioner):
 cdef class ListPartitioner(SparsePartitioner):
     """Nodes list their nonzeros."""
 
-    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows,
+    cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
                   FitOptions options) except -1:
         cdef ListData* data
         cdef int n_threads = options.n_threads
@@ -101,7 +101,7 @@ cdef class ExtractionPartitioner(SparsePartitioner):
     The methods that begin with `_py` let tests drive it step by step.
     """
 
-    cdef int init(self, Encoding encoding, const vector[uint32_t]& rows,
+    cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
                   FitOptions options) except -1:
         cdef ExtractionData* data
         self.take(encoding, rows, options)

@@ -41,7 +41,7 @@ cdef class Splitter:
     cdef Steps steps
 
     # The sample is `rows` of the encoding, or all of them, and y and weights are theirs.
-    cdef int init(self, Encoding encoding, const float64_t[:, ::1] y, sample_weight,
+    cdef int init(self, Encoding encoding, y, sample_weight,
                   const uint32_t[::1] rows, FitOptions options, Interrupt interrupt) except -1
     # Gives the memory back that only growth needs.
     cdef int close(self) except -1

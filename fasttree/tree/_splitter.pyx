@@ -75,7 +75,7 @@ cdef class Splitter:
         return type(self), (self.criterion, self.max_features, self.min_samples_leaf,
                             self.min_weight_leaf, self.random_state, cst, self.category_sets)
 
-    cdef int init(self, Encoding encoding, const float64_t[:, ::1] y, sample_weight,
+    cdef int init(self, Encoding encoding, y, sample_weight,
                   const uint32_t[::1] rows, FitOptions options, Interrupt interrupt) except -1:
         cdef uint32_t n_features = encoding.n_features
         cdef uint32_t max_features = <uint32_t> min(self.max_features, n_features)

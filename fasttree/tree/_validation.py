@@ -314,8 +314,8 @@ def encode_classes(y):
 
     Returns
     -------
-    codes : ndarray of shape (n_samples, n_outputs), dtype=float64
-        Positions in `classes`.
+    codes : ndarray of shape (n_samples, n_outputs), dtype=uint8 or uint32
+        Positions in `classes`; of one byte if these are 256 at most.
     classes : list of ndarray
         Distinct labels of each output in ascending order.
     """
@@ -324,7 +324,7 @@ def encode_classes(y):
         columns = [y[:, k].astype(object, copy=False) for k in range(y.shape[1])]
         texts = [encode_texts(column, codes[:, k]) for k, column in enumerate(columns)]
         if None not in texts:
-            return codes, [np.array(distinct, dtype=y.dtype) for distinct in texts]
+            return _narrow_codes(codes, [np.array(distinct, dtype=y.dtype) for distinct in texts])
     has_integers = y.dtype.kind in "iub"
     try:
         if not has_integers:
@@ -335,7 +335,12 @@ def encode_classes(y):
     if has_integers and 2 * sum(map(len, classes)) > y.shape[0]:
         # Integers are always classes; what remains is the warning that they may be quantities.
         check_classification_targets(y)
-    return codes, classes
+    return _narrow_codes(codes, classes)
+
+
+def _narrow_codes(codes, classes):
+    """Return the codes as whole numbers of few bytes, and the classes."""
+    return codes.astype(np.uint8 if max(map(len, classes)) <= 256 else np.uint32), classes
 
 
 def random_source(random_state):

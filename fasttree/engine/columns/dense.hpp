@@ -30,7 +30,8 @@ public:
     const float* X;
     ptrdiff_t row_stride, column_stride;  // in elements
     uint32_t n_rows;                      // of X
-    std::vector<uint32_t> rows;           // that are encoded, ascending: all that samples hold
+    std::vector<uint32_t> rows;           // that are encoded, ascending: all that samples hold;
+                                          // of one sample only while they are encoded
     std::vector<Column> columns;
     AlignedBuffer<uint8_t> codes;                  // [n_rows, n_counted], of `rows` only
     AlignedBuffer<uint32_t> wide_codes;            // [n_rows, n_wide]
@@ -44,9 +45,6 @@ public:
           columns(n_features) {
         place_columns();
     }
-
-    // Says which rows are encoded, ascending.
-    void take_rows(std::vector<uint32_t> encoded) { rows = std::move(encoded); }
 
     float value(uint32_t row, uint32_t feature) const noexcept {
         return column(feature)[static_cast<ptrdiff_t>(row) * row_stride];

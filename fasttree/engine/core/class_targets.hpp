@@ -8,12 +8,6 @@
 
 namespace fasttree {
 
-// Codes of classes, given as whole numbers.
-template <class Code>
-inline void class_codes(const double* labels, size_t n, Code* out) noexcept {
-    for (size_t i = 0; i < n; ++i) out[i] = static_cast<Code>(static_cast<int32_t>(labels[i]));
-}
-
 // A bit per row that says whether it is of class 1 of two.
 inline void class_bits(const uint8_t* classes, size_t n, uint32_t* out) noexcept {
     constexpr size_t WORD = 32;
