@@ -16,7 +16,7 @@ from scipy.sparse import hstack, issparse
 from sklearn.base import ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils import Bunch, assert_all_finite, check_random_state
+from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,6 +31,7 @@ from fasttree.table._encoder import table_encoder
 from fasttree.tree._base import BaseDecisionTree
 from fasttree.tree._data import EncodedData
 from fasttree.tree._validation import (
+    as_numbers,
     check_class_weight,
     check_predict_data,
     check_predict_values,
@@ -171,11 +172,7 @@ class Forest(ToSklearn, CallbackSupportMixin):
             sample_weight = check_weights(sample_weight, X)
         self._n_samples, self.n_outputs_ = y.shape
         if not isinstance(self, ClassifierMixin):
-            is_number = y.dtype.kind in "iubf"
-            y = np.ascontiguousarray(y, dtype=np.float64)
-            if not is_number:  # None has become NaN
-                assert_all_finite(y, input_name="y")
-            return y, sample_weight
+            return as_numbers(y), sample_weight
         class_weights = None
         codes, self.classes_ = encode_classes(y)
         self.n_classes_ = [len(classes) for classes in self.classes_]

@@ -32,6 +32,7 @@ from fasttree.tree._monotonic import monotonic_constraints
 from fasttree.tree._splitter import BestSplitter, RandomSplitter
 from fasttree.tree._tree import Tree
 from fasttree.tree._validation import (
+    as_numbers,
     check_class_weight,
     check_encoded,
     check_fit_data,
@@ -191,7 +192,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         return TrainingData(encoding, y, sample_weight, None, encoder)
 
     def _read_target(self, y, sample_weight, X):
-        """Return y as columns, float64 or codes of classes, and weights with those of the classes."""
+        """Return y as columns, numbers or codes, and weights with those of the classes."""
         y = np.atleast_1d(y)
         if y.ndim == 1:
             y = y.reshape(-1, 1)
@@ -204,10 +205,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             y, self.classes_ = encode_classes(y)
             self.n_classes_ = np.array([len(c) for c in self.classes_], dtype=np.intp)
         else:
-            is_number = y.dtype.kind in "iubf"
-            y = np.ascontiguousarray(y, dtype=np.float64)
-            if not is_number:  # None has become NaN
-                assert_all_finite(y, input_name="y")
+            y = as_numbers(y)
         if len(y) != X.shape[0]:
             raise ValueError(
                 f"Number of labels={len(y)} does not match number of samples={X.shape[0]}"

@@ -11,7 +11,7 @@ from numbers import Real
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -336,6 +336,17 @@ def encode_classes(y):
         # Integers are always classes; what remains is the warning that they may be quantities.
         check_classification_targets(y)
     return _narrow_codes(codes, classes)
+
+
+def as_numbers(y):
+    """Return a (n_samples, n_outputs) target as contiguous float64.
+
+    Raises ValueError if one is missing or infinite among objects; other targets are checked before.
+    """
+    numbers = np.ascontiguousarray(y, dtype=np.float64)
+    if y.dtype.kind not in "iubf":  # None has become NaN
+        assert_all_finite(numbers, input_name="y")
+    return numbers
 
 
 def _narrow_codes(codes, classes):

@@ -253,8 +253,8 @@ inline void walk_block(Simd simd, const void* packed, uint32_t n_nodes, const fl
     const DenseRows rows{x, n_cols, row_stride, col_stride, some_infinite};
     if (BlockWalker::pays(simd, n_rows, n_cols, 1)) {
         BlockWalker walker;
-        walker.read(rows, x, n_rows);
-        return walker.leaves(nodes, n_nodes, words);
+        walker.read(simd, rows, x, n_rows);
+        return walker.leaves(simd, nodes, n_nodes, words);
     }
     walk_strided<false>(nodes, x, row_stride, col_stride, n_rows, kNothing, words);
 }

@@ -3,7 +3,7 @@
 // The numbers of the block are read as integers (key_block.hpp), and a tree becomes nodes whose
 // step is one comparison of integers; a leaf is its own child.
 //
-// The first questions of a tree are asked of all rows, 16 in a vector, as in C. Lucchese et al.,
+// The first questions of a tree are asked of all rows, in vectors, as in C. Lucchese et al.,
 // "QuickScorer: a fast algorithm to rank documents with additive ensembles of regression trees"
 // (SIGIR 2015): rows that go right at a question lose the exits on its left, and the first exit
 // that a row keeps is where it arrives. Below, rows step side by side through a few levels; then
@@ -17,6 +17,7 @@
 #include "engine/predict/key_block.hpp"
 #include "engine/predict/question_blocks.hpp"
 #include "engine/predict/walk.hpp"
+#include "engine/simd/avx2.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 #include "utils/_aligned_buffer.hpp"
@@ -83,12 +84,10 @@ struct TopQuestions {
 };
 
 #if FASTTREE_X86
-// nodes[1:n + 1]: the nodes of a packed tree, for the columns of `block`.
-FASTTREE_AVX512 inline void make_step_nodes(const WalkNode* FASTTREE_RESTRICT packed, uint32_t n,
-                                            const KeyBlock& block,
+// nodes[1:n + 1]: the nodes of a packed tree, for the columns of a block.
+FASTTREE_INLINE inline void make_step_nodes(const WalkNode* FASTTREE_RESTRICT packed, uint32_t n,
+                                            uint32_t stride, uint32_t below_all, uint32_t second,
                                             StepNode* FASTTREE_RESTRICT nodes) {
-    const uint32_t stride = block.stride(), below_all = block.below_all(),
-                   second = block.second();
     FASTTREE_IVDEP
     for (uint32_t i = 0; i < n; ++i) {
         const WalkNode& node = packed[i];
@@ -111,15 +110,15 @@ FASTTREE_AVX512 inline void make_step_nodes(const WalkNode* FASTTREE_RESTRICT pa
 // Rows on their way through a tree.
 class RowsUnderway {
     static constexpr uint32_t kGroup = KeyBlock::kGroup, kMost = 4 * kGroup;
-    static constexpr uint32_t kVector = 16;
-    static constexpr uint32_t kSideBySide = 16;
+    static constexpr uint32_t kSideBySide = 16;  // and what a vector may write past the end
     static constexpr int kLevels = 5;  // between two looks at who has arrived
-    uint32_t rows_[kMost + kVector], at_[kMost + kVector];
+    uint32_t rows_[kMost + kSideBySide], at_[kMost + kSideBySide];
     uint32_t n_ = 0;
 
     // Rows [first, first + kGroup) of n_rows, after the top of the tree.
-    FASTTREE_AVX512 void enter(const TopQuestions& top, const int32_t* keys, uint32_t first,
-                               uint32_t n_rows, uint32_t* words) {
+    FASTTREE_AVX512 void enter_avx512(const TopQuestions& top, const int32_t* keys, uint32_t first,
+                                      uint32_t n_rows, uint32_t* words) {
+        constexpr uint32_t kVector = 16;
         constexpr uint32_t N_VECTORS = kGroup / kVector;
         __m512i kept[N_VECTORS];
         for (__m512i& all : kept) all = _mm512_set1_epi32(-1);
@@ -157,10 +156,37 @@ class RowsUnderway {
     FASTTREE_AVX512 static __m512i look_up(const uint32_t (&table)[TopQuestions::kMostExits],
                                            __m512i i) {
         return _mm512_permutex2var_epi32(_mm512_loadu_si512(table), i,
-                                         _mm512_loadu_si512(table + kVector));
+                                         _mm512_loadu_si512(table + 16));
+    }
+    FASTTREE_AVX2 void enter_avx2(const TopQuestions& top, const int32_t* keys, uint32_t first,
+                                  uint32_t n_rows, uint32_t* words) {
+        constexpr uint32_t kVector = 8, N_VECTORS = kGroup / kVector;
+        __m256i kept[N_VECTORS];
+        for (__m256i& all : kept) all = _mm256_set1_epi32(-1);
+        for (uint32_t i = 0; i < top.n; ++i) {
+            const int32_t* column = keys + top.columns[i] + first;
+            const __m256i threshold = _mm256_set1_epi32(top.thresholds[i]);
+            const __m256i lost = _mm256_set1_epi32(static_cast<int32_t>(~top.kept[i]));
+#pragma GCC unroll 8
+            for (uint32_t v = 0; v < N_VECTORS; ++v) {
+                const __m256i is_above = _mm256_cmpgt_epi32(
+                    _mm256_loadu_si256(reinterpret_cast<const __m256i*>(column + v * kVector)),
+                    threshold);
+                kept[v] = _mm256_andnot_si256(_mm256_and_si256(is_above, lost), kept[v]);
+            }
+        }
+        alignas(32) uint32_t exits[kGroup];
+        for (uint32_t v = 0; v < N_VECTORS; ++v) store_8(exits + v * kVector, kept[v]);
+        for (uint32_t i = 0; i < std::min(n_rows - first, kGroup); ++i) {
+            const int exit = lowest_bit(exits[i]);
+            words[first + i] = top.words[exit];
+            rows_[n_] = first + i;
+            at_[n_] = top.exits[exit];
+            n_ += top.inner >> exit & 1;
+        }
     }
     // A few levels down. What is written to `words` is right for rows that arrive.
-    FASTTREE_AVX512 void step(const StepNode* nodes, const int32_t* keys, uint32_t* words) {
+    FASTTREE_INLINE void step(const StepNode* nodes, const int32_t* keys, uint32_t* words) {
         uint32_t n_left = 0;
         for (uint32_t first = 0; first < n_; first += kSideBySide) {
             uint32_t at[kSideBySide];
@@ -183,14 +209,12 @@ class RowsUnderway {
         n_ = n_left;
     }
 
-public:
-    // words[n_rows] is written to as well.
-    FASTTREE_AVX512 void walk(const StepNode* nodes, uint32_t n_nodes, const int32_t* keys,
-                              uint32_t n_rows, uint32_t* words) {
-        const TopQuestions top(nodes);
+    // `enter` puts a group of rows, from one on, on their way.
+    template <class Enter>
+    FASTTREE_INLINE void run(const StepNode* nodes, uint32_t n_nodes, const int32_t* keys,
+                             uint32_t n_rows, uint32_t* words, const Enter& enter) {
         for (uint32_t next = 0; next < n_rows || n_ > 0;) {
-            for (; next < n_rows && n_ <= kMost - kGroup; next += kGroup)
-                enter(top, keys, next, n_rows, words);
+            for (; next < n_rows && n_ <= kMost - kGroup; next += kGroup) enter(next);
             // Free places step, too: a row behind the others stays at a leaf, the last node.
             for (uint32_t k = n_; k % kSideBySide != 0; ++k) {
                 rows_[k] = n_rows;
@@ -198,6 +222,23 @@ public:
             }
             step(nodes, keys, words);
         }
+    }
+
+public:
+    // words[n_rows] is written to as well.
+    FASTTREE_AVX512 void walk_avx512(const StepNode* nodes, uint32_t n_nodes, const int32_t* keys,
+                                     uint32_t n_rows, uint32_t* words) {
+        const TopQuestions top(nodes);
+        run(nodes, n_nodes, keys, n_rows, words, [&](uint32_t first) FASTTREE_INLINE {
+            enter_avx512(top, keys, first, n_rows, words);
+        });
+    }
+    FASTTREE_AVX2 void walk_avx2(const StepNode* nodes, uint32_t n_nodes, const int32_t* keys,
+                                 uint32_t n_rows, uint32_t* words) {
+        const TopQuestions top(nodes);
+        run(nodes, n_nodes, keys, n_rows, words, [&](uint32_t first) FASTTREE_INLINE {
+            enter_avx2(top, keys, first, n_rows, words);
+        });
     }
 };
 #endif
@@ -216,28 +257,36 @@ public:
     static constexpr Py_ssize_t kMaxRows = 8192;
 
     static bool pays(Simd simd, Py_ssize_t n_rows, Py_ssize_t n_cols, size_t n_trees) {
-        return simd == SIMD_AVX512 && n_rows >= kLeastRows && n_rows <= kMaxRows && n_cols > 0 &&
+        return simd != SIMD_PORTABLE && n_rows >= kLeastRows && n_rows <= kMaxRows && n_cols > 0 &&
                static_cast<size_t>(n_cols) <= kMostColumnsPerTree * n_trees;
     }
     // Takes a block of rows; returns the largest kind among their numbers. Throws std::bad_alloc.
-    int read(const DenseRows& rows, const float* first, Py_ssize_t n_rows) {
+    int read(Simd simd, const DenseRows& rows, const float* first, Py_ssize_t n_rows) {
 #if FASTTREE_X86
         n_rows_ = static_cast<uint32_t>(n_rows);
-        return block_.read(rows, first, n_rows_);
+        return block_.read(simd, rows, first, n_rows_);
 #else
         return all_finite;
 #endif
     }
     // The words of the rows' leaves; writes one more. Throws std::bad_alloc.
-    void leaves(const WalkNode* packed, uint32_t n_nodes, uint32_t* words) {
+    void leaves(Simd simd, const WalkNode* packed, uint32_t n_nodes, uint32_t* words) {
 #if FASTTREE_X86
         if (packed != packed_ || block_.stride() != stride_ || block_.second() != second_) {
-            make_step_nodes(packed, n_nodes, block_, nodes_.reserve(n_nodes + 1));
+            StepNode* const nodes = nodes_.reserve(n_nodes + 1);
+            call(simd, [&]() FASTTREE_INLINE {
+                make_step_nodes(packed, n_nodes, block_.stride(), block_.below_all(),
+                                block_.second(), nodes);
+            });
             packed_ = packed;
             stride_ = block_.stride();
             second_ = block_.second();
         }
-        RowsUnderway().walk(nodes_.get(), n_nodes, block_.keys(), n_rows_, words);
+        RowsUnderway rows;
+        if (simd == SIMD_AVX512)
+            rows.walk_avx512(nodes_.get(), n_nodes, block_.keys(), n_rows_, words);
+        else
+            rows.walk_avx2(nodes_.get(), n_nodes, block_.keys(), n_rows_, words);
 #endif
     }
 };
@@ -279,8 +328,9 @@ struct NumberRows : DenseRows {
 #endif
         if (n_rows < n_nodes || !BlockWalker::pays(simd, n_here, n_cols, 1))
             return DenseRows::leaves(nodes, start, n_here, out);
-        if (scratch.walker.read(*this, first, n_here) > accepted) return WalkStatus::refused_values;
-        scratch.walker.leaves(nodes, n_nodes, out);
+        if (scratch.walker.read(simd, *this, first, n_here) > accepted)
+            return WalkStatus::refused_values;
+        scratch.walker.leaves(simd, nodes, n_nodes, out);
         return WalkStatus::done;
     }
 };

@@ -174,12 +174,12 @@ inline void add_block(const PackedForest& forest, const DenseRows& rows, const u
         for (Py_ssize_t i = 0; i < n; ++i) places[i] = static_cast<uint32_t>(i);
         BlockWalker& walker = scratch.walker;
         const bool pays = BlockWalker::pays(simd, n, rows.n_cols, forest.n_trees);
-        if (pays) walker.read(rows, x, n);
+        if (pays) walker.read(simd, rows, x, n);
         for (size_t tree = 0; tree < forest.n_trees; ++tree) {
             const int64_t n_nodes = forest.n_nodes(tree);
             if (pays && forest.sides[tree] == nullptr && n_nodes <= kMostNodesPerRow * n)
-                walker.leaves(forest.nodes + forest.roots[tree], static_cast<uint32_t>(n_nodes),
-                              leaves);
+                walker.leaves(simd, forest.nodes + forest.roots[tree],
+                              static_cast<uint32_t>(n_nodes), leaves);
             else
                 forest.leaves(tree, rows, x, n, leaves);
             forest.add_records(leaves, places, n, sums);
@@ -211,10 +211,11 @@ inline WalkStatus add_forest(const PackedForest& forest, const DenseRows& rows,
                              const uint32_t* takes, size_t n_words, Py_ssize_t start,
                              Py_ssize_t end, Simd simd, int n_threads, double* out,
                              int64_t* n_taken) {
-    // Rows that fit into an L2 cache: each tree's nodes are read once per block.
-    const Py_ssize_t in_cache = (1 << 18) / (rows.n_cols + 1);
+    // Rows that fit into an L2 cache: each tree's nodes are read once per block. Twice as many
+    // where nodes are made for a block, but not in vectors.
+    const Py_ssize_t in_cache = (simd == SIMD_AVX2 ? 1 << 19 : 1 << 18) / (rows.n_cols + 1);
     const Py_ssize_t most = std::clamp<Py_ssize_t>(
-        in_cache, 64, simd == SIMD_AVX512 ? BlockWalker::kMaxRows : kMaxBlockRows);
+        in_cache, 64, simd == SIMD_PORTABLE ? kMaxBlockRows : BlockWalker::kMaxRows);
     const Py_ssize_t share = (end - start + n_threads - 1) / n_threads;
     const Py_ssize_t n_blocks = (share + most - 1) / most;  // of a thread, equal ones
     const Py_ssize_t block_rows =

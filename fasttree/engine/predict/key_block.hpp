@@ -41,7 +41,7 @@ public:
 
 #if FASTTREE_X86
     // Returns the largest kind among the numbers. Throws std::bad_alloc.
-    FASTTREE_AVX512 int read(const DenseRows& rows, const float* x, uint32_t n_rows) {
+    int read(Simd simd, const DenseRows& rows, const float* x, uint32_t n_rows) {
         constexpr uint32_t SKEW = 80;  // columns do not begin in the same sets of a cache
         n_cols_ = static_cast<uint32_t>(rows.n_cols);
         stride_ = (n_rows + kGroup - 1) / kGroup * kGroup + SKEW;
@@ -49,7 +49,59 @@ public:
         constexpr Py_ssize_t NUMBERS_AHEAD = 2560;
         rows_ahead_ = std::max<Py_ssize_t>(kLanes, NUMBERS_AHEAD / rows.n_cols);
         int32_t* keys = keys_.reserve((2 * size_t{n_cols_} + 1) * stride_);
-        Special found{_mm512_setzero_si512(), _mm512_setzero_si512()};
+        const Special found = simd == SIMD_AVX512 ? put_avx512(rows, x, n_rows, keys)
+                                                  : put_avx2(rows, x, n_rows, keys);
+        has_missing_ = found.missing;
+        std::fill_n(keys + below_all(), stride_, kBelowAll);
+        for (uint32_t i = 0; has_missing_ && i < below_all(); ++i)
+            keys[second() + i] = keys[i] == kAboveAll ? kBelowAll : keys[i];
+        if (found.infinite) return some_infinite;
+        return has_missing_ ? some_missing : all_finite;
+    }
+
+private:
+    static constexpr uint32_t kLanes = 16;
+
+    // Whether there was such a number.
+    struct Special {
+        bool missing, infinite;
+    };
+
+    // 16 rows at a time, column by column.
+    FASTTREE_AVX2 Special put_avx2(const DenseRows& rows, const float* x, uint32_t n_rows,
+                                   int32_t* keys) const {
+        constexpr int32_t INFINITY_BITS = 0x7f800000;
+        int32_t missing = 0, infinite = 0;
+        for (uint32_t first = 0; first < n_rows; first += kLanes) {
+            const uint32_t n = std::min(n_rows - first, kLanes);
+            const float* cells = x + first * rows.row_stride;
+            for (uint32_t f = 0; f < n_cols_; ++f) {
+                int32_t bits[kLanes] = {};
+                for (uint32_t i = 0; i < n; ++i) {
+                    const float cell = cells[i * rows.row_stride + f * rows.col_stride];
+                    bits[i] = static_cast<int32_t>(float_bits(cell));
+                }
+                int32_t* const out = keys + size_t{f} * stride_ + first;
+                FASTTREE_IVDEP
+                for (uint32_t i = 0; i < kLanes; ++i) {
+                    const int32_t size = bits[i] & kAboveAll;
+                    missing |= size > INFINITY_BITS;
+                    infinite |= size == INFINITY_BITS;
+                    out[i] = size > INFINITY_BITS ? kAboveAll : key_of(bits[i]);
+                }
+            }
+        }
+        return {missing != 0, infinite != 0};
+    }
+
+    // Not zero once there was such a number.
+    struct SpecialLanes {
+        __m512i missing, infinite;
+    };
+
+    FASTTREE_AVX512 Special put_avx512(const DenseRows& rows, const float* x, uint32_t n_rows,
+                                       int32_t* keys) const {
+        SpecialLanes found{_mm512_setzero_si512(), _mm512_setzero_si512()};
         for (uint32_t first = 0; first < n_rows; first += kLanes) {
             const uint32_t n = std::min(n_rows - first, kLanes);
             const float* cells = x + first * rows.row_stride;
@@ -58,23 +110,10 @@ public:
             else
                 put_columns(cells, rows.row_stride, rows.col_stride, n, keys + first, found);
         }
-        has_missing_ = _mm512_test_epi32_mask(found.missing, found.missing) != 0;
-        std::fill_n(keys + below_all(), stride_, kBelowAll);
-        for (uint32_t i = 0; has_missing_ && i < below_all(); ++i)
-            keys[second() + i] = keys[i] == kAboveAll ? kBelowAll : keys[i];
-        if (_mm512_test_epi32_mask(found.infinite, found.infinite) != 0) return some_infinite;
-        return has_missing_ ? some_missing : all_finite;
+        return {_mm512_test_epi32_mask(found.missing, found.missing) != 0,
+                _mm512_test_epi32_mask(found.infinite, found.infinite) != 0};
     }
-
-private:
-    static constexpr uint32_t kLanes = 16;
-
-    // Not zero once there was such a number.
-    struct Special {
-        __m512i missing, infinite;
-    };
-
-    FASTTREE_AVX512 static __m512i keys_of(__m512i bits, Special& found) {
+    FASTTREE_AVX512 static __m512i keys_of(__m512i bits, SpecialLanes& found) {
         const __m512i positive = _mm512_set1_epi32(kAboveAll),
                       infinity = _mm512_set1_epi32(0x7f800000);
         const __m512i size = _mm512_and_si512(bits, positive);
@@ -88,7 +127,7 @@ private:
     }
     // n rows whose cells lie side by side, 16 columns at a time.
     FASTTREE_AVX512 void put_rows(const float* cells, ptrdiff_t row_stride, uint32_t n,
-                                  int32_t* keys, Special& found) const {
+                                  int32_t* keys, SpecialLanes& found) const {
         for (uint32_t f = 0; f < n_cols_; f += kLanes) {
             const uint32_t n_here = std::min(n_cols_ - f, kLanes);
             const auto lanes = static_cast<__mmask16>(low_bits(n_here));
@@ -107,7 +146,7 @@ private:
     }
     FASTTREE_AVX512 void put_columns(const float* cells, ptrdiff_t row_stride,
                                      ptrdiff_t col_stride, uint32_t n, int32_t* keys,
-                                     Special& found) const {
+                                     SpecialLanes& found) const {
         const auto lanes = static_cast<__mmask16>(low_bits(n));
         for (uint32_t f = 0; f < n_cols_; ++f, cells += col_stride, keys += stride_) {
             if (row_stride == 1) __builtin_prefetch(cells + rows_ahead_);
