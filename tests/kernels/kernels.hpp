@@ -251,7 +251,8 @@ inline void walk_block(Simd simd, const void* packed, uint32_t n_nodes, const fl
                        ptrdiff_t col_stride, uint32_t* words) {
     const WalkNode* nodes = static_cast<const WalkNode*>(packed);
     const DenseRows rows{x, n_cols, row_stride, col_stride, some_infinite};
-    if (BlockWalker::pays(simd, n_rows, n_cols, 1)) {
+    const size_t n_trees = static_cast<size_t>(n_cols) + 1;  // enough
+    if (BlockWalker::pays(simd, n_rows, n_cols, n_trees)) {
         BlockWalker walker;
         walker.read(simd, rows, x, n_rows);
         return walker.leaves(simd, nodes, n_nodes, words);

@@ -246,7 +246,6 @@ public:
 // The walks of a thread. Only vectors make them worth it.
 class BlockWalker {
     static constexpr uint32_t kLeastRows = 256;
-    static constexpr size_t kMostColumnsPerTree = 32;
     KeyBlock block_;
     AlignedBuffer<StepNode> nodes_;
     uint32_t n_rows_ = 0;
@@ -256,9 +255,11 @@ class BlockWalker {
 public:
     static constexpr Py_ssize_t kMaxRows = 8192;
 
+    // AVX2 reads numbers one by one, which several trees must make up for.
     static bool pays(Simd simd, Py_ssize_t n_rows, Py_ssize_t n_cols, size_t n_trees) {
+        const size_t most_cols = simd == SIMD_AVX512 ? 32 * n_trees : 4 * (n_trees - 1);
         return simd != SIMD_PORTABLE && n_rows >= kLeastRows && n_rows <= kMaxRows && n_cols > 0 &&
-               static_cast<size_t>(n_cols) <= kMostColumnsPerTree * n_trees;
+               static_cast<size_t>(n_cols) <= most_cols;
     }
     // Takes a block of rows; returns the largest kind among their numbers. Throws std::bad_alloc.
     int read(Simd simd, const DenseRows& rows, const float* first, Py_ssize_t n_rows) {
