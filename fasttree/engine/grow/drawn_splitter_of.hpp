@@ -48,7 +48,9 @@ class DrawnSplitterOf final : public DrawnSplitter {
     uint32_t* rows_ = nullptr;          // of the node, ascending
     uint32_t n_ = 0;
     DrawnLanes<Acc> lanes_;
-    DrawnBlock<Acc> block_{lanes_};
+    DrawnBlock<Acc, SIMD_PORTABLE> block_{lanes_};
+    DrawnBlock<Acc, SIMD_AVX2> avx2_block_{lanes_};
+    DrawnBlock<Acc, SIMD_AVX512> avx512_block_{lanes_};
 
 public:
     DrawnSplitterOf(ScannerOf<Acc>& scanner, Simd simd)
@@ -65,7 +67,7 @@ public:
         best_->sides.reserve(n_words(root.size()));
         held_start_ = held_end_ = 0;
         lanes_.open(data, simd_);
-        block_.open(data, simd_);
+        visit_block([&](auto& block) { return block.open(data); });
         if constexpr (Side::exists) {
             for (std::vector<Cell>* cell : {&node_, &drawn_->left, &best_->left}) {
                 cell->resize(acc_.cell_size());
@@ -91,19 +93,32 @@ public:
 
     bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
               NodeStore& store) override {
-        if (!block_.takes(rules, node)) return false;
+        return visit_block([&](auto& block) {
+            return block.takes(rules, node) && grow_in(block, rules, sampler, node, store);
+        });
+    }
+
+private:
+    // That of the instruction set.
+    template <class Use>
+    bool visit_block(const Use& use) {
+        if (simd_ == SIMD_AVX512) return use(avx512_block_);
+        if (simd_ == SIMD_AVX2) return use(avx2_block_);
+        return use(block_);
+    }
+    template <class Block>
+    bool grow_in(Block& block, const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
+                 NodeStore& store) {
         return sampler.visit([&](auto& features) {
-            if constexpr (is_keyed<decltype(features)>() && RowSides<Acc>::exists) {
+            if constexpr (is_keyed<decltype(features)>() && Block::exists) {
                 if (!acc_.go_on(acc_.work(node.size()) * features.max_features())) return false;
                 held_start_ = held_end_ = 0;  // the accumulator is the block's now
-                block_.grow(rules, features, acc_, *sample_, node, side_.at(node.start), store);
+                block.grow(rules, features, acc_, *sample_, node, side_.at(node.start), store);
                 return true;
             }
             return false;
         });
     }
-
-private:
     void begin_node(const Node& node) {
         rows_ = sample_->rows.data() + node.start;
         n_ = node.size();
