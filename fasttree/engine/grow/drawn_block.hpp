@@ -101,10 +101,7 @@ private:
         while (!waiting_.empty()) {
             Node& node = open_.node = waiting_.back();
             waiting_.pop_back();
-            if (!(in_lanes_ ? find_in_lanes(rules, sampler, acc, node)
-                            : find_in_turn(rules, sampler, node))) {
-                continue;
-            }
+            if (!find(rules, sampler, acc, node)) continue;
             divide(rules, acc);
             if (!rules.accepts_all()
                 && !rules.accepts(rules.improvement(node, open_.left, open_.right))) {
@@ -144,6 +141,14 @@ private:
         taken_in_[feature] = block_;
     }
 
+    FASTTREE_INLINE bool find(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
+                              Node& node) {
+        bool found;
+        if constexpr (LaneCounts<Acc>::exists) {
+            if (in_lanes_ && find_in_lanes(rules, sampler, acc, node, found)) return found;
+        }
+        return find_in_turn(rules, sampler, node);
+    }
     // The best of the questions drawn about the features that the sampler names.
     FASTTREE_INLINE bool find_in_turn(const GrowthRules& rules, KeyedSampler& sampler,
                                       Node& node) {
@@ -217,16 +222,17 @@ private:
         const uint32_t rows = static_cast<uint32_t>(node.members);
         left_ = first < second ? rows & -rows : rows & (rows - 1);
     }
-    // All features in lanes, see DrawnSplitterOf.
+    // All features in lanes, see DrawnSplitterOf; false if a value is missing.
     FASTTREE_INLINE bool find_in_lanes(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
-                                       Node& node) {
+                                       Node& node, bool& found) {
         uint32_t own[LANE_ROWS + ROW_PADDING];
         const uint32_t rows = static_cast<uint32_t>(node.members);
         Lanes::pick(places_, rows, own);
         uint64_t varies, sides;
-        if (!lanes_.begin(own, node.size(), varies)) return find_in_turn(rules, sampler, node);
+        if (!lanes_.begin(own, node.size(), varies)) return false;
         const uint64_t features = lanes_.visit(sampler, node, varies);
-        if (features == 0) return false;
+        found = features != 0;
+        if (!found) return true;
         Split& best = open_.split;
         if (node.size() == 2) {
             best.feature = static_cast<uint32_t>(lowest_bit(features));
@@ -236,7 +242,8 @@ private:
         Candidate candidate;
         best.feature = lanes_.find_best(acc, node.key, sides_.hold(acc, rows), features,
                                         rules.least_rows(), candidate);
-        if (best.feature == NO_FEATURE) return false;
+        found = best.feature != NO_FEATURE;
+        if (!found) return true;
         best.has_missing = false;
         best.threshold = lanes_.take(best.feature, &sides);
         left_ = Lanes::spread(static_cast<uint32_t>(sides), rows);

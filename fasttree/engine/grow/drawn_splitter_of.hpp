@@ -15,6 +15,7 @@
 #include "engine/scan/drawn_question.hpp"
 #include "engine/scan/scan.hpp"
 #include "engine/score/side_cells.hpp"
+#include "engine/simd/float_up_to.hpp"
 #include "engine/simd/gather.hpp"
 #include "engine/simd/sides.hpp"
 #include "utils/_aligned_buffer.hpp"
@@ -267,7 +268,7 @@ private:
         }
         // The highest code's value is above the threshold.
         const float* above = std::upper_bound(values + extremes.low, values + extremes.high,
-                                              at_most(drawn.threshold));
+                                              float_up_to(drawn.threshold));
         n_left = mark_codes(simd_, codes_.get(), n_, static_cast<uint8_t>(above - values - 1),
                             drawn_->sides.get());
         return true;
@@ -276,7 +277,7 @@ private:
     // Sides of the rows by the question drawn; returns how many go left.
     uint32_t mark(const Split& drawn) {
         if (drawn.question == THRESHOLD) {
-            return mark_sides(simd_, cells_.get(), n_, at_most(drawn.threshold),
+            return mark_sides(simd_, cells_.get(), n_, float_up_to(drawn.threshold),
                               drawn.missing_left, drawn_->sides.get());
         }
         uint32_t n_left = 0;
@@ -287,12 +288,6 @@ private:
             n_left += is_left;
         }
         return n_left;
-    }
-    // The largest float that is not above the threshold: the same values are up to both.
-    static float at_most(double threshold) {
-        const float nearest = static_cast<float>(threshold);
-        if (static_cast<double>(nearest) <= threshold) return nearest;
-        return std::nextafter(nearest, -std::numeric_limits<float>::infinity());
     }
 
     // Whether the sides drawn are admissible and score more than the candidate, which they become.
@@ -327,7 +322,7 @@ private:
         const Split& split = best_->split;
         const uint32_t n_left = split.n_left;
         divide_items(simd_, rows_, n_, best_->sides.get(), scratch_.get());
-        lanes_.divide(simd_, node, best_->sides.get());
+        lanes_.divide(node, best_->sides.get());
         if constexpr (Side::exists) {
             side_.divide(simd_, node.start, n_, best_->sides.get());
             for (size_t i = 0; i < node_.size(); ++i) node_[i] -= best_->left[i];
