@@ -110,7 +110,7 @@ struct LaneCounts<BinaryGini<UnitWeights>> : LaneVectors {
     void begin(const Acc&, const uint8_t*, uint32_t) { std::fill_n(ones, LANES, 0); }
     void count(const uint8_t* classes, uint32_t n, const uint16_t* left) {
         if (simd == SIMD_AVX512) return count_avx512(classes, n, left);
-        count_ones_avx2(classes, n, left, n_lanes, ones);
+        count_lane_ones_avx2(classes, n, left, n_lanes, ones);
     }
     FASTTREE_AVX512 void count_avx512(const uint8_t* classes, uint32_t n, const uint16_t* left) {
         const __m512i one = _mm512_set1_epi32(1);

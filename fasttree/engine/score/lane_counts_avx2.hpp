@@ -14,7 +14,7 @@ namespace fasttree {
 
 #if FASTTREE_X86
 
-// What is left of scores of lanes: those of some lanes whose most is at least each least.
+// Those of some lanes whose score may be the best, between `least` and `most`.
 FASTTREE_AVX2 inline uint32_t best_lanes_avx2(const double* most, const double* least,
                                               uint32_t lanes) {
     double top = MINUS_INFINITY;
@@ -96,8 +96,9 @@ FASTTREE_AVX2 inline void count_ones_of(const uint8_t* classes, uint32_t n, cons
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(ones + 8 * v), sums[v]);
     }
 }
-FASTTREE_AVX2 inline void count_ones_avx2(const uint8_t* classes, uint32_t n, const uint16_t* left,
-                                          uint32_t n_lanes, int32_t* ones) {
+FASTTREE_AVX2 inline void count_lane_ones_avx2(const uint8_t* classes, uint32_t n,
+                                               const uint16_t* left, uint32_t n_lanes,
+                                               int32_t* ones) {
     if (n_lanes > 8) count_ones_of<2>(classes, n, left, ones);
     else count_ones_of<1>(classes, n, left, ones);
 }

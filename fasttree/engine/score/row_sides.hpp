@@ -43,7 +43,7 @@ public:
 
     FASTTREE_INLINE void open(const uint8_t* classes, const uint32_t*, uint32_t rows) {
         std::copy_n(classes, n_rows_of(rows), classes_);
-        ones_ = Lanes::not_zero(classes, rows);
+        ones_ = Lanes::not_zero(classes_, rows);
     }
     void begin(uint32_t rows) {
         n_ = n_rows_of(rows);
@@ -66,9 +66,9 @@ public:
     }
 };
 
-// The rows of each class of a block.
+// The rows of a block by class.
 template <Simd simd>
-class RowClasses {
+class AlikeRows {
     alignas(64) uint32_t alike_[LANE_ROWS];  // of each row those of its class
     // Of the node: its rows by class, but for rows that are alone in theirs.
     uint32_t by_class_[LANE_ROWS / 2], n_classes_ = 0, alone_ = 0;
@@ -77,7 +77,7 @@ public:
     FASTTREE_INLINE void open(const uint8_t* classes, uint32_t rows) {
         RowLanes<simd>::alike(classes, rows, alike_);
     }
-    uint32_t alike(int row) const { return alike_[row]; }
+    uint32_t of(int row) const { return alike_[row]; }
 
     FASTTREE_INLINE void begin(uint32_t rows) {
         n_classes_ = alone_ = 0;
@@ -105,14 +105,14 @@ public:
 };
 #if FASTTREE_X86
 template <>
-class RowClasses<SIMD_AVX512> {
+class AlikeRows<SIMD_AVX512> {
     alignas(64) uint32_t alike_[LANE_ROWS];
 
 public:
     FASTTREE_INLINE void open(const uint8_t* classes, uint32_t rows) {
         RowLanes<SIMD_AVX512>::alike(classes, rows, alike_);
     }
-    uint32_t alike(int row) const { return alike_[row]; }
+    uint32_t of(int row) const { return alike_[row]; }
     void begin(uint32_t) {}
     FASTTREE_INLINE void sum_squares(uint32_t left, uint32_t right, int64_t& squares_left,
                                      int64_t& squares_right) const {
@@ -125,7 +125,7 @@ template <Simd simd>
 class RowSides<Gini<UnitWeights, uint8_t, true>, simd> {
     using Acc = Gini<UnitWeights, uint8_t, true>;
     using Lanes = RowLanes<simd>;
-    RowClasses<simd> rows_of_;
+    AlikeRows<simd> alike_rows_;
     uint8_t classes_[LANE_ROWS], picked_[LANE_ROWS];
     std::vector<int32_t> cell_;
 
@@ -134,9 +134,9 @@ public:
 
     FASTTREE_INLINE void open(const uint8_t* classes, const uint32_t*, uint32_t rows) {
         std::copy_n(classes, n_rows_of(rows), classes_);
-        rows_of_.open(classes_, rows);
+        alike_rows_.open(classes_, rows);
     }
-    FASTTREE_INLINE void begin(uint32_t rows) { rows_of_.begin(rows); }
+    FASTTREE_INLINE void begin(uint32_t rows) { alike_rows_.begin(rows); }
     FASTTREE_INLINE const uint8_t* hold(Acc& acc, uint32_t rows) {
         const uint32_t n = n_rows_of(rows);
         Lanes::pick(classes_, rows, picked_);
@@ -147,7 +147,7 @@ public:
     }
     FASTTREE_INLINE double score(uint32_t left, uint32_t right, uint32_t n_left) const {
         int64_t squares_left, squares_right;
-        rows_of_.sum_squares(left, right, squares_left, squares_right);
+        alike_rows_.sum_squares(left, right, squares_left, squares_right);
         return to_double(squares_left) / n_left + to_double(squares_right) / n_rows_of(right);
     }
     FASTTREE_INLINE void take(const Acc& acc, uint32_t rows, NodeStats& stats,
@@ -157,7 +157,7 @@ public:
         std::fill_n(value, acc.n_classes, 0.0);
         for (uint32_t rest = rows; rest != 0;) {
             const int row = lowest_bit(rest);
-            const uint32_t own = rows_of_.alike(row) & rows;
+            const uint32_t own = alike_rows_.of(row) & rows;
             const int64_t count = n_rows_of(own);
             value[classes_[row]] = to_double(count) / n;
             squares += count * count;

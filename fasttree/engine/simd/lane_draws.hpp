@@ -17,8 +17,9 @@
 namespace fasttree {
 
 #if FASTTREE_X86
-FASTTREE_AVX512 inline void find_extremes_avx512(const float* X, ptrdiff_t row_stride, uint32_t n_lanes,
-                                          const uint32_t* rows, uint32_t n, LaneDraws& out) {
+FASTTREE_AVX512 inline void find_extremes_avx512(const float* X, ptrdiff_t row_stride,
+                                                 uint32_t n_lanes, const uint32_t* rows,
+                                                 uint32_t n, LaneDraws& out) {
     const __mmask16 lanes = static_cast<__mmask16>(low_bits(n_lanes));
     __m512 low = _mm512_maskz_loadu_ps(lanes, X + static_cast<ptrdiff_t>(rows[0]) * row_stride);
     __m512 high = low;
@@ -61,14 +62,15 @@ FASTTREE_AVX512 inline void draw_half(uint64_t key, uint32_t first_feature, cons
     _mm512_storeu_pd(thresholds, t);
     _mm256_storeu_ps(tops, _mm512_cvt_roundpd_ps(t, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
 }
-FASTTREE_AVX512 inline void draw_lanes_avx512(uint64_t key, uint32_t first_feature, LaneDraws& out) {
+FASTTREE_AVX512 inline void draw_lanes_avx512(uint64_t key, uint32_t first_feature,
+                                              LaneDraws& out) {
     draw_half(key, first_feature, out.low, out.high, out.thresholds, out.tops);
     draw_half(key, first_feature + 8, out.low + 8, out.high + 8, out.thresholds + 8, out.tops + 8);
     _mm512_storeu_si512(out.n_left, _mm512_setzero_si512());
 }
-FASTTREE_AVX512 inline void mark_lanes_avx512(const float* X, ptrdiff_t row_stride, uint32_t n_lanes,
-                                       const uint32_t* rows, uint32_t n, LaneDraws& draws,
-                                       uint16_t* left) {
+FASTTREE_AVX512 inline void mark_lanes_avx512(const float* X, ptrdiff_t row_stride,
+                                              uint32_t n_lanes, const uint32_t* rows, uint32_t n,
+                                              LaneDraws& draws, uint16_t* left) {
     const __mmask16 lanes = static_cast<__mmask16>(low_bits(n_lanes));
     const __m512 tops = _mm512_loadu_ps(draws.tops);
     const __m512i one = _mm512_set1_epi32(1);
@@ -82,8 +84,8 @@ FASTTREE_AVX512 inline void mark_lanes_avx512(const float* X, ptrdiff_t row_stri
     }
     _mm512_storeu_si512(draws.n_left, n_left);
 }
-FASTTREE_AVX512 inline uint32_t leaving_rows_avx512(uint32_t lanes, const int32_t* n_left, uint32_t n,
-                                             uint32_t least) {
+FASTTREE_AVX512 inline uint32_t leaving_rows_avx512(uint32_t lanes, const int32_t* n_left,
+                                                    uint32_t n, uint32_t least) {
     const __m512i left = _mm512_loadu_si512(n_left);
     const __m512i right = _mm512_sub_epi32(_mm512_set1_epi32(static_cast<int>(n)), left);
     return _mm512_mask_cmpge_epi32_mask(static_cast<__mmask16>(lanes),
@@ -96,7 +98,7 @@ FASTTREE_AVX512 inline uint64_t sides_in_lanes(const uint16_t* left, uint32_t n,
     return _mm512_mask_test_epi16_mask(rows, _mm512_maskz_loadu_epi16(rows, left), lanes);
 }
 FASTTREE_AVX512 inline void take_lane_sides_avx512(const uint16_t* left, uint32_t n, uint32_t lane,
-                                            uint64_t* sides) {
+                                                   uint64_t* sides) {
     constexpr uint32_t HALF = WORD_BITS / 2;
     const __m512i lanes = _mm512_set1_epi16(static_cast<short>(1u << lane));
     for (uint32_t i = 0; i < n; i += WORD_BITS) {

@@ -4,11 +4,12 @@
 //     up_to           those of some rows whose cells are up to `top`
 //     without_number  those of some rows whose cells are not numbers
 //     float_up_to     the largest float that is not above x
-//     not_zero        the rows whose bytes are not 0
+//     not_zero        those of some rows whose bytes are not 0
 //     alike           of each row those of its class
 //     pick            moves the items of some rows to the front of `out`
 //     spread          the lowest bits to the places of some rows
 //     sum             of the items of some rows
+// All may read the items of 32 rows.
 #pragma once
 #include <cstdint>
 #include <limits>

@@ -48,9 +48,9 @@ struct RowLanes<SIMD_AVX2> {
     static float float_up_to(double x) { return fasttree::float_up_to(x); }
 
     FASTTREE_AVX2 static uint32_t not_zero(const uint8_t* bytes, uint32_t rows) {
-        uint32_t found = 0;
-        for (uint32_t i = 0; i < LANE_ROWS && rows >> i != 0; ++i) found |= (bytes[i] != 0) << i;
-        return found;
+        const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
+        const __m256i is_zero = _mm256_cmpeq_epi8(all, _mm256_setzero_si256());
+        return rows & ~static_cast<uint32_t>(_mm256_movemask_epi8(is_zero));
     }
     FASTTREE_AVX2 static void alike(const uint8_t* classes, uint32_t rows, uint32_t* out) {
         const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(classes));
