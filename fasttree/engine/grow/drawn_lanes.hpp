@@ -32,6 +32,7 @@ class DrawnLanes {
     Simd simd_ = SIMD_PORTABLE;
     PackedRows packed_;
     std::vector<Vector> vectors_;  // of 16 features each; empty: features do not fit lanes
+    uint32_t n_filled_ = 0;        // vectors of the instruction set that a row fills
     uint16_t marks_[MARKS];        // lanes in which a row goes left, vector by vector
 
     // The node looked at: cells of row rows_[i] begin at X_[rows_[i] * stride_].
@@ -50,20 +51,20 @@ public:
         data_ = &data;
         simd_ = simd;
         vectors_.resize(fits ? (n_features + LANES - 1) / LANES : 0);
+        const uint32_t width = are_wide() ? LANES : LANES / 2;
+        n_filled_ = fits ? (n_features + width - 1) / width : 0;
         for (uint32_t v = 0; v < vectors_.size(); ++v) vectors_[v].counts.open(simd, n_lanes(v));
         packed_.open(n_features);
     }
 
     // Whether lanes pay in a node that looks at so many features.
     bool pay(const Node& node, uint32_t n_looked) const {
-        const uint32_t n_vectors = static_cast<uint32_t>(vectors_.size());
-        if (n_vectors == 0 || !lanes_pay(node.size(), n_vectors, n_looked)) return false;
-        return reads_X() || (packed_.have_room(node.size()) && packing_pays(n_vectors, n_looked));
+        if (n_filled_ == 0 || !lanes_pay(node.size(), n_filled_, n_looked)) return false;
+        return reads_X() || (packed_.have_room(node.size()) && packing_pays(n_filled_, n_looked));
     }
 
     bool pay_in_block(uint32_t n_looked) const {
-        return !vectors_.empty()
-               && lanes_pay_in_block(static_cast<uint32_t>(vectors_.size()), n_looked);
+        return n_filled_ > 0 && lanes_pay_in_block(n_filled_, n_looked, are_wide());
     }
 
     // Begins a node; `varies` gets the features that are not constant. False if values are missing.
@@ -157,6 +158,7 @@ public:
     }
 
 private:
+    bool are_wide() const { return simd_ == SIMD_AVX512; }
     bool reads_X() const { return data_->column_stride == 1; }
     bool find_varying(uint64_t& varies) {
         varies = 0;
