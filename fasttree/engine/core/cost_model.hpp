@@ -71,8 +71,8 @@ inline bool comparing_pays(uint32_t n, uint32_t n_buckets, uint32_t n_classes) n
     return comparing < COUNT * n + n_buckets * (ADD_UP * n_classes + SCORE) + BEGIN;
 }
 
-// Questions drawn about all features of n rows, of which a row fills so many vectors, against a look
-// at some of them, one by one.
+// Questions drawn about all features of n rows, each of which fills so many vectors, against a look
+// at some features, one by one.
 constexpr double LANES_ROW = 5.0, LOOK_ROW = 1.4;
 inline bool lanes_pay(uint32_t n, uint32_t n_vectors, uint32_t n_looked) noexcept {
     constexpr double LANES = 60.0, LOOK = 40.0;

@@ -28,7 +28,7 @@ class DrawnBlock {
 public:
     static constexpr bool exists = false;
     explicit DrawnBlock(DrawnLanes<Acc>&) {}
-    static bool open(const DenseColumns&) { return false; }
+    void open(const DenseColumns&) {}
     static bool takes(const GrowthRules&, const Node&) { return false; }
 };
 
@@ -40,7 +40,7 @@ class DrawnBlock<Acc, simd, true> {
     bool is_possible_ = false;
     bool in_lanes_ = false;           // whether nodes are looked at in all features at once
     uint32_t rows_[LANE_ROWS];
-    uint32_t all_ = 0;                // the block's rows
+    uint32_t all_ = 0, n_ = 0;        // the block's rows, and how many they are
     RowSides<Acc, simd> sides_;
     alignas(64) uint32_t places_[LANE_ROWS];  // of the rows, where lanes read them
     // By feature, taken when a node first looks at it.
@@ -59,8 +59,7 @@ public:
 
     explicit DrawnBlock(DrawnLanes<Acc>& lanes) : lanes_(lanes) {}
 
-    // Whether some nodes may be taken.
-    bool open(const DenseColumns& data) {
+    void open(const DenseColumns& data) {
         const size_t n_features = data.columns.size();
         data_ = &data;
         is_possible_ =
@@ -69,7 +68,6 @@ public:
         cells_.reserve(n_features * LANE_ROWS);
         missing_.resize(n_features);
         taken_in_.resize(n_features);
-        return is_possible_;
     }
     bool takes(const GrowthRules& rules, const Node& node) const {
         return is_possible_ && node.size() <= LANE_ROWS && !rules.monotonic_cst
@@ -117,9 +115,10 @@ private:
     template <class Target>
     FASTTREE_INLINE void take_rows(const DenseSample& sample, const Node& root,
                                    const Target* targets) {
-        all_ = static_cast<uint32_t>(low_bits(root.size()));
+        n_ = root.size();
+        all_ = static_cast<uint32_t>(low_bits(n_));
         ++block_;
-        std::copy_n(sample.rows.data() + root.start, root.size(), rows_);
+        std::copy_n(sample.rows.data() + root.start, n_, rows_);
         sides_.open(targets, rows_, all_);
     }
     FASTTREE_INLINE const float* cells_of(uint32_t feature) {
@@ -129,13 +128,12 @@ private:
     }
     void take_cells(uint32_t feature, float* out) {
         const Column& column = data_->columns[feature];
-        const uint32_t n = n_rows_of(all_);
         if (const uint8_t* codes = column.narrow.get()) {
-            for (uint32_t i = 0; i < n; ++i) out[i] = column.values[codes[rows_[i]]];
+            for (uint32_t i = 0; i < n_; ++i) out[i] = column.values[codes[rows_[i]]];
         } else {
             const float* x = data_->column(feature);
             const ptrdiff_t stride = data_->row_stride;
-            for (uint32_t i = 0; i < n; ++i) out[i] = x[static_cast<ptrdiff_t>(rows_[i]) * stride];
+            for (uint32_t i = 0; i < n_; ++i) out[i] = x[static_cast<ptrdiff_t>(rows_[i]) * stride];
         }
         missing_[feature] = Lanes::without_number(out, all_);
         taken_in_[feature] = block_;

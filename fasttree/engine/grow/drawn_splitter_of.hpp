@@ -68,7 +68,7 @@ public:
         best_->sides.reserve(n_words(root.size()));
         held_start_ = held_end_ = 0;
         lanes_.open(data, simd_);
-        visit_block([&](auto& block) { return block.open(data); });
+        visit_block([&](auto& block) { block.open(data); });
         if constexpr (Side::exists) {
             for (std::vector<Cell>* cell : {&node_, &drawn_->left, &best_->left}) {
                 cell->resize(acc_.cell_size());
@@ -102,7 +102,7 @@ public:
 private:
     // That of the instruction set.
     template <class Use>
-    bool visit_block(const Use& use) {
+    auto visit_block(const Use& use) {
         if (simd_ == SIMD_AVX512) return use(avx512_block_);
         if (simd_ == SIMD_AVX2) return use(avx2_block_);
         return use(block_);

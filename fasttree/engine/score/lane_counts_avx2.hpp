@@ -2,12 +2,14 @@
 // so many features.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "engine/core/impurity.hpp"
 #include "engine/core/split.hpp"
 #include "engine/score/screens.hpp"
 #include "engine/simd/avx2.hpp"
+#include "engine/simd/bits.hpp"
 #include "engine/simd/lanes.hpp"
 
 namespace fasttree {
