@@ -98,7 +98,7 @@ def test_codes_are_gathered_and_marked(kernels, simd, n):
 
 @each_size
 @pytest.mark.parametrize("n_features", [1, 8, 15, 16, 17, 40])
-def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, avx512, n, n_features):
+def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, vectors, n, n_features):
     """The draws are those of the keyed sampler; what is missing is only said to be."""
     rng = np.random.default_rng([n, n_features])
     X = rng.normal(size=(n + 5, n_features)).astype(np.float32)
@@ -107,7 +107,7 @@ def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, avx512, n, n_fea
     X[rng.random(X.shape) < rng.choice([0, 0.02])] = np.nan
     rows = np.sort(rng.permutation(n + 5)[:n]).astype(np.uint32)
     key = int(rng.integers(0, 2**63))
-    found = kernels.arrays.look_in_lanes(X, rows, key)
+    found = kernels.arrays.look_in_lanes(vectors, X, rows, key)
     low, high, varies, missing, thresholds, sides, n_left = found
 
     cells = X[rows].astype(float)
@@ -126,7 +126,7 @@ def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, avx512, n, n_fea
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 16, 17, 31, 32])
-def test_nodes_of_few_rows_are_masks(kernels, avx512, n):
+def test_nodes_of_few_rows_are_masks(kernels, simd, n):
     for seed in range(50):
         rng = np.random.default_rng([n, seed])
         cells = random_floats(rng, 32).clip(-1e38, 1e38)
@@ -137,7 +137,7 @@ def test_nodes_of_few_rows_are_masks(kernels, avx512, n):
         numbers = rows[~np.isnan(cells[rows])]
         threshold = float(rng.choice([*cells[numbers], 0])) + rng.choice([0.0, 1e-9])
         found = kernels.arrays.look_at_rows(
-            cells, classes, items, 2**n - 1, as_bits(rows), threshold
+            simd, cells, classes, items, 2**n - 1, as_bits(rows), threshold
         )
         assert found["without_number"] == as_bits(np.setdiff1d(rows, numbers))
         assert found["low"] == min(cells[numbers], default=np.inf)
@@ -152,8 +152,11 @@ def test_nodes_of_few_rows_are_masks(kernels, avx512, n):
         assert found["sum"] == items[rows].sum()
         same = classes[:n, None] == classes[:n]
         assert found["alike"][:n] == [as_bits(np.flatnonzero(row)) for row in same]
+        assert found["not_zero"] == as_bits(rows[classes[rows] > 0])
+        assert found["spread"] == as_bits(row for i, row in enumerate(rows) if 0x5A5A5A5A >> i & 1)
         for of_rows in (classes, np.arange(32, dtype=np.uint32), items):
-            assert_array_equal(kernels.arrays.pick_rows(of_rows, as_bits(rows)), of_rows[rows])
+            picked = kernels.arrays.pick_rows(simd, of_rows, as_bits(rows))
+            assert_array_equal(picked, of_rows[rows])
 
 
 @each_size
@@ -169,8 +172,31 @@ def test_rows_are_packed(kernels, n):
         assert not packed[:, n_features:].any()
 
 
+@each_size
+@pytest.mark.parametrize("n_lanes", [1, 8, 9, 12, 13, 16])
+def test_what_goes_left_is_counted_in_lanes(kernels, n, n_lanes):
+    if not kernels.arrays.has_simd("avx2"):
+        pytest.skip("this machine has no avx2")
+    rng = np.random.default_rng([n, n_lanes])
+    n_classes = int(rng.choice([2, 5, 200]))
+    classes = rng.integers(0, n_classes, n).astype(np.uint8)
+    targets = rng.integers(-(2**50), 2**50, n)
+    left = rng.integers(0, 2**n_lanes, n).astype(np.uint16)
+    found = kernels.arrays.count_in_lanes(classes, targets, left, n_lanes, n_classes)
+    ones, counts, sums, squares_left, squares_right = (each[..., :n_lanes] for each in found)
+    is_left = left[:, None] >> np.arange(n_lanes) & 1
+    of_class = classes[:, None] == np.arange(n_classes)
+    on_left = of_class.T.astype(int) @ is_left
+    on_right = of_class.sum(axis=0)[:, None] - on_left
+    assert_array_equal(counts, on_left)
+    assert_array_equal(ones, (classes > 0) @ is_left)
+    assert_array_equal(sums, targets @ is_left.astype(int))
+    assert_array_equal(squares_left, (on_left**2).sum(axis=0))
+    assert_array_equal(squares_right, (on_right**2).sum(axis=0))
+
+
 @pytest.mark.parametrize("size", [3, 10**6, 2**58])
-def test_the_best_of_lanes_are_found(kernels, avx512, size):
+def test_the_best_of_lanes_are_found(kernels, vectors, size):
     """In exact arithmetic; others may be named if they are as good as the best, nearly."""
     for seed in range(200):
         rng = np.random.default_rng([size, seed])
@@ -181,7 +207,7 @@ def test_the_best_of_lanes_are_found(kernels, avx512, size):
         n_left[copied], left[copied] = n_left[0], left[0]
         total, lanes = int(rng.integers(-size, size + 1)), int(rng.integers(1, 2**16))
         least = int(rng.choice([1, 1, 2]))
-        leaving, best = kernels.arrays.best_lanes(left, n_left, total, n, lanes, least)
+        leaving, best = kernels.arrays.best_lanes(vectors, left, n_left, total, n, lanes, least)
         allowed = [i for i in range(16) if lanes >> i & 1 and least <= n_left[i] <= n - least]
         assert leaving == sum(1 << i for i in allowed)
         separations, errors = {}, {}

@@ -94,21 +94,30 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         double thresholds[16]
         int32_t n_left[16]
     void c_look_in_lanes "fasttree::tests::look_in_lanes"(
-        const float* X, ptrdiff_t row_stride, uint32_t n_features, const uint32_t* rows,
-        uint32_t n, uint64_t key, LaneDraws* draws, uint64_t* sides)
+        Simd simd, const float* X, ptrdiff_t row_stride, uint32_t n_features,
+        const uint32_t* rows, uint32_t n, uint64_t key, LaneDraws* draws, uint64_t* sides)
     cdef cppclass RowLook "fasttree::tests::RowLook":
         float low, high, top
-        uint32_t without_number, up_to
+        uint32_t without_number, up_to, not_zero, spread
         int64_t squares_left, squares_right, sum
         uint32_t alike[32]
     void c_look_at_rows "fasttree::tests::look_at_rows"(
-        const float* cells, const uint8_t* classes, const int64_t* items, uint32_t all,
-        uint32_t rows, double threshold, RowLook& out)
+        Simd simd, const float* cells, const uint8_t* classes, const int64_t* items,
+        uint32_t all, uint32_t rows, double threshold, RowLook& out)
     void c_pick_rows "fasttree::tests::pick_rows"[Item](
-        const Item* items, uint32_t rows, Item* out)
+        Simd simd, const Item* items, uint32_t rows, Item* out)
+    cdef cppclass LaneSums "fasttree::tests::LaneSums":
+        int32_t ones[16]
+        vector[int32_t] counts
+        int64_t sums[16]
+        int64_t squares_left[16]
+        int64_t squares_right[16]
+    void c_count_in_lanes "fasttree::tests::count_in_lanes"(
+        const uint8_t* classes, const int64_t* targets, uint32_t n, const uint16_t* left,
+        uint32_t n_lanes, uint32_t n_classes, LaneSums& out)
     uint32_t c_best_lanes "fasttree::tests::best_lanes"(
-        const int64_t* left, const int32_t* n_left, int64_t total, int32_t n, uint32_t lanes,
-        uint32_t least, uint32_t& leaving)
+        Simd simd, const int64_t* left, const int32_t* n_left, int64_t total, int32_t n,
+        uint32_t lanes, uint32_t least, uint32_t& leaving)
     void c_pack_rows "fasttree::pack_rows"(
         const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, uint32_t n_features,
         const uint32_t* rows, uint32_t n, float* out, size_t stride)
@@ -590,13 +599,14 @@ def gather_codes(Simd simd, codes, const uint32_t[::1] rows):
     return np.asarray(out[:n]), extremes.low, extremes.high
 
 
-def look_in_lanes(const float[:, ::1] X, const uint32_t[::1] rows, uint64_t key):
+def look_in_lanes(Simd simd, const float[:, ::1] X, const uint32_t[::1] rows, uint64_t key):
     """(lowest, highest, varies, missing, thresholds, sides, number on the left) by feature."""
     cdef uint32_t n = len(rows), n_features = X.shape[1], n_vectors = (n_features + 15) // 16
     cdef vector[LaneDraws] draws
     cdef uint64_t[:, ::1] words = np.full((n_features, (n + 63) // 64), GUARD, np.uint64)
     draws.resize(n_vectors)
-    c_look_in_lanes(&X[0, 0], X.shape[1], n_features, &rows[0], n, key, draws.data(), &words[0, 0])
+    c_look_in_lanes(simd, &X[0, 0], X.shape[1], n_features, &rows[0], n, key, draws.data(),
+                    &words[0, 0])
     sides = np.unpackbits(np.asarray(words).view(np.uint8), axis=1, bitorder="little")
     assert not sides[:, n:].any()
     found = []
@@ -609,13 +619,14 @@ def look_in_lanes(const float[:, ::1] X, const uint32_t[::1] rows, uint64_t key)
     return [np.array(column) for column in zip(*found)]
 
 
-def look_at_rows(const float[::1] cells, const uint8_t[::1] classes, const int64_t[::1] items,
-                 uint32_t all_rows, uint32_t rows, double threshold):
+def look_at_rows(Simd simd, const float[::1] cells, const uint8_t[::1] classes,
+                 const int64_t[::1] items, uint32_t all_rows, uint32_t rows, double threshold):
     """What a node of up to 32 rows finds; rows are bits. Arrays have 32 items."""
     cdef RowLook look
-    c_look_at_rows(&cells[0], &classes[0], &items[0], all_rows, rows, threshold, look)
+    c_look_at_rows(simd, &cells[0], &classes[0], &items[0], all_rows, rows, threshold, look)
     return {"low": look.low, "high": look.high, "top": look.top,
             "without_number": look.without_number, "up_to": look.up_to,
+            "not_zero": look.not_zero, "spread": look.spread,
             "squares_left": look.squares_left, "squares_right": look.squares_right,
             "sum": look.sum, "alike": [look.alike[i] for i in range(32)]}
 
@@ -626,18 +637,27 @@ ctypedef fused RowItem:
     int64_t
 
 
-def pick_rows(const RowItem[::1] items, uint32_t rows):
+def pick_rows(Simd simd, const RowItem[::1] items, uint32_t rows):
     """The items of some of 32 rows."""
     cdef RowItem[::1] out = np.zeros(48, np.asarray(items).dtype)
-    c_pick_rows(&items[0], rows, &out[0])
+    c_pick_rows(simd, &items[0], rows, &out[0])
     return np.asarray(out)[:bin(rows).count("1")]
 
 
-def best_lanes(const int64_t[::1] left, const int32_t[::1] n_left, int64_t total, int32_t n,
-               uint32_t lanes, uint32_t least):
+def count_in_lanes(const uint8_t[::1] classes, const int64_t[::1] targets,
+                   const uint16_t[::1] left, uint32_t n_lanes, uint32_t n_classes):
+    """(rows of class 1, of each class, sums, squares on the left, on the right) by lane."""
+    cdef LaneSums found
+    c_count_in_lanes(&classes[0], &targets[0], len(classes), &left[0], n_lanes, n_classes, found)
+    return (np.array(found.ones), np.array(found.counts).reshape(n_classes, 16),
+            np.array(found.sums), np.array(found.squares_left), np.array(found.squares_right))
+
+
+def best_lanes(Simd simd, const int64_t[::1] left, const int32_t[::1] n_left, int64_t total,
+               int32_t n, uint32_t lanes, uint32_t least):
     """(lanes that leave enough rows on either side, best ones of them), as bits."""
     cdef uint32_t leaving = 0
-    cdef uint32_t best = c_best_lanes(&left[0], &n_left[0], total, n, lanes, least, leaving)
+    cdef uint32_t best = c_best_lanes(simd, &left[0], &n_left[0], total, n, lanes, least, leaving)
     return leaving, best
 
 

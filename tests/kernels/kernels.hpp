@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "engine/columns/bit_columns.hpp"
@@ -43,6 +44,7 @@
 #include "engine/score/chi_square.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/lane_counts.hpp"
+#include "engine/score/row_sides.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/score/side_counts.hpp"
 #include "engine/simd/bit_rows.hpp"
@@ -142,61 +144,96 @@ inline void get_bits(Simd simd, const uint32_t* words, const uint32_t* places, u
 }
 
 // All features of a node, 16 at a time; `sides` is [feature, word].
-inline void look_in_lanes(const float* X, ptrdiff_t row_stride, uint32_t n_features,
+inline void look_in_lanes(Simd simd, const float* X, ptrdiff_t row_stride, uint32_t n_features,
                           const uint32_t* rows, uint32_t n, uint64_t key, LaneDraws* draws,
                           uint64_t* sides) {
-#if FASTTREE_X86
-    std::vector<uint16_t> marks(n);
+    std::vector<uint16_t> marks(n + WORD_BITS);
     uint16_t* left = marks.data();
     for (uint32_t first = 0; first < n_features; first += LANES, ++draws) {
         const uint32_t n_lanes = std::min(n_features - first, LANES);
-        find_extremes(X + first, row_stride, n_lanes, rows, n, *draws);
-        draw_lanes(key, first, *draws);
-        mark_lanes(X + first, row_stride, n_lanes, rows, n, *draws, left);
+        find_extremes(simd, X + first, row_stride, n_lanes, rows, n, *draws);
+        draw_lanes(simd, key, first, n_lanes, *draws);
+        mark_lanes(simd, X + first, row_stride, n_lanes, rows, n, *draws, left);
         for (uint32_t lane = 0; lane < n_lanes; ++lane, sides += n_words(n)) {
-            take_lane_sides(left, n, lane, sides);
+            take_lane_sides(simd, left, n, lane, sides);
         }
     }
-#endif
 }
 // What a node of up to 32 rows finds in a feature, and in their targets.
 struct RowLook {
     float low, high, top;
-    uint32_t without_number, up_to;
+    uint32_t without_number, up_to, not_zero, spread;
     int64_t squares_left, squares_right, sum;
     uint32_t alike[LANE_ROWS];
 };
+// Calls a function with the instruction set as a type.
+template <class Use>
+void with_simd(Simd simd, const Use& use) {
+    if (simd == SIMD_AVX512) use(std::integral_constant<Simd, SIMD_AVX512>());
+    else if (simd == SIMD_AVX2) use(std::integral_constant<Simd, SIMD_AVX2>());
+    else use(std::integral_constant<Simd, SIMD_PORTABLE>());
+}
 // Of all rows, the numbers among some of them, and a threshold.
-inline void look_at_rows(const float* cells, const uint8_t* classes, const int64_t* items,
-                         uint32_t all, uint32_t rows, double threshold, RowLook& out) {
-#if FASTTREE_X86
-    out.without_number = rows_without_number(cells, rows);
-    const uint32_t numbers = rows & ~out.without_number;
-    const Extremes extremes = row_extremes(cells, numbers, 0);
-    out.low = extremes.low;
-    out.high = extremes.high;
-    out.top = float_up_to(threshold);
-    out.up_to = rows_up_to(cells, numbers, out.top);
-    find_alike(classes, all, out.alike);
-    sum_squares(out.alike, out.up_to, rows & ~out.up_to, out.squares_left, out.squares_right);
-    out.sum = sum_rows(items, rows);
-#endif
+inline void look_at_rows(Simd simd, const float* cells, const uint8_t* classes,
+                         const int64_t* items, uint32_t all, uint32_t rows, double threshold,
+                         RowLook& out) {
+    with_simd(simd, [&](auto of) {
+        using Lanes = RowLanes<of.value>;
+        out.without_number = Lanes::without_number(cells, rows);
+        const uint32_t numbers = rows & ~out.without_number;
+        const Extremes extremes = Lanes::extremes(cells, numbers, 0);
+        out.low = extremes.low;
+        out.high = extremes.high;
+        out.top = Lanes::float_up_to(threshold);
+        out.up_to = Lanes::up_to(cells, numbers, out.top);
+        out.not_zero = Lanes::not_zero(classes, rows);
+        Lanes::alike(classes, all, out.alike);
+        AlikeRows<of.value> alike;
+        alike.open(classes, all);
+        alike.begin(rows);
+        alike.sum_squares(out.up_to, rows & ~out.up_to, out.squares_left, out.squares_right);
+        out.sum = Lanes::sum(items, rows);
+        out.spread = Lanes::spread(0x5a5a5a5au, rows);
+    });
 }
 template <class Item>
-inline void pick_rows(const Item* items, uint32_t rows, Item* out) {
-#if FASTTREE_X86
-    fasttree::pick_rows(items, rows, out);
-#endif
+inline void pick_rows(Simd simd, const Item* items, uint32_t rows, Item* out) {
+    with_simd(simd, [&](auto of) { RowLanes<of.value>::pick(items, rows, out); });
 }
 
 // Of some lanes those which leave so many rows on either side, and of these the best separations.
-inline uint32_t best_lanes(const int64_t* left, const int32_t* n_left, int64_t total, int32_t n,
-                           uint32_t lanes, uint32_t least, uint32_t& leaving) {
+inline uint32_t best_lanes(Simd simd, const int64_t* left, const int32_t* n_left, int64_t total,
+                           int32_t n, uint32_t lanes, uint32_t least, uint32_t& leaving) {
 #if FASTTREE_X86
-    leaving = leaving_rows(lanes, n_left, static_cast<uint32_t>(n), least);
-    return best_separations(left, n_left, total, n, leaving);
+    leaving = leaving_rows(simd, lanes, n_left, static_cast<uint32_t>(n), least);
+    return best_separations(simd, left, n_left, total, n, leaving);
 #else
     return 0;
+#endif
+}
+
+// What goes left in 16 lanes, of which n_lanes are features: rows of class 1, of each class, sums
+// of targets, and the squared class counts on either side. Vectors of 32 bytes only.
+struct LaneSums {
+    int32_t ones[LANES];
+    std::vector<int32_t> counts;  // [class, lane]
+    int64_t sums[LANES], squares_left[LANES], squares_right[LANES];
+};
+inline void count_in_lanes(const uint8_t* classes, const int64_t* targets, uint32_t n,
+                           const uint16_t* left, uint32_t n_lanes, uint32_t n_classes,
+                           LaneSums& out) {
+    out = {};
+    out.counts.resize(size_t{n_classes} * LANES);
+#if FASTTREE_X86
+    std::vector<uint8_t> number(n_classes);
+    std::vector<int32_t> totals(n_classes);
+    for (uint32_t c = 0; c < n_classes; ++c) number[c] = static_cast<uint8_t>(c);
+    for (uint32_t i = 0; i < n; ++i) ++totals[classes[i]];
+    count_lane_ones_avx2(classes, n, left, n_lanes, out.ones);
+    count_classes_avx2(classes, number.data(), n, left, n_lanes, out.counts.data());
+    sum_targets_avx2(targets, n, left, n_lanes, out.sums);
+    sum_squares_avx2(out.counts.data(), totals.data(), n_classes, n_lanes, out.squares_left,
+                     out.squares_right);
 #endif
 }
 

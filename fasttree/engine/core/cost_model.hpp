@@ -71,17 +71,18 @@ inline bool comparing_pays(uint32_t n, uint32_t n_buckets, uint32_t n_classes) n
     return comparing < COUNT * n + n_buckets * (ADD_UP * n_classes + SCORE) + BEGIN;
 }
 
-// Questions drawn about all features of n rows, in so many vectors, against a look at some of them,
-// one by one.
+// Questions drawn about all features of n rows, each of which fills so many vectors, against a look
+// at some features, one by one.
 constexpr double LANES_ROW = 5.0, LOOK_ROW = 1.4;
 inline bool lanes_pay(uint32_t n, uint32_t n_vectors, uint32_t n_looked) noexcept {
     constexpr double LANES = 60.0, LOOK = 40.0;
     return n_vectors * (LANES_ROW * n + LANES) < n_looked * (LOOK_ROW * n + LOOK);
 }
-// The same in a subtree of a few rows, whose looks at a feature are vectors, too.
-inline bool lanes_pay_in_block(uint32_t n_vectors, uint32_t n_looked) noexcept {
-    constexpr uint32_t LOOKS = 5;
-    return LOOKS * n_vectors < n_looked;
+// The same in a subtree of a few rows, whose looks at a feature are vectors, too: twice as many if
+// they are half as wide.
+inline bool lanes_pay_in_block(uint32_t n_vectors, uint32_t n_looked, bool are_wide) noexcept {
+    constexpr uint32_t LOOKS_IF_WIDE = 5, LOOKS = 3;
+    return (are_wide ? LOOKS_IF_WIDE : LOOKS) * n_vectors < n_looked;
 }
 // Copying the rows of a subtree for it: not if lanes pay in its smallest nodes only.
 inline bool packing_pays(uint32_t n_vectors, uint32_t n_looked) noexcept {

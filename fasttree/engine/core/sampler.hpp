@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/core/split.hpp"
+#include "engine/simd/simd.hpp"
 #include "utils/_random.hpp"
 
 namespace fasttree {
@@ -89,7 +90,8 @@ public:
         for (uint32_t f : constants_) is_constant_[f] = 1;
     }
 
-    double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept {
+    FASTTREE_INLINE double threshold(uint64_t key, uint32_t feature, double low,
+                                     double high) noexcept {
         return low + (high - low) * unit_interval(mix(mix(key, ~uint64_t{feature}), 0));
     }
     bool missing_left(uint64_t key, uint32_t feature) noexcept {

@@ -23,24 +23,25 @@
 namespace fasttree {
 
 // Where rows have no sides as masks, nodes are split one by one.
-template <class Acc, bool = RowSides<Acc>::exists>
+template <class Acc, Simd simd, bool = RowSides<Acc, simd>::exists>
 class DrawnBlock {
 public:
+    static constexpr bool exists = false;
     explicit DrawnBlock(DrawnLanes<Acc>&) {}
-    void open(const DenseColumns&, Simd) {}
+    void open(const DenseColumns&) {}
     static bool takes(const GrowthRules&, const Node&) { return false; }
 };
 
-#if FASTTREE_X86
-template <class Acc>
-class DrawnBlock<Acc, true> {
+template <class Acc, Simd simd>
+class DrawnBlock<Acc, simd, true> {
+    using Lanes = RowLanes<simd>;
     DrawnLanes<Acc>& lanes_;
     const DenseColumns* data_ = nullptr;
     bool is_possible_ = false;
     bool in_lanes_ = false;           // whether nodes are looked at in all features at once
     uint32_t rows_[LANE_ROWS];
-    uint32_t all_ = 0;                // the block's rows
-    RowSides<Acc> sides_;
+    uint32_t all_ = 0, n_ = 0;        // the block's rows, and how many they are
+    RowSides<Acc, simd> sides_;
     alignas(64) uint32_t places_[LANE_ROWS];  // of the rows, where lanes read them
     // By feature, taken when a node first looks at it.
     AlignedBuffer<float> cells_;      // [feature, row]
@@ -54,14 +55,16 @@ class DrawnBlock<Acc, true> {
     uint32_t left_ = 0;  // rows that the best question about the node sends left
 
 public:
+    static constexpr bool exists = true;
+
     explicit DrawnBlock(DrawnLanes<Acc>& lanes) : lanes_(lanes) {}
 
-    void open(const DenseColumns& data, Simd simd) {
+    void open(const DenseColumns& data) {
         const size_t n_features = data.columns.size();
         data_ = &data;
-        is_possible_ = simd == SIMD_AVX512
-            && std::none_of(data.columns.begin(), data.columns.end(),
-                            [](const Column& column) { return column.has_categories(); });
+        is_possible_ =
+            std::none_of(data.columns.begin(), data.columns.end(),
+                         [](const Column& column) { return column.has_categories(); });
         cells_.reserve(n_features * LANE_ROWS);
         missing_.resize(n_features);
         taken_in_.resize(n_features);
@@ -73,10 +76,17 @@ public:
 
     // Grows all that is below a node, of whose rows the targets are given.
     template <class Target>
-    FASTTREE_AVX512 void grow(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
-                              const DenseSample& sample, const Node& root, const Target* targets,
-                              NodeStore& store) {
-        take_rows(sample, root, targets);
+    void grow(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc, const DenseSample& sample,
+              const Node& root, const Target* targets, NodeStore& store) {
+        call_in<simd>([&]() FASTTREE_INLINE {
+            take_rows(sample, root, targets);
+            grow_all(rules, sampler, acc, sample, root, store);
+        });
+    }
+
+private:
+    FASTTREE_INLINE void grow_all(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
+                                  const DenseSample& sample, const Node& root, NodeStore& store) {
         in_lanes_ = lanes_.pay_in_block(sampler.max_features());
         if (in_lanes_) {
             lanes_.take_rows(sample, root);
@@ -89,10 +99,7 @@ public:
         while (!waiting_.empty()) {
             Node& node = open_.node = waiting_.back();
             waiting_.pop_back();
-            if (!(in_lanes_ ? find_in_lanes(rules, sampler, acc, node)
-                            : find_in_turn(rules, sampler, node))) {
-                continue;
-            }
+            if (!find(rules, sampler, acc, node)) continue;
             divide(rules, acc);
             if (!rules.accepts_all()
                 && !rules.accepts(rules.improvement(node, open_.left, open_.right))) {
@@ -105,37 +112,43 @@ public:
             if (!rules.is_terminal(open_.left)) waiting_.push_back(open_.left);
         }
     }
-
-private:
     template <class Target>
-    FASTTREE_AVX512 void take_rows(const DenseSample& sample, const Node& root,
+    FASTTREE_INLINE void take_rows(const DenseSample& sample, const Node& root,
                                    const Target* targets) {
-        all_ = static_cast<uint32_t>(low_bits(root.size()));
+        n_ = root.size();
+        all_ = static_cast<uint32_t>(low_bits(n_));
         ++block_;
-        std::copy_n(sample.rows.data() + root.start, root.size(), rows_);
+        std::copy_n(sample.rows.data() + root.start, n_, rows_);
         sides_.open(targets, rows_, all_);
     }
-    FASTTREE_AVX512 const float* cells_of(uint32_t feature) {
+    FASTTREE_INLINE const float* cells_of(uint32_t feature) {
         float* cells = cells_.get() + size_t{feature} * LANE_ROWS;
         if (taken_in_[feature] != block_) take_cells(feature, cells);
         return cells;
     }
-    FASTTREE_AVX512 void take_cells(uint32_t feature, float* out) {
+    void take_cells(uint32_t feature, float* out) {
         const Column& column = data_->columns[feature];
-        const uint32_t n = n_rows_of(all_);
         if (const uint8_t* codes = column.narrow.get()) {
-            for (uint32_t i = 0; i < n; ++i) out[i] = column.values[codes[rows_[i]]];
+            for (uint32_t i = 0; i < n_; ++i) out[i] = column.values[codes[rows_[i]]];
         } else {
             const float* x = data_->column(feature);
             const ptrdiff_t stride = data_->row_stride;
-            for (uint32_t i = 0; i < n; ++i) out[i] = x[static_cast<ptrdiff_t>(rows_[i]) * stride];
+            for (uint32_t i = 0; i < n_; ++i) out[i] = x[static_cast<ptrdiff_t>(rows_[i]) * stride];
         }
-        missing_[feature] = rows_without_number(out, all_);
+        missing_[feature] = Lanes::without_number(out, all_);
         taken_in_[feature] = block_;
     }
 
+    FASTTREE_INLINE bool find(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
+                              Node& node) {
+        bool found;
+        if constexpr (LaneCounts<Acc>::exists) {
+            if (in_lanes_ && find_in_lanes(rules, sampler, acc, node, found)) return found;
+        }
+        return find_in_turn(rules, sampler, node);
+    }
     // The best of the questions drawn about the features that the sampler names.
-    FASTTREE_AVX512 bool find_in_turn(const GrowthRules& rules, KeyedSampler& sampler,
+    FASTTREE_INLINE bool find_in_turn(const GrowthRules& rules, KeyedSampler& sampler,
                                       Node& node) {
         if (node.size() == 2 && find_pair(sampler, node)) return open_.split.feature != NO_FEATURE;
         const uint32_t leaf = rules.least_rows();
@@ -166,21 +179,21 @@ private:
         return best.feature != NO_FEATURE;
     }
     // Draws a question and finds the rows that it sends left; false if the feature is constant.
-    FASTTREE_AVX512 bool draw(KeyedSampler& sampler, const Node& node, uint32_t feature,
+    FASTTREE_INLINE bool draw(KeyedSampler& sampler, const Node& node, uint32_t feature,
                               uint32_t& left) {
         const float* cells = cells_of(feature);
         const uint32_t rows = static_cast<uint32_t>(node.members);
         const uint32_t missing = rows & missing_[feature];
-        const Extremes extremes = row_extremes(cells, rows & ~missing, n_rows_of(missing));
+        const Extremes extremes = Lanes::extremes(cells, rows & ~missing, n_rows_of(missing));
         if (!draw_threshold(sampler, node, feature, extremes, false, drawn_)) return false;
-        left = rows_up_to(cells, rows & ~missing, float_up_to(drawn_.threshold));
+        left = Lanes::up_to(cells, rows & ~missing, Lanes::float_up_to(drawn_.threshold));
         if (drawn_.missing_left) left |= missing;
         return true;
     }
 
     // Two rows are separated by any threshold in the same way: of the features that tell them apart
     // the lowest wins the tie. False if a value is missing.
-    FASTTREE_AVX512 bool find_pair(KeyedSampler& sampler, Node& node) {
+    FASTTREE_INLINE bool find_pair(KeyedSampler& sampler, Node& node) {
         const uint32_t i = static_cast<uint32_t>(lowest_bit(node.members));
         const uint32_t j = static_cast<uint32_t>(lowest_bit(node.members & (node.members - 1)));
         uint32_t found = NO_FEATURE, missing = 0;
@@ -207,16 +220,17 @@ private:
         const uint32_t rows = static_cast<uint32_t>(node.members);
         left_ = first < second ? rows & -rows : rows & (rows - 1);
     }
-    // All features in lanes, see DrawnSplitterOf.
-    FASTTREE_AVX512 bool find_in_lanes(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
-                                       Node& node) {
+    // All features in lanes, see DrawnSplitterOf; false if a value is missing.
+    FASTTREE_INLINE bool find_in_lanes(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
+                                       Node& node, bool& found) {
         uint32_t own[LANE_ROWS + ROW_PADDING];
         const uint32_t rows = static_cast<uint32_t>(node.members);
-        pick_rows(places_, rows, own);
+        Lanes::pick(places_, rows, own);
         uint64_t varies, sides;
-        if (!lanes_.begin(own, node.size(), varies)) return find_in_turn(rules, sampler, node);
+        if (!lanes_.begin(own, node.size(), varies)) return false;
         const uint64_t features = lanes_.visit(sampler, node, varies);
-        if (features == 0) return false;
+        found = features != 0;
+        if (!found) return true;
         Split& best = open_.split;
         if (node.size() == 2) {
             best.feature = static_cast<uint32_t>(lowest_bit(features));
@@ -226,14 +240,15 @@ private:
         Candidate candidate;
         best.feature = lanes_.find_best(acc, node.key, sides_.hold(acc, rows), features,
                                         rules.least_rows(), candidate);
-        if (best.feature == NO_FEATURE) return false;
+        found = best.feature != NO_FEATURE;
+        if (!found) return true;
         best.has_missing = false;
         best.threshold = lanes_.take(best.feature, &sides);
-        left_ = _pdep_u32(static_cast<uint32_t>(sides), rows);
+        left_ = Lanes::spread(static_cast<uint32_t>(sides), rows);
         return true;
     }
 
-    FASTTREE_AVX512 void divide(const GrowthRules& rules, Acc& acc) {
+    FASTTREE_INLINE void divide(const GrowthRules& rules, Acc& acc) {
         const Node& node = open_.node;
         Split& split = open_.split;
         split.question = THRESHOLD;
@@ -248,6 +263,5 @@ private:
                     open_.right_value.data());
     }
 };
-#endif
 
 }  // namespace fasttree

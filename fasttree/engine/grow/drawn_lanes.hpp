@@ -29,8 +29,10 @@ class DrawnLanes {
         LaneCounts<Acc> counts;
     };
     const DenseColumns* data_ = nullptr;
+    Simd simd_ = SIMD_PORTABLE;
     PackedRows packed_;
     std::vector<Vector> vectors_;  // of 16 features each; empty: features do not fit lanes
+    uint32_t n_filled_ = 0;        // vectors of the instruction set that a row fills
     uint16_t marks_[MARKS];        // lanes in which a row goes left, vector by vector
 
     // The node looked at: cells of row rows_[i] begin at X_[rows_[i] * stride_].
@@ -42,25 +44,27 @@ class DrawnLanes {
 public:
     void open(const DenseColumns& data, Simd simd) {
         const uint32_t n_features = static_cast<uint32_t>(data.columns.size());
-        const bool fits = LaneCounts<Acc>::exists && simd == SIMD_AVX512
+        const bool fits = LaneCounts<Acc>::exists && simd != SIMD_PORTABLE
             && n_features <= MOST_FEATURES
             && std::none_of(data.columns.begin(), data.columns.end(),
                             [](const Column& column) { return column.has_categories(); });
         data_ = &data;
+        simd_ = simd;
         vectors_.resize(fits ? (n_features + LANES - 1) / LANES : 0);
+        const uint32_t width = are_wide() ? LANES : LANES / 2;
+        n_filled_ = fits ? (n_features + width - 1) / width : 0;
+        for (uint32_t v = 0; v < vectors_.size(); ++v) vectors_[v].counts.open(simd, n_lanes(v));
         packed_.open(n_features);
     }
 
     // Whether lanes pay in a node that looks at so many features.
     bool pay(const Node& node, uint32_t n_looked) const {
-        const uint32_t n_vectors = static_cast<uint32_t>(vectors_.size());
-        if (n_vectors == 0 || !lanes_pay(node.size(), n_vectors, n_looked)) return false;
-        return reads_X() || (packed_.have_room(node.size()) && packing_pays(n_vectors, n_looked));
+        if (n_filled_ == 0 || !lanes_pay(node.size(), n_filled_, n_looked)) return false;
+        return reads_X() || (packed_.have_room(node.size()) && packing_pays(n_filled_, n_looked));
     }
 
     bool pay_in_block(uint32_t n_looked) const {
-        return !vectors_.empty()
-               && lanes_pay_in_block(static_cast<uint32_t>(vectors_.size()), n_looked);
+        return n_filled_ > 0 && lanes_pay_in_block(n_filled_, n_looked, are_wide());
     }
 
     // Begins a node; `varies` gets the features that are not constant. False if values are missing.
@@ -136,30 +140,31 @@ public:
         const Vector& vector = vectors_[v];
         const double threshold = vector.draws.thresholds[lane];
         if (n_ <= n_marked()) {
-            take_lane_sides(marks(v), n_, lane, sides);
+            take_lane_sides(simd_, marks(v), n_, lane, sides);
         } else {
             LaneDraws again = vector.draws;
             mark(v, again, [&](uint32_t i, uint32_t n) {
-                take_lane_sides(marks(v), n, lane, sides + i / WORD_BITS);
+                take_lane_sides(simd_, marks(v), n, lane, sides + i / WORD_BITS);
             });
         }
         return threshold;
     }
 
     // Divides what is kept of a node's rows, if anything.
-    void divide(Simd simd, const Node& node, const uint64_t* left) {
+    void divide(const Node& node, const uint64_t* left) {
         if (packed_.hold(node.start, node.end)) {
-            packed_.divide(simd, node.start, node.size(), left);
+            packed_.divide(simd_, node.start, node.size(), left);
         }
     }
 
 private:
+    bool are_wide() const { return simd_ == SIMD_AVX512; }
     bool reads_X() const { return data_->column_stride == 1; }
     bool find_varying(uint64_t& varies) {
         varies = 0;
         for (uint32_t v = 0; v < vectors_.size(); ++v) {
             LaneDraws& draws = vectors_[v].draws;
-            find_extremes(X_ + v * LANES, stride_, n_lanes(v), rows_, n_, draws);
+            find_extremes(simd_, X_ + v * LANES, stride_, n_lanes(v), rows_, n_, draws);
             if (draws.missing) return false;
             varies |= uint64_t{draws.varies} << v * LANES;
         }
@@ -179,14 +184,14 @@ private:
     void mark(uint32_t v, LaneDraws& draws, const Use& use) {
         for (uint32_t i = 0; i < n_; i += n_marked()) {
             const uint32_t n = std::min(n_ - i, n_marked());
-            mark_lanes(X_ + v * LANES, stride_, n_lanes(v), rows_ + i, n, draws, marks(v));
+            mark_lanes(simd_, X_ + v * LANES, stride_, n_lanes(v), rows_ + i, n, draws, marks(v));
             use(i, n);
         }
     }
     template <class Target>
     void count(const Acc& acc, uint64_t key, const Target* targets, uint32_t v) {
         Vector& vector = vectors_[v];
-        draw_lanes(key, v * LANES, vector.draws);
+        draw_lanes(simd_, key, v * LANES, n_lanes(v), vector.draws);
         vector.counts.begin(acc, targets, n_);
         mark(v, vector.draws, [&](uint32_t i, uint32_t n) {
             vector.counts.count(targets + i, n, marks(v));
@@ -198,7 +203,7 @@ private:
                        Candidate& best) const {
         const int32_t* n_left = vector.draws.n_left;
         uint32_t found = LANES;
-        lanes = leaving_rows(lanes, n_left, n_, leaf);
+        lanes = leaving_rows(simd_, lanes, n_left, n_, leaf);
         for (lanes = vector.counts.best(acc, lanes, n_left); lanes != 0; lanes &= lanes - 1) {
             const uint32_t lane = static_cast<uint32_t>(lowest_bit(lanes));
             acc.w_left = n_left[lane];

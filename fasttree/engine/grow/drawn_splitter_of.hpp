@@ -15,6 +15,7 @@
 #include "engine/scan/drawn_question.hpp"
 #include "engine/scan/scan.hpp"
 #include "engine/score/side_cells.hpp"
+#include "engine/simd/float_up_to.hpp"
 #include "engine/simd/gather.hpp"
 #include "engine/simd/sides.hpp"
 #include "utils/_aligned_buffer.hpp"
@@ -48,7 +49,9 @@ class DrawnSplitterOf final : public DrawnSplitter {
     uint32_t* rows_ = nullptr;          // of the node, ascending
     uint32_t n_ = 0;
     DrawnLanes<Acc> lanes_;
-    DrawnBlock<Acc> block_{lanes_};
+    DrawnBlock<Acc, SIMD_PORTABLE> block_{lanes_};
+    DrawnBlock<Acc, SIMD_AVX2> avx2_block_{lanes_};
+    DrawnBlock<Acc, SIMD_AVX512> avx512_block_{lanes_};
 
 public:
     DrawnSplitterOf(ScannerOf<Acc>& scanner, Simd simd)
@@ -65,7 +68,7 @@ public:
         best_->sides.reserve(n_words(root.size()));
         held_start_ = held_end_ = 0;
         lanes_.open(data, simd_);
-        block_.open(data, simd_);
+        visit_block([&](auto& block) { block.open(data); });
         if constexpr (Side::exists) {
             for (std::vector<Cell>* cell : {&node_, &drawn_->left, &best_->left}) {
                 cell->resize(acc_.cell_size());
@@ -91,19 +94,32 @@ public:
 
     bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
               NodeStore& store) override {
-        if (!block_.takes(rules, node)) return false;
+        return visit_block([&](auto& block) {
+            return block.takes(rules, node) && grow_in(block, rules, sampler, node, store);
+        });
+    }
+
+private:
+    // That of the instruction set.
+    template <class Use>
+    auto visit_block(const Use& use) {
+        if (simd_ == SIMD_AVX512) return use(avx512_block_);
+        if (simd_ == SIMD_AVX2) return use(avx2_block_);
+        return use(block_);
+    }
+    template <class Block>
+    bool grow_in(Block& block, const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
+                 NodeStore& store) {
         return sampler.visit([&](auto& features) {
-            if constexpr (is_keyed<decltype(features)>() && RowSides<Acc>::exists) {
+            if constexpr (is_keyed<decltype(features)>() && Block::exists) {
                 if (!acc_.go_on(acc_.work(node.size()) * features.max_features())) return false;
                 held_start_ = held_end_ = 0;  // the accumulator is the block's now
-                block_.grow(rules, features, acc_, *sample_, node, side_.at(node.start), store);
+                block.grow(rules, features, acc_, *sample_, node, side_.at(node.start), store);
                 return true;
             }
             return false;
         });
     }
-
-private:
     void begin_node(const Node& node) {
         rows_ = sample_->rows.data() + node.start;
         n_ = node.size();
@@ -252,7 +268,7 @@ private:
         }
         // The highest code's value is above the threshold.
         const float* above = std::upper_bound(values + extremes.low, values + extremes.high,
-                                              at_most(drawn.threshold));
+                                              float_up_to(drawn.threshold));
         n_left = mark_codes(simd_, codes_.get(), n_, static_cast<uint8_t>(above - values - 1),
                             drawn_->sides.get());
         return true;
@@ -261,7 +277,7 @@ private:
     // Sides of the rows by the question drawn; returns how many go left.
     uint32_t mark(const Split& drawn) {
         if (drawn.question == THRESHOLD) {
-            return mark_sides(simd_, cells_.get(), n_, at_most(drawn.threshold),
+            return mark_sides(simd_, cells_.get(), n_, float_up_to(drawn.threshold),
                               drawn.missing_left, drawn_->sides.get());
         }
         uint32_t n_left = 0;
@@ -272,12 +288,6 @@ private:
             n_left += is_left;
         }
         return n_left;
-    }
-    // The largest float that is not above the threshold: the same values are up to both.
-    static float at_most(double threshold) {
-        const float nearest = static_cast<float>(threshold);
-        if (static_cast<double>(nearest) <= threshold) return nearest;
-        return std::nextafter(nearest, -std::numeric_limits<float>::infinity());
     }
 
     // Whether the sides drawn are admissible and score more than the candidate, which they become.
@@ -312,7 +322,7 @@ private:
         const Split& split = best_->split;
         const uint32_t n_left = split.n_left;
         divide_items(simd_, rows_, n_, best_->sides.get(), scratch_.get());
-        lanes_.divide(simd_, node, best_->sides.get());
+        lanes_.divide(node, best_->sides.get());
         if constexpr (Side::exists) {
             side_.divide(simd_, node.start, n_, best_->sides.get());
             for (size_t i = 0; i < node_.size(); ++i) node_[i] -= best_->left[i];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/core/split.hpp"
+#include "engine/simd/simd.hpp"
 #include "utils/_random.hpp"
 
 namespace fasttree {
@@ -49,8 +50,8 @@ struct GrowthRules {
     }
 
     // The children of a split after position `middle`; their statistics follow.
-    void make_children(const Node& node, const Split& split, uint32_t middle, Node& left,
-                       Node& right) const noexcept {
+    FASTTREE_INLINE void make_children(const Node& node, const Split& split, uint32_t middle,
+                                       Node& left, Node& right) const noexcept {
         left = right = node;
         left.end = right.start = middle;
         left.depth = right.depth = node.depth + 1;

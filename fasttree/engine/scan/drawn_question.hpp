@@ -12,8 +12,9 @@ namespace fasttree {
 
 // False if the feature is constant in the node.
 template <class Sampler>
-bool draw_threshold(Sampler& sampler, const Node& node, uint32_t feature, const Extremes& extremes,
-                    bool replay, Split& out) noexcept {
+FASTTREE_INLINE inline bool draw_threshold(Sampler& sampler, const Node& node, uint32_t feature,
+                                           const Extremes& extremes, bool replay,
+                                           Split& out) noexcept {
     out.has_missing = extremes.n_missing > 0;
     if (extremes.n_missing == node.size()) return false;
     if (!out.has_missing) {

@@ -1,4 +1,5 @@
 // What goes left in each lane of `LaneDraws`, of the targets of a node in the order of its rows.
+//     open       for an instruction set and so many features
 //     begin      a node that the accumulator holds
 //     count      counts some of them, whose lanes on the left are given
 //     end        after all of them
@@ -13,14 +14,26 @@
 
 #include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"
+#include "engine/score/lane_counts_avx2.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/simd/lane_draws.hpp"
 
 namespace fasttree {
 
+// How lanes are read: by which instruction set, and how many of them are features.
+struct LaneVectors {
+    Simd simd = SIMD_PORTABLE;
+    uint32_t n_lanes = 0;
+
+    void open(Simd simd_, uint32_t n_lanes_) {
+        simd = simd_;
+        n_lanes = n_lanes_;
+    }
+};
+
 // By default there are none, and features are looked at one by one.
 template <class Acc>
-struct LaneCounts {
+struct LaneCounts : LaneVectors {
     static constexpr bool exists = false;
 };
 
@@ -69,8 +82,9 @@ FASTTREE_AVX512 inline __m512d lane_numbers(const int64_t* sums) {
     return _mm512_cvtepi64_pd(_mm512_loadu_si512(sums));
 }
 template <class Sum>
-FASTTREE_AVX512 inline uint32_t best_separations(const Sum* left, const int32_t* n_left,
-                                                 int64_t total, int64_t w_total, uint32_t lanes) {
+FASTTREE_AVX512 inline uint32_t best_separations_avx512(const Sum* left, const int32_t* n_left,
+                                                        int64_t total, int64_t w_total,
+                                                        uint32_t lanes) {
     LaneBounds bounds;
     for (uint32_t i = 0; i < LANES; i += 8) {
         bound_separations(lane_numbers(left + i), lane_numbers(n_left + i), to_double(total),
@@ -78,15 +92,27 @@ FASTTREE_AVX512 inline uint32_t best_separations(const Sum* left, const int32_t*
     }
     return bounds.best(lanes);
 }
+template <class Sum>
+inline uint32_t best_separations(Simd simd, const Sum* left, const int32_t* n_left, int64_t total,
+                                 int64_t w_total, uint32_t lanes) {
+    if (simd == SIMD_AVX512) {
+        return best_separations_avx512(left, n_left, total, w_total, lanes);
+    }
+    return best_separations_avx2(left, n_left, total, w_total, lanes);
+}
 
 template <>
-struct LaneCounts<BinaryGini<UnitWeights>> {
+struct LaneCounts<BinaryGini<UnitWeights>> : LaneVectors {
     using Acc = BinaryGini<UnitWeights>;
     static constexpr bool exists = true;
     int32_t ones[LANES];
 
     void begin(const Acc&, const uint8_t*, uint32_t) { std::fill_n(ones, LANES, 0); }
-    FASTTREE_AVX512 void count(const uint8_t* classes, uint32_t n, const uint16_t* left) {
+    void count(const uint8_t* classes, uint32_t n, const uint16_t* left) {
+        if (simd == SIMD_AVX512) return count_avx512(classes, n, left);
+        count_lane_ones_avx2(classes, n, left, n_lanes, ones);
+    }
+    FASTTREE_AVX512 void count_avx512(const uint8_t* classes, uint32_t n, const uint16_t* left) {
         const __m512i one = _mm512_set1_epi32(1);
         __m512i sum = _mm512_loadu_si512(ones);
         for (uint32_t i = 0; i < n; ++i) {
@@ -97,7 +123,7 @@ struct LaneCounts<BinaryGini<UnitWeights>> {
     }
     void end() {}
     uint32_t best(const Acc& acc, uint32_t lanes, const int32_t* n_left) const {
-        return best_separations(ones, n_left, acc.total, acc.w_total, lanes);
+        return best_separations(simd, ones, n_left, acc.total, acc.w_total, lanes);
     }
     void place(Acc& acc, uint32_t lane) const { acc.left = ones[lane]; }
     void fill(const Acc&, uint32_t lane, uint32_t n_left, uint64_t* cell) const {
@@ -107,7 +133,7 @@ struct LaneCounts<BinaryGini<UnitWeights>> {
 
 // Class by class: a node of few rows holds few classes, which are numbered as they appear.
 template <>
-struct LaneCounts<Gini<UnitWeights, uint8_t, true>> {
+struct LaneCounts<Gini<UnitWeights, uint8_t, true>> : LaneVectors {
     using Acc = Gini<UnitWeights, uint8_t, true>;
     static constexpr bool exists = true;
     static constexpr uint32_t MOST_CLASSES = 256;
@@ -140,7 +166,11 @@ struct LaneCounts<Gini<UnitWeights, uint8_t, true>> {
             totals[k] = static_cast<int32_t>(acc.total[classes_of[k]]);
         }
     }
-    FASTTREE_AVX512 void count(const uint8_t* classes, uint32_t n, const uint16_t* left) {
+    void count(const uint8_t* classes, uint32_t n, const uint16_t* left) {
+        if (simd == SIMD_AVX512) return count_avx512(classes, n, left);
+        count_classes_avx2(classes, number, n, left, n_lanes, counts.data());
+    }
+    FASTTREE_AVX512 void count_avx512(const uint8_t* classes, uint32_t n, const uint16_t* left) {
         const __m512i one = _mm512_set1_epi32(1);
         for (uint32_t i = 0; i < n; ++i) {
             int32_t* own = &counts[size_t{number[classes[i]]} * LANES];
@@ -148,7 +178,12 @@ struct LaneCounts<Gini<UnitWeights, uint8_t, true>> {
             _mm512_storeu_si512(own, _mm512_mask_add_epi32(l, left[i], l, one));
         }
     }
-    FASTTREE_AVX512 void end() {
+    void end() {
+        if (simd == SIMD_AVX512) return end_avx512();
+        sum_squares_avx2(counts.data(), totals.data(), totals.size(), n_lanes, squares_left,
+                         squares_right);
+    }
+    FASTTREE_AVX512 void end_avx512() {
         __m512i l_low = _mm512_setzero_si512(), l_high = l_low, r_low = l_low, r_high = l_low;
         for (size_t k = 0; k < totals.size(); ++k) {
             const __m512i l = _mm512_loadu_si512(&counts[k * LANES]);
@@ -162,7 +197,12 @@ struct LaneCounts<Gini<UnitWeights, uint8_t, true>> {
         interleave(l_low, l_high, squares_left);
         interleave(r_low, r_high, squares_right);
     }
-    FASTTREE_AVX512 uint32_t best(const Acc& acc, uint32_t lanes, const int32_t* n_left) const {
+    uint32_t best(const Acc& acc, uint32_t lanes, const int32_t* n_left) const {
+        if (simd == SIMD_AVX512) return best_avx512(acc, lanes, n_left);
+        return best_ginis_avx2(squares_left, squares_right, n_left, acc.w_total, lanes);
+    }
+    FASTTREE_AVX512 uint32_t best_avx512(const Acc& acc, uint32_t lanes,
+                                         const int32_t* n_left) const {
         const __m512d w = _mm512_set1_pd(to_double(acc.w_total));
         LaneBounds bounds;
         for (uint32_t i = 0; i < LANES; i += 8) {
@@ -193,13 +233,17 @@ private:
 };
 
 template <>
-struct LaneCounts<SquaredError<UnitWeights, true>> {
+struct LaneCounts<SquaredError<UnitWeights, true>> : LaneVectors {
     using Acc = SquaredError<UnitWeights, true>;
     static constexpr bool exists = true;
     int64_t sums[LANES];
 
     void begin(const Acc&, const int64_t*, uint32_t) { std::fill_n(sums, LANES, 0); }
-    FASTTREE_AVX512 void count(const int64_t* targets, uint32_t n, const uint16_t* left) {
+    void count(const int64_t* targets, uint32_t n, const uint16_t* left) {
+        if (simd == SIMD_AVX512) return count_avx512(targets, n, left);
+        sum_targets_avx2(targets, n, left, n_lanes, sums);
+    }
+    FASTTREE_AVX512 void count_avx512(const int64_t* targets, uint32_t n, const uint16_t* left) {
         __m512i low = _mm512_loadu_si512(sums), high = _mm512_loadu_si512(sums + 8);
         for (uint32_t i = 0; i < n; ++i) {
             const __m512i target = _mm512_set1_epi64(targets[i]);
@@ -211,7 +255,7 @@ struct LaneCounts<SquaredError<UnitWeights, true>> {
     }
     void end() {}
     uint32_t best(const Acc& acc, uint32_t lanes, const int32_t* n_left) const {
-        return best_separations(sums, n_left, acc.total1, acc.w_total, lanes);
+        return best_separations(simd, sums, n_left, acc.total1, acc.w_total, lanes);
     }
     void place(Acc& acc, uint32_t lane) const { acc.left1 = sums[lane]; }
     void fill(const Acc&, uint32_t lane, uint32_t n_left, int64_t* cell) const {

@@ -14,25 +14,26 @@
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/simd/row_lanes.hpp"
+#include "engine/simd/row_lanes_avx2.hpp"
 
 namespace fasttree {
 
 // By default there are none, and nodes are split one by one.
-template <class Acc>
+template <class Acc, Simd simd>
 struct RowSides {
     static constexpr bool exists = false;
 };
 
-inline uint32_t n_rows_of(uint32_t rows) {
+FASTTREE_INLINE inline uint32_t n_rows_of(uint32_t rows) {
     return static_cast<uint32_t>(__builtin_popcount(rows));
 }
 
-#if FASTTREE_X86
-template <>
-class RowSides<BinaryGini<UnitWeights>> {
+template <Simd simd>
+class RowSides<BinaryGini<UnitWeights>, simd> {
     using Acc = BinaryGini<UnitWeights>;
+    using Lanes = RowLanes<simd>;
     uint32_t ones_ = 0;
-    uint8_t picked_[LANE_ROWS];
+    uint8_t classes_[LANE_ROWS], picked_[LANE_ROWS];
     int64_t total_ = 0, n_ = 0;  // of the node
 
     int64_t count(uint32_t rows) const { return n_rows_of(rows & ones_); }
@@ -40,19 +41,18 @@ class RowSides<BinaryGini<UnitWeights>> {
 public:
     static constexpr bool exists = true;
 
-    FASTTREE_AVX512 void open(const uint8_t* classes, const uint32_t*, uint32_t rows) {
-        const __m256i all = _mm256_maskz_loadu_epi8(rows, classes);
-        ones_ = _mm256_test_epi8_mask(all, all);
+    FASTTREE_INLINE void open(const uint8_t* classes, const uint32_t*, uint32_t rows) {
+        std::copy_n(classes, n_rows_of(rows), classes_);
+        ones_ = Lanes::not_zero(classes_, rows);
     }
     void begin(uint32_t rows) {
         n_ = n_rows_of(rows);
         total_ = count(rows);
     }
-    FASTTREE_AVX512 const uint8_t* hold(Acc& acc, uint32_t rows) {
+    FASTTREE_INLINE const uint8_t* hold(Acc& acc, uint32_t rows) {
         const uint64_t cell = (uint64_t{n_rows_of(rows)} << 32) + n_rows_of(rows & ones_);
         acc.begin_cell(&cell);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(picked_), _mm256_maskz_set1_epi8(
-            static_cast<__mmask32>(_pext_u32(ones_, rows)), 1));
+        Lanes::pick(classes_, rows, picked_);
         return picked_;
     }
     double score(uint32_t left, uint32_t, uint32_t n_left) const {
@@ -66,42 +66,98 @@ public:
     }
 };
 
-template <>
-class RowSides<Gini<UnitWeights, uint8_t, true>> {
-    using Acc = Gini<UnitWeights, uint8_t, true>;
+// The rows of a block by class.
+template <Simd simd>
+class AlikeRows {
     alignas(64) uint32_t alike_[LANE_ROWS];  // of each row those of its class
+    // Of the node: its rows by class, but for rows that are alone in theirs.
+    uint32_t by_class_[LANE_ROWS / 2], n_classes_ = 0, alone_ = 0;
+
+public:
+    FASTTREE_INLINE void open(const uint8_t* classes, uint32_t rows) {
+        RowLanes<simd>::alike(classes, rows, alike_);
+    }
+    uint32_t of(int row) const { return alike_[row]; }
+
+    FASTTREE_INLINE void begin(uint32_t rows) {
+        n_classes_ = alone_ = 0;
+        for (uint32_t rest = rows; rest != 0;) {
+            const uint32_t own = alike_[lowest_bit(rest)] & rows;
+            const bool is_alone = (own & (own - 1)) == 0;
+            by_class_[n_classes_] = own;  // there are two rows for each before
+            n_classes_ += !is_alone;
+            alone_ |= is_alone ? own : 0;
+            rest &= ~own;
+        }
+    }
+    // The sums of the squared class counts on either side.
+    FASTTREE_INLINE void sum_squares(uint32_t left, uint32_t right, int64_t& squares_left,
+                                     int64_t& squares_right) const {
+        uint32_t squares[] = {n_rows_of(alone_ & left), n_rows_of(alone_ & right)};
+        for (uint32_t i = 0; i < n_classes_; ++i) {
+            const uint32_t l = n_rows_of(by_class_[i] & left), r = n_rows_of(by_class_[i] & right);
+            squares[0] += l * l;
+            squares[1] += r * r;
+        }
+        squares_left = squares[0];
+        squares_right = squares[1];
+    }
+};
+#if FASTTREE_X86
+template <>
+class AlikeRows<SIMD_AVX512> {
+    alignas(64) uint32_t alike_[LANE_ROWS];
+
+public:
+    FASTTREE_INLINE void open(const uint8_t* classes, uint32_t rows) {
+        RowLanes<SIMD_AVX512>::alike(classes, rows, alike_);
+    }
+    uint32_t of(int row) const { return alike_[row]; }
+    void begin(uint32_t) {}
+    FASTTREE_INLINE void sum_squares(uint32_t left, uint32_t right, int64_t& squares_left,
+                                     int64_t& squares_right) const {
+        RowLanes<SIMD_AVX512>::sum_squares(alike_, left, right, squares_left, squares_right);
+    }
+};
+#endif
+
+template <Simd simd>
+class RowSides<Gini<UnitWeights, uint8_t, true>, simd> {
+    using Acc = Gini<UnitWeights, uint8_t, true>;
+    using Lanes = RowLanes<simd>;
+    AlikeRows<simd> alike_rows_;
     uint8_t classes_[LANE_ROWS], picked_[LANE_ROWS];
     std::vector<int32_t> cell_;
 
 public:
     static constexpr bool exists = true;
 
-    FASTTREE_AVX512 void open(const uint8_t* classes, const uint32_t*, uint32_t rows) {
+    FASTTREE_INLINE void open(const uint8_t* classes, const uint32_t*, uint32_t rows) {
         std::copy_n(classes, n_rows_of(rows), classes_);
-        find_alike(classes_, rows, alike_);
+        alike_rows_.open(classes_, rows);
     }
-    void begin(uint32_t) {}
-    FASTTREE_AVX512 const uint8_t* hold(Acc& acc, uint32_t rows) {
+    FASTTREE_INLINE void begin(uint32_t rows) { alike_rows_.begin(rows); }
+    FASTTREE_INLINE const uint8_t* hold(Acc& acc, uint32_t rows) {
         const uint32_t n = n_rows_of(rows);
-        pick_rows(classes_, rows, picked_);
+        Lanes::pick(classes_, rows, picked_);
         cell_.assign(acc.cell_size(), 0);
         for (uint32_t i = 0; i < n; ++i) ++cell_[picked_[i]];
         acc.begin_cell(cell_.data());
         return picked_;
     }
-    FASTTREE_AVX512 double score(uint32_t left, uint32_t right, uint32_t n_left) const {
+    FASTTREE_INLINE double score(uint32_t left, uint32_t right, uint32_t n_left) const {
         int64_t squares_left, squares_right;
-        sum_squares(alike_, left, right, squares_left, squares_right);
+        alike_rows_.sum_squares(left, right, squares_left, squares_right);
         return to_double(squares_left) / n_left + to_double(squares_right) / n_rows_of(right);
     }
-    FASTTREE_AVX512 void take(const Acc& acc, uint32_t rows, NodeStats& stats,
+    FASTTREE_INLINE void take(const Acc& acc, uint32_t rows, NodeStats& stats,
                               double* value) const {
         const uint32_t n = n_rows_of(rows);
         int64_t squares = 0;
         std::fill_n(value, acc.n_classes, 0.0);
         for (uint32_t rest = rows; rest != 0;) {
             const int row = lowest_bit(rest);
-            const uint32_t own = alike_[row] & rows;
+            const uint32_t own = alike_rows_.of(row) & rows;
             const int64_t count = n_rows_of(own);
             value[classes_[row]] = to_double(count) / n;
             squares += count * count;
@@ -113,9 +169,10 @@ public:
     }
 };
 
-template <>
-class RowSides<SquaredError<UnitWeights, true>> {
+template <Simd simd>
+class RowSides<SquaredError<UnitWeights, true>, simd> {
     using Acc = SquaredError<UnitWeights, true>;
+    using Lanes = RowLanes<simd>;
     alignas(64) int64_t sums_[LANE_ROWS], picked_[LANE_ROWS + ROW_PADDING];
     alignas(64) uint32_t places_[LANE_ROWS];  // of the rows in X
     int64_t total_ = 0, n_ = 0;               // of the node
@@ -127,33 +184,32 @@ public:
         std::copy_n(sums, n_rows_of(rows), sums_);
         std::copy_n(places, n_rows_of(rows), places_);
     }
-    FASTTREE_AVX512 void begin(uint32_t rows) {
+    FASTTREE_INLINE void begin(uint32_t rows) {
         n_ = n_rows_of(rows);
-        total_ = sum_rows(sums_, rows);
+        total_ = Lanes::sum(sums_, rows);
     }
-    FASTTREE_AVX512 const int64_t* hold(Acc& acc, uint32_t rows) {
-        const int64_t cell[] = {n_rows_of(rows), sum_rows(sums_, rows)};
+    FASTTREE_INLINE const int64_t* hold(Acc& acc, uint32_t rows) {
+        const int64_t cell[] = {n_rows_of(rows), Lanes::sum(sums_, rows)};
         acc.begin_cell(cell);
-        pick_rows(sums_, rows, picked_);
+        Lanes::pick(sums_, rows, picked_);
         return picked_;
     }
-    FASTTREE_AVX512 double score(uint32_t left, uint32_t, uint32_t n_left) const {
-        return separation(sum_rows(sums_, left), n_left, total_, n_);
+    FASTTREE_INLINE double score(uint32_t left, uint32_t, uint32_t n_left) const {
+        return separation(Lanes::sum(sums_, left), n_left, total_, n_);
     }
-    FASTTREE_AVX512 void take(Acc& acc, uint32_t rows, NodeStats& stats, double* value) const {
+    FASTTREE_INLINE void take(Acc& acc, uint32_t rows, NodeStats& stats, double* value) const {
         if ((rows & (rows - 1)) == 0) {  // most leaves of a regression tree: no sums are needed
             stats = {acc.t.weight_unit, 0.0, true};
             value[0] = acc.t.y[places_[lowest_bit(rows)]];
             return;
         }
         uint32_t own[LANE_ROWS + ROW_PADDING];
-        pick_rows(places_, rows, own);
-        const int64_t cell[] = {n_rows_of(rows), sum_rows(sums_, rows)};
+        Lanes::pick(places_, rows, own);
+        const int64_t cell[] = {n_rows_of(rows), Lanes::sum(sums_, rows)};
         acc.begin_cell(cell);
         acc.node_stats(own, n_rows_of(rows), stats);
         acc.node_value(value);
     }
 };
-#endif
 
 }  // namespace fasttree

@@ -9,27 +9,17 @@
 #include <cstdint>
 
 #include "engine/simd/bits.hpp"
+#include "engine/simd/lane_draws_avx2.hpp"
+#include "engine/simd/lanes.hpp"
 #include "engine/simd/sides.hpp"
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {
 
-constexpr uint32_t LANES = 16;
-
-// 16 features of a node.
-struct LaneDraws {
-    uint32_t varies;               // lanes that are not constant
-    uint32_t missing;              // lanes in which a value is missing
-    float low[LANES], high[LANES];
-    double thresholds[LANES];
-    float tops[LANES];             // the largest floats up to them
-    int32_t n_left[LANES];         // rows that go left
-};
-
 #if FASTTREE_X86
-// Extremes of the lanes; X begins at the first of them.
-FASTTREE_AVX512 inline void find_extremes(const float* X, ptrdiff_t row_stride, uint32_t n_lanes,
-                                          const uint32_t* rows, uint32_t n, LaneDraws& out) {
+FASTTREE_AVX512 inline void find_extremes_avx512(const float* X, ptrdiff_t row_stride,
+                                                 uint32_t n_lanes, const uint32_t* rows,
+                                                 uint32_t n, LaneDraws& out) {
     const __mmask16 lanes = static_cast<__mmask16>(low_bits(n_lanes));
     __m512 low = _mm512_maskz_loadu_ps(lanes, X + static_cast<ptrdiff_t>(rows[0]) * row_stride);
     __m512 high = low;
@@ -72,16 +62,15 @@ FASTTREE_AVX512 inline void draw_half(uint64_t key, uint32_t first_feature, cons
     _mm512_storeu_pd(thresholds, t);
     _mm256_storeu_ps(tops, _mm512_cvt_roundpd_ps(t, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
 }
-// Draws a threshold in every lane.
-FASTTREE_AVX512 inline void draw_lanes(uint64_t key, uint32_t first_feature, LaneDraws& out) {
+FASTTREE_AVX512 inline void draw_lanes_avx512(uint64_t key, uint32_t first_feature,
+                                              LaneDraws& out) {
     draw_half(key, first_feature, out.low, out.high, out.thresholds, out.tops);
     draw_half(key, first_feature + 8, out.low + 8, out.high + 8, out.thresholds + 8, out.tops + 8);
     _mm512_storeu_si512(out.n_left, _mm512_setzero_si512());
 }
-// Of each row the lanes in which it goes left; adds them to those on the left.
-FASTTREE_AVX512 inline void mark_lanes(const float* X, ptrdiff_t row_stride, uint32_t n_lanes,
-                                       const uint32_t* rows, uint32_t n, LaneDraws& draws,
-                                       uint16_t* left) {
+FASTTREE_AVX512 inline void mark_lanes_avx512(const float* X, ptrdiff_t row_stride,
+                                              uint32_t n_lanes, const uint32_t* rows, uint32_t n,
+                                              LaneDraws& draws, uint16_t* left) {
     const __mmask16 lanes = static_cast<__mmask16>(low_bits(n_lanes));
     const __m512 tops = _mm512_loadu_ps(draws.tops);
     const __m512i one = _mm512_set1_epi32(1);
@@ -95,9 +84,8 @@ FASTTREE_AVX512 inline void mark_lanes(const float* X, ptrdiff_t row_stride, uin
     }
     _mm512_storeu_si512(draws.n_left, n_left);
 }
-// Those of some lanes in which at least `least` of n rows are on either side.
-FASTTREE_AVX512 inline uint32_t leaving_rows(uint32_t lanes, const int32_t* n_left, uint32_t n,
-                                             uint32_t least) {
+FASTTREE_AVX512 inline uint32_t leaving_rows_avx512(uint32_t lanes, const int32_t* n_left,
+                                                    uint32_t n, uint32_t least) {
     const __m512i left = _mm512_loadu_si512(n_left);
     const __m512i right = _mm512_sub_epi32(_mm512_set1_epi32(static_cast<int>(n)), left);
     return _mm512_mask_cmpge_epi32_mask(static_cast<__mmask16>(lanes),
@@ -109,9 +97,8 @@ FASTTREE_AVX512 inline uint64_t sides_in_lanes(const uint16_t* left, uint32_t n,
     const __mmask32 rows = static_cast<__mmask32>(low_bits(n));
     return _mm512_mask_test_epi16_mask(rows, _mm512_maskz_loadu_epi16(rows, left), lanes);
 }
-// Sides of the rows in a lane.
-FASTTREE_AVX512 inline void take_lane_sides(const uint16_t* left, uint32_t n, uint32_t lane,
-                                            uint64_t* sides) {
+FASTTREE_AVX512 inline void take_lane_sides_avx512(const uint16_t* left, uint32_t n, uint32_t lane,
+                                                   uint64_t* sides) {
     constexpr uint32_t HALF = WORD_BITS / 2;
     const __m512i lanes = _mm512_set1_epi16(static_cast<short>(1u << lane));
     for (uint32_t i = 0; i < n; i += WORD_BITS) {
@@ -121,15 +108,49 @@ FASTTREE_AVX512 inline void take_lane_sides(const uint16_t* left, uint32_t n, ui
             sides_in_lanes(left + i + HALF, std::min(n - i - HALF, HALF), lanes) << HALF;
     }
 }
-#else
-// Declared for who would call them; nobody does without vectors.
-void find_extremes(const float* X, ptrdiff_t row_stride, uint32_t n_lanes, const uint32_t* rows,
-                   uint32_t n, LaneDraws& out);
-void draw_lanes(uint64_t key, uint32_t first_feature, LaneDraws& out);
-void mark_lanes(const float* X, ptrdiff_t row_stride, uint32_t n_lanes, const uint32_t* rows,
-                uint32_t n, LaneDraws& draws, uint16_t* left);
-uint32_t leaving_rows(uint32_t lanes, const int32_t* n_left, uint32_t n, uint32_t least);
-void take_lane_sides(const uint16_t* left, uint32_t n, uint32_t lane, uint64_t* sides);
 #endif
+
+// Nobody calls these without vectors. Extremes of the lanes; X begins at the first of them.
+inline void find_extremes(Simd simd, const float* X, ptrdiff_t row_stride, uint32_t n_lanes,
+                          const uint32_t* rows, uint32_t n, LaneDraws& out) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return find_extremes_avx512(X, row_stride, n_lanes, rows, n, out);
+    find_extremes_avx2(X, row_stride, n_lanes, rows, n, out);
+#endif
+}
+// Draws a threshold in every lane.
+inline void draw_lanes(Simd simd, uint64_t key, uint32_t first_feature, uint32_t n_lanes,
+                       LaneDraws& out) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return draw_lanes_avx512(key, first_feature, out);
+    draw_lanes_avx2(key, first_feature, n_lanes, out);
+#endif
+}
+// Of each row the lanes in which it goes left; adds them to those on the left.
+inline void mark_lanes(Simd simd, const float* X, ptrdiff_t row_stride, uint32_t n_lanes,
+                       const uint32_t* rows, uint32_t n, LaneDraws& draws, uint16_t* left) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return mark_lanes_avx512(X, row_stride, n_lanes, rows, n, draws, left);
+    mark_lanes_avx2(X, row_stride, n_lanes, rows, n, draws, left);
+#endif
+}
+// Those of some lanes in which at least `least` of n rows are on either side.
+inline uint32_t leaving_rows(Simd simd, uint32_t lanes, const int32_t* n_left, uint32_t n,
+                             uint32_t least) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return leaving_rows_avx512(lanes, n_left, n, least);
+    return leaving_rows_avx2(lanes, n_left, n, least);
+#else
+    return lanes;
+#endif
+}
+// Sides of the rows in a lane.
+inline void take_lane_sides(Simd simd, const uint16_t* left, uint32_t n, uint32_t lane,
+                            uint64_t* sides) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return take_lane_sides_avx512(left, n, lane, sides);
+    take_lane_sides_avx2(left, n, lane, sides);
+#endif
+}
 
 }  // namespace fasttree

@@ -68,6 +68,15 @@ inline void call(Simd simd, const Loop& loop) {
 #endif
     loop();
 }
+// The same where the loop itself is written for one.
+template <Simd simd, class Loop>
+inline void call_in(const Loop& loop) {
+#if FASTTREE_X86
+    if constexpr (simd == SIMD_AVX512) return call_avx512(loop);
+    if constexpr (simd == SIMD_AVX2) return call_avx2(loop);
+#endif
+    loop();
+}
 
 // Asks for what will be read soon, where the next address does not tell by itself.
 constexpr uint32_t ROWS_AHEAD = 4;
