@@ -2,10 +2,12 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "engine/core/impurity.hpp"
+#include "engine/grow/key_block.hpp"
 #include "engine/grow/key_splitter.hpp"
 #include "engine/scan/scan.hpp"
 
@@ -20,6 +22,9 @@ class KeySplitterOf final : public KeySplitter {
     NodeClasses held_;                        // the classes of the node
     uint32_t held_start_ = 0, held_end_ = 0;  // in these rows
     BestKey best_key_{0.0};                   // the best split, if it was found by keys
+#if FASTTREE_X86
+    KeyBlock<typename KeyScan<Acc>::KeyScore> block_;
+#endif
 
 public:
     explicit KeySplitterOf(ScannerOf<Acc>& scanner)
@@ -28,6 +33,9 @@ public:
     void open(KeyedNodeColumns& columns) override {
         columns_ = &columns;
         held_start_ = held_end_ = 0;
+#if FASTTREE_X86
+        block_.open(columns.data(), acc_.t.simd, acc_.t.weight_unit);
+#endif
     }
 
     bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
@@ -43,6 +51,21 @@ public:
         take_stats(rules, open.left, open.left_value);  // last: it is split next
         return true;
     }
+
+#if FASTTREE_X86
+    bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
+              NodeStore& store) override {
+        if (!block_.takes(rules, node)) return false;
+        return sampler.visit([&](auto& features) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(features)>, KeyedSampler>) {
+                return acc_.go_on(acc_.work(node.size()) * features.max_features()) &&
+                       block_.grow(rules, features, node, columns_->rows(node), labels(node),
+                                   store);
+            }
+            return false;
+        });
+    }
+#endif
 
 private:
     const Label* labels(const Node& node) const { return columns_->labels() + node.start; }

@@ -50,6 +50,8 @@ class ClassKeyScan {
     SortBuffers buffers_;
 
 public:
+    using KeyScore = Score;
+
     explicit ClassKeyScan(Simd simd) : simd_(simd), inside_(CLASSES) {}
 
     // Takes a node, whose rows are in the order of their classes.

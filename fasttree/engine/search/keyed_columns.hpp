@@ -73,6 +73,7 @@ public:
     }
 
     // The steps of this search, for the splitter of nodes with labels.
+    const DenseColumns& data() const noexcept { return data_; }
     const Label* labels() const noexcept { return sample_.labels.get(); }
     bool has_labels() const noexcept { return labels() != nullptr; }
 
