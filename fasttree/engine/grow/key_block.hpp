@@ -27,7 +27,7 @@ namespace fasttree {
 // The rows of a block: what their classes weigh in a node, which is a mask of them.
 class LightRows {
     uint32_t n_planes_ = 0, planes_[LABEL_BITS];  // the bits of the weights, as rows
-    uint32_t alike_[LIGHT_ROWS];                    // of each row those of its class
+    uint32_t alike_[LIGHT_ROWS];                  // of each row those of its class
     uint8_t classes_[LIGHT_ROWS];
     alignas(32) uint8_t weights_[LIGHT_ROWS];
 
@@ -95,8 +95,8 @@ class KeyBlock {
     Score score_{};
     double perfect_ = 0.0;                    // no split scores more
     uint32_t members_ = 0;                    // its rows
-    alignas(32) uint8_t places_[LIGHT_ROWS];    // of these in the block, then copies of the first
-    alignas(32) uint16_t node_keys_[2][LIGHT_ROWS];  // of a feature in its rows, and in these places
+    alignas(32) uint8_t places_[LIGHT_ROWS];  // of these in the block, then copies of the first
+    alignas(32) uint16_t node_keys_[2][LIGHT_ROWS];  // of a feature in these places
     uint16_t *here_ = node_keys_[0], *best_ = node_keys_[1];
     uint32_t limit_ = 0;                      // the largest key on the left of the best split
 
@@ -120,7 +120,7 @@ public:
                && !rules.monotonic_cst && rules.min_weight_leaf <= 0.0;
     }
 
-    // Grows all that is below a node, whose rows and labels are given; false if they weigh too much.
+    // Grows all that is below a node, whose rows and labels are given. False: they weigh too much.
     FASTTREE_AVX2 bool grow(const GrowthRules& rules, KeyedSampler& sampler, const Node& root,
                             const uint32_t* rows, const Label* labels, NodeStore& store) {
         if (!block_.open(labels, root.size())) return false;

@@ -19,7 +19,7 @@ constexpr uint32_t LIGHT_ROWS = 32, MOST_LIGHT_WEIGHT = 255;
 // The rows of a node in the order of their classes.
 struct LightNode {
     uint32_t n, n_classes, weight;
-    ClassRows classes[LIGHT_ROWS];              // ascending
+    ClassRows classes[LIGHT_ROWS];  // ascending
     alignas(32) uint16_t weights[LIGHT_ROWS];
 };
 
@@ -47,7 +47,8 @@ FASTTREE_AVX2 inline __m256d doubles_of_4(const uint16_t* items) {
 }
 
 template <class Score, uint32_t N_VECTORS>
-FASTTREE_AVX2 inline void add_up_light(const LightNode& node, const uint16_t* keys, LightSums& out) {
+FASTTREE_AVX2 inline void add_up_light(const LightNode& node, const uint16_t* keys,
+                                       LightSums& out) {
     __m256i limits[N_VECTORS], weight[N_VECTORS], first[N_VECTORS], second[N_VECTORS];
     for (uint32_t v = 0; v < N_VECTORS; ++v) {
         limits[v] = load_16(keys + 16 * v);
