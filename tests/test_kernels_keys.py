@@ -38,13 +38,13 @@ def bars(top):
     return (-np.inf, 0.0, 0.9 * top, np.nextafter(top, -np.inf), top)
 
 
-def random_node(kernels, simd, rng, criterion, n, weighted):
+def random_node(kernels, simd, rng, criterion, n, weighted, above_weights=256):
     """(node, its first output)."""
     n_classes = 2 if criterion == "binary_gini" else int(rng.choice([2, 3, 30]))
     y = np.sort(random_targets(rng, criterion, n, n_classes=n_classes), axis=0)
     if y[0] == y[-1]:  # a node of one class is not searched
         y[:, 0] = np.arange(n) >= n // 2
-    w = rng.integers(1, rng.choice([2, 4, 256]), n) if weighted else None
+    w = rng.integers(1, min(rng.choice([2, 4, 256]), above_weights), n) if weighted else None
     node = kernels.nodes.Node(simd, criterion, y, np.arange(n, dtype=np.uint32), w)
     return node, y[:, 0].astype(float)
 
@@ -86,13 +86,31 @@ def test_key_scan_finds_the_lowest_of_the_best(kernels, simd, criterion, n, weig
             elif kind == "codes":
                 codes = padded(kernels, x.astype(np.uint8))
                 numbers = np.arange(300, dtype=np.uint32)
-                found = node.bucket_scan(codes, numbers, 256, None, None, best)
+                n_codes = int(rng.choice([256, max(x.max() + 1, 2)]))
+                found = node.bucket_scan(codes, numbers, n_codes, None, None, best)
             else:
                 found = node.bucket_scan(*buckets, cells, rows, best)
             if found is not None:
                 is_left = (x if kind == "codes" else keys) <= found[0]
                 found = x[is_left].max(), x[~is_left].min(), found[1]
             assert found == (expected if expected and top > best else None)
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 15, 16, 17, 31, 32])
+@pytest.mark.parametrize("criterion", ["binary_gini", "gini"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_few_light_rows(kernels, simd, n, criterion, weighted):
+    if simd != kernels.arrays.SIMD["avx2"]:
+        return
+    for seed in range(50):
+        rng = np.random.default_rng([n, seed])
+        node, y = random_node(kernels, simd, rng, criterion, n, weighted, 255 // n + 1)
+        x = random_column(rng, y, int(rng.choice([2, 3, 16, 40])))
+        if (x == x[0]).all():
+            x[0] += 1
+        x -= x.min()
+        limit, score = node.light_scan(x.astype(np.uint16))
+        assert (limit, x[x > limit].min(), score) == best_of(node, x)
 
 
 @each_size
@@ -185,3 +203,8 @@ def test_classes_of_a_node(kernels, simd, n, n_classes):
     gini = 1.0 - np.sum(counts**2) / float(weight**2)
     assert found[:3] == (weight / 2, gini, classes[0] == classes[-1])
     assert_array_equal(found[3], counts / weight)
+    part = rng.random(n) < rng.choice([0.1, 0.5, 0.9])
+    part[0], part[-1] = True, False
+    found = kernels.arrays.rest_of_classes(simd, labels, labels[part], n_classes)
+    assert_array_equal(found[3], kernels.arrays.node_classes(simd, labels[~part], n_classes)[3])
+    assert found[:3] == kernels.arrays.node_classes(simd, labels[~part], n_classes)[:3]

@@ -232,8 +232,8 @@ class Forest(ToSklearn, CallbackSupportMixin):
 
     def _make_template(self, n_samples, encoder):
         """Return a tree with the forest's parameters that lacks nothing but `tree_`."""
-        template = bare_copy(self.estimator_)
-        template.set_params(**{name: getattr(self, name) for name in self.estimator_params})
+        params = {name: getattr(self, name) for name in self.estimator_params}
+        template = bare_copy(self.estimator_, **params)
         template.n_features_in_ = self.n_features_in_
         template.n_outputs_ = self.n_outputs_
         template._n_fit_rows = n_samples

@@ -2,6 +2,7 @@
 // Nishimura, "Mersenne twister: a 623-dimensionally equidistributed uniform pseudo-random number
 // generator", 1998. The loops have no branch, so that compilers make vectors of them.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -58,12 +59,15 @@ inline void count_draws(uint32_t seed, uint32_t n, size_t n_draws, int64_t* coun
     uint32_t block[MersenneTwister::BLOCK];
     while (n_draws > 0) {
         random.next(block);
-        for (uint32_t i = 0; i < MersenneTwister::BLOCK && n_draws > 0; ++i) {
-            const uint32_t drawn = block[i] & mask;
-            const bool is_draw = drawn <= last;  // no branch: it would be a coin toss
-            counts[is_draw ? drawn : last] += is_draw;
-            n_draws -= is_draw;
+        uint32_t n_kept = 0;
+        for (uint32_t number : block) {  // no branch: it would be a coin toss
+            const uint32_t drawn = number & mask;
+            block[n_kept] = drawn;
+            n_kept += drawn <= last;
         }
+        n_kept = static_cast<uint32_t>(std::min<size_t>(n_kept, n_draws));
+        for (uint32_t i = 0; i < n_kept; ++i) ++counts[block[i]];
+        n_draws -= n_kept;
     }
 }
 

@@ -147,6 +147,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         cbool pure
     cdef cppclass NodeClasses:
         void take(Simd simd, const uint16_t* labels, uint32_t n)
+        void take_rest(const NodeClasses& node, const NodeClasses& part)
         NodeStats stats(double weight_unit)
         void shares(double* out, size_t n)
     cbool c_are_equal "fasttree::are_equal"(Simd simd, const uint32_t* keys, uint32_t n)
@@ -745,11 +746,25 @@ def side_sum(Simd simd, items, sides):
 def node_classes(Simd simd, const uint16_t[::1] labels, uint32_t n_classes):
     """(weight, impurity, whether there is one class, share of each class) of labels by class."""
     cdef NodeClasses classes
-    cdef double[::1] shares = np.full(n_classes, np.nan)
     classes.take(simd, &labels[0], len(labels))
+    return values_of_classes(classes, n_classes)
+
+
+cdef values_of_classes(const NodeClasses& classes, uint32_t n_classes):
+    cdef double[::1] shares = np.full(n_classes, np.nan)
     classes.shares(&shares[0], n_classes)
     stats = classes.stats(0.5)
     return stats.weight, stats.impurity, stats.pure, np.asarray(shares)
+
+
+def rest_of_classes(Simd simd, const uint16_t[::1] labels, const uint16_t[::1] part,
+                    uint32_t n_classes):
+    """`node_classes` of a node's labels without those of a part, found by subtraction."""
+    cdef NodeClasses node, own, rest
+    node.take(simd, &labels[0], len(labels))
+    own.take(simd, &part[0], len(part))
+    rest.take_rest(node, own)
+    return values_of_classes(rest, n_classes)
 
 
 def are_equal(Simd simd, const uint32_t[::1] keys, uint32_t n):

@@ -1,5 +1,5 @@
 """A node under any criterion and the kernels of its accumulator, for tests alone."""
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
@@ -65,6 +65,9 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
         const float* cells
         ptrdiff_t stride
         const uint32_t* rows
+    cdef cppclass LightBest:
+        double score
+        uint32_t limit
     cdef cppclass BestKey:
         double score
         uint32_t limit
@@ -94,6 +97,7 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
         void screen_bits(const BitRows& bits, uint32_t leaf, double floor, vector[uint32_t]& found)
         void key_scan(const Keys& keys, BestKey& best)
         void key_scan(const KeyBuckets& buckets, BestKey& best)
+        LightBest light_scan(const uint16_t* keys)
     unique_ptr[Probe] make_probe(const string& criterion, const Targets& t) except +
 
 
@@ -298,3 +302,7 @@ cdef class Node:
         finally:
             del found
 
+    def light_scan(self, const uint16_t[::1] keys):
+        """The same of up to 32 rows, which weigh less than 256 together, by keys of a byte."""
+        cdef LightBest found = self.probe.get().light_scan(&keys[0])
+        return found.limit, found.score

@@ -36,6 +36,7 @@
 #include "engine/scan/bounds.hpp"
 #include "engine/scan/cells.hpp"
 #include "engine/scan/key_scan.hpp"
+#include "engine/scan/light_scan.hpp"
 #include "engine/scan/near_keys.hpp"
 #include "engine/scan/node_classes.hpp"
 #include "engine/scan/skip.hpp"

@@ -50,6 +50,8 @@ public:
     // Likewise of the node's rows by their keys.
     virtual void key_scan(const Keys& keys, BestKey& best) = 0;
     virtual void key_scan(const KeyBuckets& buckets, BestKey& best) = 0;
+    // The best threshold between keys of few rows of small weights; AVX2.
+    virtual LightBest light_scan(const uint16_t* keys) = 0;
 };
 
 // Columns of codes, all of them numbers.
@@ -83,14 +85,21 @@ class ProbeOf final : public Probe {
     }
     uint32_t n() const { return static_cast<uint32_t>(rows_.size()); }
 
+    // Labels of the rows, padded, and their classes; none if weights are large.
+    std::vector<Label> take_labels(NodeClasses& classes) {
+        std::vector<Label> out(n() + KEY_PADDING);
+        if (!make_class_labels(acc_, rows_.data(), n(), out.data())) return {};
+        classes.take(targets_.simd, out.data(), n());
+        return out;
+    }
+
     template <class Read>
     void scan_keys(const Read& read, BestKey& best) {
         if constexpr (KeyScan<Acc>::exists) {
-            std::vector<Label> labels(n() + KEY_PADDING);
             KeyScan<Acc> key_scan(acc_);
-            if (!make_class_labels(acc_, rows_.data(), n(), labels.data())) return;
             NodeClasses classes;
-            classes.take(targets_.simd, labels.data(), n());
+            const std::vector<Label> labels = take_labels(classes);
+            if (labels.empty()) return;
             key_scan.begin_node(acc_, classes, labels.data(), n());
             key_scan.find(read, best);
         }
@@ -241,6 +250,29 @@ public:
     }
     void key_scan(const Keys& keys, BestKey& best) override { scan_keys(keys, best); }
     void key_scan(const KeyBuckets& buckets, BestKey& best) override { scan_keys(buckets, best); }
+    LightBest light_scan(const uint16_t* keys) override {
+        if constexpr (KeyScan<Acc>::exists && FASTTREE_X86) {
+            NodeClasses classes;
+            const std::vector<Label> labels = take_labels(classes);
+            alignas(32) uint16_t padded[LIGHT_ROWS];
+            std::fill_n(padded, LIGHT_ROWS, keys[0]);
+            std::copy_n(keys, n(), padded);
+            LightNode node{};
+            node.n = n();
+            node.weight = classes.weight();
+            node.n_classes = static_cast<uint32_t>(classes.rows().size());
+            std::copy(classes.rows().begin(), classes.rows().end(), node.classes);
+            for (uint32_t i = 0; i < n(); ++i) {
+                node.weights[i] = static_cast<uint16_t>(label_weight(labels[i]));
+            }
+            typename KeyScan<Acc>::KeyScore score{};
+            score.w = node.weight;
+            if constexpr (decltype(score)::two_classes) score.t = node.classes[1].weight;
+            return best_of_light_avx2(score, node, padded);
+        } else {
+            return {};
+        }
+    }
 };
 
 template <class Weights, bool single_output>

@@ -3,6 +3,7 @@
 // Nodes keep what is in a NodeRecord in narrower fields. A leaf holds few of many classes, so of
 // values only those that are not zero are kept, if that takes less.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <memory>
 
 #include "engine/core/node_record.hpp"
+#include "engine/simd/bits.hpp"
 
 namespace fasttree {
 
@@ -79,11 +81,17 @@ public:
             std::memcpy(&numbers_[node * width_], values, width_ * sizeof(double));
             return start;
         }
+        constexpr size_t BITS = 64;
         size_t end = start;
-        for (uint32_t i = 0; i < width_; ++i) {
-            if (!is_kept(values[i])) continue;
-            numbers_[end] = values[i];
-            places_[end++] = i;
+        for (size_t first = 0; first < width_; first += BITS) {
+            const size_t n = std::min(BITS, width_ - first);
+            uint64_t kept = 0;  // as bits: few of many are
+            for (size_t i = 0; i < n; ++i) kept |= uint64_t{is_kept(values[first + i])} << i;
+            for (; kept != 0; kept &= kept - 1, ++end) {
+                const size_t place = first + static_cast<size_t>(lowest_bit(kept));
+                numbers_[end] = values[place];
+                places_[end] = static_cast<uint32_t>(place);
+            }
         }
         n_of_[node] = static_cast<uint32_t>(end - start);
         return end;

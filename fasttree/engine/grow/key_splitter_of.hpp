@@ -2,10 +2,12 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "engine/core/impurity.hpp"
+#include "engine/grow/key_block.hpp"
 #include "engine/grow/key_splitter.hpp"
 #include "engine/scan/scan.hpp"
 
@@ -17,9 +19,13 @@ class KeySplitterOf final : public KeySplitter {
     Acc& acc_;
     KeyScan<Acc>& key_scan_;
     KeyedNodeColumns* columns_ = nullptr;
-    NodeClasses held_;                        // the classes of the node
+    NodeClasses held_;                        // the classes of the node,
+    NodeClasses left_, right_;                // of its children
     uint32_t held_start_ = 0, held_end_ = 0;  // in these rows
     BestKey best_key_{0.0};                   // the best split, if it was found by keys
+#if FASTTREE_X86
+    KeyBlock<typename KeyScan<Acc>::KeyScore> block_;
+#endif
 
 public:
     explicit KeySplitterOf(ScannerOf<Acc>& scanner)
@@ -28,6 +34,9 @@ public:
     void open(KeyedNodeColumns& columns) override {
         columns_ = &columns;
         held_start_ = held_end_ = 0;
+#if FASTTREE_X86
+        block_.open(columns.data(), acc_.t.simd, acc_.t.weight_unit);
+#endif
     }
 
     bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
@@ -39,10 +48,26 @@ public:
         if (!found) return false;
         const uint32_t middle = columns_->divide_rows(open.split, node);
         rules.make_children(node, open.split, middle, open.left, open.right);
-        take_stats(rules, open.right, open.right_value);
-        take_stats(rules, open.left, open.left_value);  // last: it is split next
+        divide_classes(open.left, open.right);
+        take_stats(rules, right_, open.right, open.right_value);
+        take_stats(rules, held_, open.left, open.left_value);
         return true;
     }
+
+#if FASTTREE_X86
+    bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
+              NodeStore& store) override {
+        if (!block_.takes(rules, node)) return false;
+        return sampler.visit([&](auto& features) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(features)>, KeyedSampler>) {
+                return acc_.go_on(acc_.work(node.size()) * features.max_features()) &&
+                       block_.grow(rules, features, node, columns_->rows(node), labels(node),
+                                   store);
+            }
+            return false;
+        });
+    }
+#endif
 
 private:
     const Label* labels(const Node& node) const { return columns_->labels() + node.start; }
@@ -53,10 +78,21 @@ private:
         held_start_ = node.start;
         held_end_ = node.end;
     }
-    void take_stats(const GrowthRules& rules, Node& node, std::vector<double>& value) {
-        hold(node);
-        node.stats = held_.stats(acc_.t.weight_unit);
-        held_.shares(value.data(), value.size());
+    // Looks at the smaller child's rows. The left child is held, which is split next.
+    void divide_classes(const Node& left, const Node& right) {
+        const bool is_left = left.size() < right.size();
+        const Node& smaller = is_left ? left : right;
+        NodeClasses &part = is_left ? left_ : right_, &rest = is_left ? right_ : left_;
+        part.take(acc_.t.simd, labels(smaller), smaller.size());
+        rest.take_rest(held_, part);
+        std::swap(held_, left_);
+        held_start_ = left.start;
+        held_end_ = left.end;
+    }
+    void take_stats(const GrowthRules& rules, const NodeClasses& classes, Node& node,
+                    std::vector<double>& value) {
+        node.stats = classes.stats(acc_.t.weight_unit);
+        classes.shares(value.data(), value.size());
         rules.clip(node, value);
     }
 

@@ -15,6 +15,7 @@
 #include "engine/scan/key_kernels.hpp"
 #include "engine/scan/key_scores.hpp"
 #include "engine/scan/near_keys.hpp"
+#include "engine/scan/small_tables.hpp"
 #include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/simd/sorting.hpp"
@@ -50,6 +51,8 @@ class ClassKeyScan {
     SortBuffers buffers_;
 
 public:
+    using KeyScore = Score;
+
     explicit ClassKeyScan(Simd simd) : simd_(simd), inside_(CLASSES) {}
 
     // Takes a node, whose rows are in the order of their classes.
@@ -73,18 +76,27 @@ public:
 
     // Whether keys of a feature are compared with each other, or rows counted by bucket.
     bool compares(uint32_t n_buckets) const {
+        if (simd_ == SIMD_AVX2 && has_small_table(n_buckets)) return false;
         return n_ <= MOST_COMPARED &&
                comparing_pays(n_, n_buckets, static_cast<uint32_t>(classes().size()));
     }
     // The best threshold of a feature, if it is better.
     void find(const Keys& k, BestKey& best) { compare_rows(k, best); }
     void find(const KeyBuckets& k, BestKey& best) {
+#if FASTTREE_X86
+        if (simd_ == SIMD_AVX2 && k.are_values() && has_small_table(k.n_buckets)) {
+            return best_of_small_avx2(score_, k, labels_, classes(), best);
+        }
+#endif
         count_buckets(k, best);
         if (!k.are_values()) look_inside(k, best);
     }
 
 private:
     const std::vector<ClassRows>& classes() const { return node_->rows(); }
+    bool has_small_table(uint32_t n_values) const {
+        return n_values <= MOST_SMALL_VALUES && node_->weight() <= MOST_SMALL_WEIGHT;
+    }
 
     void compare_rows(const Keys& k, BestKey& best) {
 #if FASTTREE_X86

@@ -8,6 +8,7 @@
 #include "engine/core/impurity.hpp"
 #include "engine/core/keys.hpp"
 #include "engine/core/targets.hpp"
+#include "engine/simd/avx2.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 
@@ -18,12 +19,12 @@ struct ClassRows {
     uint32_t label_class, begin, end, weight;
 };
 
-// The rows of the class that begins at a position.
-inline ClassRows class_rows_portable(const Label* labels, uint32_t begin, uint32_t n) {
+// The rows of the class that begins at a position, of which those up to `end` were found to be of
+// it and to have a weight.
+inline ClassRows class_rows_portable(const Label* labels, uint32_t begin, uint32_t n, uint32_t end,
+                                     uint32_t weight) {
     const uint32_t c = label_class(labels[begin]);
-    uint32_t end = begin, weight = 0;
-    do weight += label_weight(labels[end++]);
-    while (end < n && label_class(labels[end]) == c);
+    for (; end < n && label_class(labels[end]) == c; ++end) weight += label_weight(labels[end]);
     return {c, begin, end, weight};
 }
 #if FASTTREE_X86
@@ -50,11 +51,29 @@ FASTTREE_AVX512 inline ClassRows class_rows_avx512(const Label* labels, uint32_t
     return {c, begin, end, static_cast<uint32_t>(_mm512_reduce_add_epi32(weights))};
 }
 #endif
+#if FASTTREE_X86
+FASTTREE_AVX2 inline ClassRows class_rows_avx2(const Label* labels, uint32_t begin, uint32_t n) {
+    constexpr uint32_t LANES = 16;
+    const __m256i low = _mm256_set1_epi16(0xff);
+    const __m256i own = _mm256_set1_epi16(static_cast<short>(label_class(labels[begin])));
+    __m256i weights = _mm256_setzero_si256();
+    uint32_t end = begin;
+    for (; end + LANES <= n; end += LANES) {
+        const __m256i label = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(labels + end));
+        const __m256i is_own = _mm256_cmpeq_epi16(_mm256_and_si256(label, low), own);
+        if (_mm256_movemask_epi8(is_own) != -1) break;
+        weights = _mm256_add_epi32(weights, _mm256_madd_epi16(_mm256_srli_epi16(label, LABEL_BITS),
+                                                              _mm256_set1_epi16(1)));
+    }
+    return class_rows_portable(labels, begin, n, end, end == begin ? 0 : sum_of_8(weights));
+}
+#endif
 inline ClassRows class_rows(Simd simd, const Label* labels, uint32_t begin, uint32_t n) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) return class_rows_avx512(labels, begin, n);
+    if (simd == SIMD_AVX2) return class_rows_avx2(labels, begin, n);
 #endif
-    return class_rows_portable(labels, begin, n);
+    return class_rows_portable(labels, begin, n, begin, 0);
 }
 
 #if FASTTREE_X86
@@ -106,9 +125,26 @@ public:
         weight_ = 0;
         squares_ = 0.0;
         list_classes(simd, labels, n, classes_);
-        for (const ClassRows& rows : classes_) {
-            weight_ += rows.weight;
-            squares_ += static_cast<double>(rows.weight) * rows.weight;
+        for (const ClassRows& rows : classes_) add(rows.weight);
+    }
+    // Takes what is left of a node without a part of its rows.
+    void take_rest(const NodeClasses& node, const NodeClasses& part) {
+        classes_.clear();
+        weight_ = 0;
+        squares_ = 0.0;
+        auto other = part.classes_.begin();
+        uint32_t begin = 0;
+        for (const ClassRows& rows : node.classes_) {
+            uint32_t n = rows.end - rows.begin, weight = rows.weight;
+            if (other != part.classes_.end() && other->label_class == rows.label_class) {
+                n -= other->end - other->begin;
+                weight -= other->weight;
+                ++other;
+            }
+            if (n == 0) continue;
+            classes_.push_back({rows.label_class, begin, begin + n, weight});
+            begin += n;
+            add(weight);
         }
     }
 
@@ -125,6 +161,12 @@ public:
         for (const ClassRows& rows : classes_) {
             out[rows.label_class] = rows.weight / static_cast<double>(weight_);
         }
+    }
+
+private:
+    void add(uint32_t weight) {
+        weight_ += weight;
+        squares_ += static_cast<double>(weight) * weight;
     }
 };
 

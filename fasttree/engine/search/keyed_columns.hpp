@@ -34,6 +34,10 @@ class KeyedNodeColumns final : public DenseNodeColumns {
     AlignedBuffer<uint32_t> keys_;
     uint32_t near_feature_ = NO_FEATURE;         // whose threshold that is,
     uint32_t near_start_ = 0, near_end_ = 0;     // in this node
+    // The words of bits that were read last: their number, of which node, which bits differ there.
+    AlignedBuffer<uint64_t> words_;
+    uint64_t differing_ = 0;
+    uint32_t word_ = 0, word_start_ = 0, word_end_ = 0;
     AlignedBuffer<Label> right_labels_;
     SortBuffers buffers_;
 
@@ -45,6 +49,7 @@ public:
         const size_t n = sample.rows.size() + KEY_PADDING;
         tables = CountTables();  // of a node nothing is counted before it looks at a feature
         keys_.reserve(n);
+        if (data_.bits.rows().n_words > 0) words_.reserve(n);
         if (sample.labels.get() == nullptr) make_labels();
         if (!has_labels()) return;
         right_labels_.reserve(n);
@@ -73,6 +78,7 @@ public:
     }
 
     // The steps of this search, for the splitter of nodes with labels.
+    const DenseColumns& data() const noexcept { return data_; }
     const Label* labels() const noexcept { return sample_.labels.get(); }
     bool has_labels() const noexcept { return labels() != nullptr; }
 
@@ -220,32 +226,47 @@ private:
                                          keys);
         }
         const Column& col = data_.columns[feature];
-        if (col.storage == BITS) {
-            const BitRows bits = data_.bits.rows();
-            for (uint32_t i = 0; i < n; ++i) {
-                keys[i] = static_cast<uint32_t>(bits.bit(node_rows[i], col.slot));
-            }
-        } else {
-            const uint8_t* codes = col.narrow.get();
-            for (uint32_t i = 0; i < n; ++i) keys[i] = codes[node_rows[i]];
-        }
+        if (col.storage == BITS) return gather_bits(node, col.slot, keys);
+        const uint8_t* codes = col.narrow.get();
+        for (uint32_t i = 0; i < n; ++i) keys[i] = codes[node_rows[i]];
         return are_equal(simd_, keys, n);
+    }
+    // A bit of the node's rows. True if they are the same.
+    template <class Key>
+    bool gather_bits(const Node& node, uint32_t bit, Key* keys) {
+        hold_word(node, bit / ROW_WORD);
+        const uint32_t shift = bit % ROW_WORD, n = node.size();
+        if ((differing_ >> shift & 1) == 0) return true;
+        const uint64_t* const words = words_.get();
+        call(simd_, [=]() FASTTREE_INLINE {
+            FASTTREE_IVDEP
+            for (uint32_t i = 0; i < n; ++i) keys[i] = static_cast<Key>(words[i] >> shift & 1);
+        });
+        return false;
+    }
+    // Many features of a node are bits of the same words.
+    void hold_word(const Node& node, uint32_t word) {
+        if (word == word_ && node.start == word_start_ && node.end == word_end_) return;
+        word_ = word;
+        word_start_ = node.start;
+        word_end_ = node.end;
+        const BitRows bits = data_.bits.rows();
+        const uint32_t* const node_rows = rows(node);
+        uint64_t* const words = words_.get();
+        const uint64_t first = bits.row(node_rows[0])[word];
+        uint64_t differing = 0;
+        for (uint32_t i = 0; i < node.size(); ++i) {
+            words[i] = bits.row(node_rows[i])[word];
+            differing |= words[i] ^ first;
+        }
+        differing_ = differing;
     }
     // The buckets of the node's rows. True if values are the same.
     bool gather_buckets(const Node& node, uint32_t feature) {
         const uint32_t n = node.size();
         uint8_t* out = here_.buckets.get();
         const Column& col = data_.columns[feature];
-        if (col.storage == BITS) {
-            const BitRows bits = data_.bits.rows();
-            const uint32_t* node_rows = rows(node);
-            uint32_t differ = 0;
-            for (uint32_t i = 0; i < n; ++i) {
-                out[i] = static_cast<uint8_t>(bits.bit(node_rows[i], col.slot));
-                differ |= out[i] ^ out[0];
-            }
-            return differ == 0;
-        }
+        if (col.storage == BITS) return gather_bits(node, col.slot, out);
         const CodeExtremes extremes = gather_codes(simd_, col.narrow.get(), rows(node), n, out);
         if (extremes.low < extremes.high) return false;
         const KeyBuckets one = buckets(node, here_);

@@ -90,6 +90,12 @@ FASTTREE_AVX2 inline __m256i are_at_most(__m256i a, __m256i b) {
     return _mm256_cmpeq_epi32(_mm256_max_epu32(a, b), b);
 }
 
+FASTTREE_AVX2 inline uint32_t sum_of_8(__m256i lanes) {
+    __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1));
+    return static_cast<uint32_t>(_mm_cvtsi128_si32(sum));
+}
 // Lanes added up from the first to each.
 FASTTREE_AVX2 inline __m256i prefix_sums_8(__m256i lanes) {
     lanes = _mm256_add_epi32(lanes, _mm256_slli_si256(lanes, 4));
