@@ -12,6 +12,7 @@
 #include "engine/core/runs.hpp"
 #include "engine/score/advance_avx2.hpp"
 #include "engine/score/advance_portable.hpp"
+#include "engine/score/advance_rough.hpp"
 #include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
@@ -347,6 +348,12 @@ template <>
 inline uint32_t advance(SquaredError<UnitWeights, true>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
     return advance_in_vectors(acc, true, entries, p, last, best);
+}
+template <class Weights>
+inline uint32_t advance(SquaredError<Weights, true>& acc, const Runs& runs, uint32_t p,
+                        uint32_t last, double best) {
+    return acc.rough.has_node() ? advance_rough(acc, runs.entries, p, last, best)
+                                : advance(acc, runs.entries, p, last, best);
 }
 
 template <>

@@ -87,6 +87,16 @@ FASTTREE_AVX2 inline __m256i prefix_sums_4(__m256i lanes) {
     return _mm256_add_epi64(lanes, _mm256_blend_epi32(_mm256_setzero_si256(), of_half, 0xf0));
 }
 
+FASTTREE_AVX2 inline __m256d prefix_sums_4(__m256d lanes) {
+    const __m256d zero = _mm256_setzero_pd();
+    lanes = _mm256_add_pd(lanes, _mm256_unpacklo_pd(zero, lanes));
+    return _mm256_add_pd(lanes, _mm256_blend_pd(zero, _mm256_permute4x64_pd(lanes, 0x55), 0xc));
+}
+FASTTREE_AVX2 inline __m128i prefix_sums_4(__m128i lanes) {
+    lanes = _mm_add_epi32(lanes, _mm_slli_si128(lanes, 4));
+    return _mm_add_epi32(lanes, _mm_slli_si128(lanes, 8));
+}
+
 // The bits of 8 entries' rows: loads take less time than a gather.
 FASTTREE_AVX2 FASTTREE_INLINE inline uint32_t get_bits_avx2(
     const uint32_t* words, const uint32_t* entries, uint32_t mask) {
