@@ -47,6 +47,10 @@ FASTTREE_AVX2 inline __m256i load_8(const uint32_t* items) {
 FASTTREE_AVX2 inline void store_8(uint32_t* items, __m256i lanes) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(items), lanes);
 }
+// The highest bit of each of 32 bytes.
+FASTTREE_AVX2 inline uint64_t byte_mask(__m256i bytes) {
+    return static_cast<uint32_t>(_mm256_movemask_epi8(bytes));
+}
 // The highest bit of each of 8 lanes.
 FASTTREE_AVX2 inline uint32_t top_bits_8(__m256i lanes) {
     return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(lanes)));
