@@ -1,4 +1,4 @@
-// The search of `block_search.hpp` in nodes of up to 16 rows, 16 features at once: a lane each.
+// The search of `block_search.hpp` in nodes of up to 32 rows, 16 features at once: a lane each.
 //
 // The rows are sorted in all lanes by a network. Then sums of terms are added up along the
 // positions in single precision, which tells which candidates may be the best; their scores are
@@ -17,11 +17,11 @@ namespace fasttree {
 
 #if FASTTREE_X86
 
-// One node, of N rows at most, 8 or 16: what its i-th row adds to D, and its weight.
+// One node, of N rows at most, 8, 16 or 32: what its i-th row adds to D, and its weight.
 template <bool weighted, uint32_t N>
 class LaneSearchAvx2 {
     static constexpr uint32_t FEATURES = BlockRanks::SOME, HALF = FEATURES / 2;
-    static constexpr uint32_t ROW_BITS = 4, ROW_MASK = (1u << ROW_BITS) - 1;
+    static constexpr uint32_t ROW_BITS = 5, ROW_MASK = (1u << ROW_BITS) - 1;
 
     const BlockRanks& ranks_;
     const uint8_t* const places_;
@@ -30,7 +30,7 @@ class LaneSearchAvx2 {
     double slack_;  // of the root of a rough score
     float most_ = -1.0f;  // of all rough scores
     int64_t terms_[N];
-    alignas(16) uint8_t weights_[16] = {};
+    alignas(16) uint8_t weights_[std::max(N, 16u)] = {};
     alignas(32) float rough_terms_[N] = {};
     alignas(32) float shares_[N];                // 1 / (w_L w_R), by position, without weights
     alignas(32) uint16_t keys_[N][FEATURES];     // rank and row, ascending
@@ -53,8 +53,8 @@ public:
             const float w_left = static_cast<float>(p);
             if (!weighted) shares_[p] = 1.0f / (w_left * (w - w_left));
         }
-        // A sum of 16 terms loses less than a part of 2**19 of them; w_L w_R is at least w - 1.
-        slack_ = magnitude / (1 << 19) / std::sqrt(static_cast<double>(weight - 1));
+        // A sum of 32 terms loses less than a part of 2**18 of them; w_L w_R is at least w - 1.
+        slack_ = magnitude / (1 << 18) / std::sqrt(static_cast<double>(weight - 1));
     }
 
     FASTTREE_AVX2 void find(BlockBest& best) {
@@ -121,19 +121,31 @@ private:
         const __m128 two = _mm_max_ps(half, _mm_movehl_ps(half, half));
         return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
     }
-    FASTTREE_AVX2 __m256 terms_of(__m256i row) const {
-        const __m256 low = _mm256_permutevar8x32_ps(_mm256_load_ps(rough_terms_), row);
-        if constexpr (N == 8) {
-            return low;
+    FASTTREE_AVX2 __m256 terms_of(__m256i row) const { return look_up<N>(rough_terms_, row); }
+    template <uint32_t SIZE>
+    FASTTREE_AVX2 static __m256 look_up(const float* table, __m256i row) {
+        if constexpr (SIZE == 8) {
+            return _mm256_permutevar8x32_ps(_mm256_load_ps(table), row);
         } else {
-            const __m256 high = _mm256_permutevar8x32_ps(_mm256_load_ps(rough_terms_ + 8), row);
-            return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(row, 28)));
+            constexpr uint32_t MIDDLE = SIZE / 2;
+            const __m256i is_high =
+                _mm256_slli_epi32(row, 31 - lowest_bit(MIDDLE));  // in the sign
+            return _mm256_blendv_ps(look_up<MIDDLE>(table, row),
+                                    look_up<MIDDLE>(table + MIDDLE, row),
+                                    _mm256_castsi256_ps(is_high));
         }
     }
     FASTTREE_AVX2 __m128i weights_of(__m128i row) const {
-        const __m128i zero = _mm_set1_epi16(static_cast<int16_t>(0x8000));  // above each
-        return _mm_shuffle_epi8(_mm_load_si128(reinterpret_cast<const __m128i*>(weights_)),
-                                _mm_or_si128(row, zero));
+        const __m128i* const tables = reinterpret_cast<const __m128i*>(weights_);
+        const __m128i place =  // nothing above each
+            _mm_or_si128(row, _mm_set1_epi16(static_cast<int16_t>(0x8000)));
+        if constexpr (N <= 16) {
+            return _mm_shuffle_epi8(_mm_load_si128(tables), place);
+        } else {
+            return _mm_blendv_epi8(_mm_shuffle_epi8(_mm_load_si128(tables), place),
+                                   _mm_shuffle_epi8(_mm_load_si128(tables + 1), place),
+                                   _mm_slli_epi16(row, 3));
+        }
     }
 
     // The rough score of the best candidate is not below this, nor below 0.

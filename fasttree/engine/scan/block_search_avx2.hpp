@@ -53,6 +53,7 @@ public:
         if (n_ <= FEW_ROWS) part(best);
         else if (n_ <= 8) search_lanes<8>(best);
         else if (n_ <= 16) search_lanes<16>(best);
+        else if (n_ <= 32) search_lanes<32>(best);
         else scan(block, members, best);
     }
 
