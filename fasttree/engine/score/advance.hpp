@@ -31,6 +31,14 @@ inline uint32_t advance(Acc& acc, const Runs& runs, uint32_t p, uint32_t last, d
     return advance(acc, runs.entries, p, last, best);
 }
 
+// The same where all positions that beat `best` are admissible: those that are surely not the best
+// of all may be passed over. Behind the last one the accumulator may be anywhere.
+template <class Acc>
+inline uint32_t advance_to_best(Acc& acc, const Runs& runs, uint32_t p, uint32_t last,
+                                double best) {
+    return advance(acc, runs, p, last, best);
+}
+
 // Classes, as bits by row, that `advance` reads from entries that hold them; null if none.
 template <class Acc>
 inline const uint32_t* classes_of_entries(const Acc&) noexcept {
@@ -350,10 +358,10 @@ inline uint32_t advance(SquaredError<UnitWeights, true>& acc, const uint32_t* en
     return advance_in_vectors(acc, true, entries, p, last, best);
 }
 template <class Weights>
-inline uint32_t advance(SquaredError<Weights, true>& acc, const Runs& runs, uint32_t p,
-                        uint32_t last, double best) {
+inline uint32_t advance_to_best(SquaredError<Weights, true>& acc, const Runs& runs, uint32_t p,
+                                uint32_t last, double best) {
     return acc.rough.has_node() ? advance_rough(acc, runs.entries, p, last, best)
-                                : advance(acc, runs.entries, p, last, best);
+                                : advance(acc, runs, p, last, best);
 }
 
 template <>

@@ -1,4 +1,4 @@
-// `advance` of squared error with AVX2, by rough terms (`rough_terms.hpp`).
+// `advance_to_best` of squared error with AVX2, by rough terms (`rough_terms.hpp`).
 //
 // D = w l, where l is the sum of the rows on the left about the node's mean. A bound passes over a
 // block of positions at once, if in no order of its rows one of them could be better than the best
@@ -24,7 +24,7 @@ struct RoughPosition {
     double sum, weight;
 };
 
-// Whether positions may beat a score.
+// What positions are to beat.
 struct RoughBar {
     double slack;   // of sums
     double weight;  // of the node
@@ -107,12 +107,33 @@ inline bool may_beat_among(const RoughBar& bar, const RoughPosition& at, const R
     return !(most * most <= least);
 }
 
-// How many of the block's rows are to the left of the first boundary that may beat the bar, or 0.
+// The first position that may be the best of those looked at, and what it scores at most, over w^2.
+struct RoughBest {
+    uint32_t position = 0;
+    double most = 0.0;
+    bool exists = false;
+
+    // Takes a boundary if it may beat the bar, which rises to what is certain of it.
+    void look(RoughBar& bar, uint32_t at, double sum, double w_left) {
+        const double product = w_left * (bar.weight - w_left), size = std::fabs(sum);
+        const double high = size + bar.slack, low = std::max(size - bar.slack, 0.0);
+        if (high * high <= bar.factor * product) return;
+        const double least = low * low / product * SCREEN;
+        if (!exists || most < least) {
+            position = at;
+            most = high * high / product / SCREEN;
+            exists = true;
+        }
+        bar.factor = std::max(bar.factor, least * SCREEN);
+    }
+};
+
+// Looks at the n positions of a block, which begins at entries[p].
 template <bool weighted>
-FASTTREE_AVX2 inline uint32_t first_beating(const RoughBar& bar, const RoughPosition& at,
-                                            const RoughBlock& block, const uint32_t* entries,
-                                            uint32_t n) {
-    const __m256d total = _mm256_set1_pd(bar.weight), factor = _mm256_set1_pd(bar.factor);
+FASTTREE_AVX2 inline void look_at_block(const RoughPosition& at, const RoughBlock& block,
+                                        const uint32_t* entries, uint32_t p, uint32_t n,
+                                        RoughBar& bar, RoughBest& best) {
+    const __m256d total = _mm256_set1_pd(bar.weight), slack = _mm256_set1_pd(bar.slack);
     __m256d sum = _mm256_set1_pd(at.sum), n_left = _mm256_set1_pd(at.weight);
     for (uint32_t i = 0; i < n; i += 4) {
         __m128i bits = _mm_load_si128(reinterpret_cast<const __m128i*>(block.terms + i));
@@ -124,53 +145,49 @@ FASTTREE_AVX2 inline uint32_t first_beating(const RoughBar& bar, const RoughPosi
             bits = _mm_andnot_si128(mask, bits);
         }
         sum = _mm256_add_pd(sum, prefix_sums_4(_mm256_cvtps_pd(_mm_castsi128_ps(bits))));
-        const __m256d most = _mm256_add_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), sum),
-                                           _mm256_set1_pd(bar.slack));
+        const __m256d most = _mm256_add_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), sum), slack);
         const __m256d least = _mm256_mul_pd(
-            factor, _mm256_mul_pd(weight, _mm256_sub_pd(total, weight)));
-        const uint32_t is_worse = static_cast<uint32_t>(_mm256_movemask_pd(
-            _mm256_cmp_pd(_mm256_mul_pd(most, most), least, _CMP_LE_OQ)));
+            _mm256_set1_pd(bar.factor), _mm256_mul_pd(weight, _mm256_sub_pd(total, weight)));
+        const int is_worse =
+            _mm256_movemask_pd(_mm256_cmp_pd(_mm256_mul_pd(most, most), least, _CMP_LE_OQ));
         if (is_worse != 0xf) {
-            for (uint32_t lane = 0; lane < 4 && i + lane < n; ++lane) {
-                if ((is_worse >> lane & 1) == 0 && (entries[i + lane + 1] & BOUNDARY)) {
-                    return i + lane + 1;
-                }
+            alignas(32) double sums[4], weights[4];
+            _mm256_store_pd(sums, sum);
+            _mm256_store_pd(weights, weight);
+            for (uint32_t lane = 0; lane < std::min(n - i, 4u); ++lane) {
+                const uint32_t next = p + i + lane + 1;
+                if (entries[next] & BOUNDARY) best.look(bar, next, sums[lane], weights[lane]);
             }
         }
         sum = _mm256_permute4x64_pd(sum, 0xff);
         n_left = _mm256_permute4x64_pd(weight, 0xff);
     }
-    return 0;
 }
 
-// The accumulator is left where it was if no position is found.
+// As `advance_to_best`. The accumulator is left where it was if there is no such position.
 template <class Weights>
 FASTTREE_AVX2 inline uint32_t advance_rough(SquaredError<Weights, true>& acc,
                                             const uint32_t* entries, uint32_t p, uint32_t last,
                                             double best) {
     constexpr bool weighted = Weights::weighted;
-    acc.rough.make(acc.t, acc.w, acc.total1, acc.w_total, acc.mean_sum);
-    const float* terms = acc.rough.terms();
+    acc.rough.make(acc.t, acc.w, acc.total1, acc.w_total);
     const double w = to_double(acc.w_total);
-    const RoughBar bar{acc.rough.slack(), w, best * SCREEN / (w * w)};
-    RoughPosition at{to_double(acc.left1 - acc.mean_sum * acc.w_left), to_double(acc.w_left)};
+    RoughBar bar{acc.rough.slack(), w, best * SCREEN / (w * w)};
+    RoughPosition at{acc.rough.about_mean(acc.left1, acc.w_left), to_double(acc.w_left)};
+    RoughBest found;
     RoughBlock block;
-    const uint32_t from = p;
-    while (p < last) {
-        const uint32_t n = std::min(last - p, RoughBlock::ROWS);
-        block.read<weighted>(terms, entries + p, n);
+    for (uint32_t first = p, n; first < last; first += n) {
+        n = std::min(last - first, RoughBlock::ROWS);
+        block.read<weighted>(acc.rough.terms(), entries + first, n);
         if (may_beat_among(bar, at, block)) {
-            const uint32_t n_left = first_beating<weighted>(bar, at, block, entries + p, n);
-            if (n_left > 0) {
-                for (uint32_t i = from; i < p + n_left; ++i) acc.add(entries[i] & ROW);
-                return p + n_left;
-            }
+            look_at_block<weighted>(at, block, entries, first, n, bar, found);
         }
         at.sum += block.sum;
         at.weight += block.weight;
-        p += n;
     }
-    return last + 1;
+    if (!found.exists) return last + 1;
+    for (; p < found.position; ++p) acc.add(entries[p] & ROW);
+    return p;
 }
 
 #endif

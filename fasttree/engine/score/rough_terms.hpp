@@ -19,6 +19,8 @@ class RoughTerms {
     AlignedBuffer<float> terms_;      // [n_rows], of the node's rows
     const uint32_t* rows_ = nullptr;  // of a node whose terms are not made yet
     uint32_t n_ = 0;
+    int64_t mean_ = 0;    // of the node, the integer part
+    double rest_ = 0.0;   // and what is left
     double slack_ = 0.0;
 
 public:
@@ -39,12 +41,14 @@ public:
 
     // Makes the terms of a node with these totals, unless that was done.
     template <class Weights>
-    void make(const Targets& t, const Weights& w, int64_t total, int64_t weight, int64_t mean) {
+    void make(const Targets& t, const Weights& w, int64_t total, int64_t weight) {
         if (rows_ == nullptr) return;
+        mean_ = total / weight;
+        rest_ = to_double(total - mean_ * weight) / to_double(weight);
         double deviation = 0.0;
         for (uint32_t i = 0; i < n_; ++i) {
             const uint32_t row = rows_[i];
-            const double exact = to_double(t.sums[row] - mean * w[row]);
+            const double exact = about_mean(t.sums[row], w[row]);
             deviation += std::fabs(exact);
             float term = static_cast<float>(exact);
             if constexpr (Weights::weighted) {
@@ -56,13 +60,16 @@ public:
             terms_[row] = term;
         }
         rows_ = nullptr;
-        // A term loses less than a part of 2**18, and so do sums of a few of them; the terms of all
-        // rows add up to less than the weight.
-        slack_ = deviation / (1 << 17) + std::fabs(to_double(total - mean * weight));
+        // A term loses less than a part of 2**18, and so do sums of a few of them; what is left of
+        // the mean is less than 1.
+        slack_ = deviation / (1 << 17) + to_double(weight) / (int64_t{1} << 40);
+    }
+    // The sum of rows less their weight times the mean.
+    double about_mean(int64_t sum, int64_t weight) const {
+        return to_double(sum - mean_ * weight) - rest_ * to_double(weight);
     }
     const float* terms() const noexcept { return terms_.get(); }
-    // What a sum of terms may be wrong by, as a share of the sum of all rows that is as large as
-    // the share of the weight.
+    // What a sum of terms may be wrong by.
     double slack() const noexcept { return slack_; }
 
 private:
