@@ -81,6 +81,13 @@ public:
         return {NO_FEATURE, false};
     }
 
+    // The ranks of the row at a place in the features `first` and the SOME - 1 behind it.
+    static constexpr uint32_t SOME = 16;
+    FASTTREE_AVX2 __m128i some(uint8_t place, uint32_t first) const {
+        return _mm_load_si128(
+            reinterpret_cast<const __m128i*>(ranks_.get() + place * pitch_ + first));
+    }
+
     // Both with AVX2, half of the features at a time.
     FASTTREE_AVX2 uint64_t varying_avx2(const uint8_t* places, uint32_t n, uint32_t first) const {
         const __m256i one = half(places[0], first), other = half(places[0], first + HALF);
@@ -124,9 +131,6 @@ private:
     FASTTREE_AVX2 __m256i half(uint8_t place, uint32_t first) const {
         return _mm256_load_si256(
             reinterpret_cast<const __m256i*>(ranks_.get() + place * pitch_ + first));
-    }
-    FASTTREE_AVX2 static uint64_t byte_mask(__m256i bytes) {
-        return static_cast<uint32_t>(_mm256_movemask_epi8(bytes));
     }
     FASTTREE_AVX512 __m512i row(uint8_t place, uint32_t first) const {
         return _mm512_load_si512(ranks_.get() + place * pitch_ + first);

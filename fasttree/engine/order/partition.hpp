@@ -61,7 +61,18 @@ inline uint32_t carried(uint32_t kept, uint32_t dropped, uint32_t boundary, uint
     return (sum >> 1 | boundary) & kept;
 }
 
-template <bool with_left, bool with_right>
+// Whether a few looks at the entries meet boundaries only.
+FASTTREE_AVX2 inline bool has_few_ties_avx2(const uint32_t* entries, uint32_t n) {
+    constexpr uint32_t LOOKS = 4;
+    uint32_t boundaries = 0xff;
+    for (uint32_t i = 0; i < LOOKS && n >= 8; ++i) {
+        boundaries &= top_bits_8(load_8(entries + (n - 8) / LOOKS * i));
+    }
+    return boundaries == 0xff;
+}
+
+// `few_ties`: it is worth a branch whether 8 entries are all boundaries.
+template <bool with_left, bool with_right, bool few_ties>
 FASTTREE_AVX2 inline uint32_t separate_avx2(const uint32_t* entries, uint32_t n,
                                             const uint32_t* go_left, uint32_t* left_out,
                                             uint32_t* right_out) {
@@ -71,10 +82,16 @@ FASTTREE_AVX2 inline uint32_t separate_avx2(const uint32_t* entries, uint32_t n,
         const __m256i entry = load_8(entries + i);
         const uint32_t left = get_bits_avx2(go_left, entries + i, ROW), right = left ^ 0xff;
         const uint32_t boundary = top_bits_8(entry);
-        const uint32_t to_left = carried<8>(left, right, boundary, pending_left);
-        const uint32_t to_right = carried<8>(right, left, boundary, pending_right);
-        const __m256i flags = _mm256_and_si256(lanes_of_8(to_left | to_right), top);
-        const __m256i flagged = _mm256_or_si256(entry, flags);
+        __m256i flagged = entry;
+        if (few_ties && boundary == 0xff) {  // no entry is equal to the one before it
+            pending_left = right >> 7;
+            pending_right = left >> 7;
+        } else {
+            const uint32_t to_left = carried<8>(left, right, boundary, pending_left);
+            const uint32_t to_right = carried<8>(right, left, boundary, pending_right);
+            const __m256i flags = _mm256_and_si256(lanes_of_8(to_left | to_right), top);
+            flagged = _mm256_or_si256(entry, flags);
+        }
         if constexpr (with_left) store_8(left_out + n_left, compressed_8(flagged, left));
         if constexpr (with_right) store_8(right_out + (i - n_left), compressed_8(flagged, right));
         n_left += static_cast<uint32_t>(__builtin_popcount(left));
@@ -167,7 +184,10 @@ inline uint32_t separate(Simd simd, const uint32_t* entries, uint32_t n, const u
                   .run(n);
     }
     if (simd == SIMD_AVX2) {
-        return separate_avx2<with_left, with_right>(entries, n, go_left, left_out, right_out);
+        return has_few_ties_avx2(entries, n)
+            ? separate_avx2<with_left, with_right, true>(entries, n, go_left, left_out, right_out)
+            : separate_avx2<with_left, with_right, false>(entries, n, go_left, left_out,
+                                                          right_out);
     }
 #endif
     return separate_portable<with_left, with_right>(entries, n, go_left, left_out, right_out);

@@ -15,6 +15,12 @@ struct BlockBest {
     uint32_t n_left;  // rows
 };
 
+// By D and the weights on the left and of the node.
+inline double score_of(int64_t difference, int64_t w_left, int64_t weight) {
+    const double d = static_cast<double>(difference), left = static_cast<double>(w_left);
+    return d * d / (left * (static_cast<double>(weight) - left));
+}
+
 #if FASTTREE_X86
 // Takes a way to part n rows, bit by bit, if its feature is lower than those found before.
 inline void take_way(const SeparatingFeature& found, uint64_t way, uint32_t n, BlockBest& best) {

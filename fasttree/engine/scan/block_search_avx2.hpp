@@ -6,6 +6,7 @@
 #include "engine/order/block.hpp"
 #include "engine/order/block_ranks.hpp"
 #include "engine/scan/block_best.hpp"
+#include "engine/scan/block_lanes_avx2.hpp"
 #include "engine/simd/avx2.hpp"
 
 namespace fasttree {
@@ -50,10 +51,18 @@ public:
 
     FASTTREE_AVX2 void find(Block& block, uint64_t members, BlockBest& best) const {
         if (n_ <= FEW_ROWS) part(best);
+        else if (n_ <= 8) search_lanes<8>(best);
+        else if (n_ <= 16) search_lanes<16>(best);
+        else if (n_ <= 32) search_lanes<32>(best);
         else scan(block, members, best);
     }
 
 private:
+    template <uint32_t N>
+    FASTTREE_AVX2 void search_lanes(BlockBest& best) const {
+        LaneSearchAvx2<weighted, N>(ranks_, places_, n_, terms_, weights_, weight_).find(best);
+    }
+
     FASTTREE_AVX2 __m256d scores(__m256i differences, __m256d w_left) const {
         const __m256d d = to_doubles_4(differences);
         const __m256d w_right =

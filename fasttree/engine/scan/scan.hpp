@@ -268,7 +268,11 @@ private:
         }
         double floor = best.score;
         uint32_t n_scored = 0;
-        while ((p = advance(acc_, runs, p, last, floor)) <= last) {
+        const auto next = [&] {
+            return checked ? advance(acc_, runs, p, last, floor)
+                           : advance_to_best(acc_, runs, p, last, floor);
+        };
+        while ((p = next()) <= last) {
             found |= consider<checked>(p, p, base + p, missing_left, limits, best);
             floor = std::max(floor, best.score);
             if constexpr (has_estimate<Acc>::value) {

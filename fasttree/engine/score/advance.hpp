@@ -12,6 +12,7 @@
 #include "engine/core/runs.hpp"
 #include "engine/score/advance_avx2.hpp"
 #include "engine/score/advance_portable.hpp"
+#include "engine/score/advance_rough.hpp"
 #include "engine/score/binary_gini.hpp"
 #include "engine/score/classification.hpp"
 #include "engine/score/regression.hpp"
@@ -28,6 +29,14 @@ inline uint32_t advance(Acc& acc, const uint32_t* entries, uint32_t p, uint32_t 
 template <class Acc>
 inline uint32_t advance(Acc& acc, const Runs& runs, uint32_t p, uint32_t last, double best) {
     return advance(acc, runs.entries, p, last, best);
+}
+
+// The same where all positions that beat `best` are admissible: those that are surely not the best
+// of all may be passed over. Behind the last one the accumulator may be anywhere.
+template <class Acc>
+inline uint32_t advance_to_best(Acc& acc, const Runs& runs, uint32_t p, uint32_t last,
+                                double best) {
+    return advance(acc, runs, p, last, best);
 }
 
 // Classes, as bits by row, that `advance` reads from entries that hold them; null if none.
@@ -347,6 +356,12 @@ template <>
 inline uint32_t advance(SquaredError<UnitWeights, true>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
     return advance_in_vectors(acc, true, entries, p, last, best);
+}
+template <class Weights>
+inline uint32_t advance_to_best(SquaredError<Weights, true>& acc, const Runs& runs, uint32_t p,
+                                uint32_t last, double best) {
+    return acc.rough.has_node() ? advance_rough(acc, runs.entries, p, last, best)
+                                : advance(acc, runs, p, last, best);
 }
 
 template <>

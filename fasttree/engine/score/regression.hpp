@@ -12,6 +12,7 @@
 #include "engine/core/targets.hpp"
 #include "engine/score/accumulator.hpp"
 #include "engine/score/output_screen.hpp"
+#include "engine/score/rough_terms.hpp"
 #include "engine/simd/fast_log.hpp"
 
 namespace fasttree {
@@ -158,16 +159,20 @@ struct SquaredError : TargetSums<Weights, single_output> {
     using Base::t, Base::w_left, Base::w_total, Base::mean;
 
     std::conditional_t<single_output, NoOutputScreen, OutputScreen> screen;
+    std::conditional_t<single_output, RoughTerms, NoRoughTerms> rough;
 
-    explicit SquaredError(const Targets& targets) : Base(targets), screen(targets) {}
+    explicit SquaredError(const Targets& targets)
+        : Base(targets), screen(targets), rough(targets) {}
 
     void begin_node(const uint32_t* rows, uint32_t n) {
         Base::begin_node(rows, n);
         screen.begin_node(this->total_.data(), w_total, rows, n);
+        rough.begin_node(rows, n);
     }
     void begin_cell(const Cell* cell) {
         Base::begin_cell(cell);
         screen.begin_cell(this->total_.data(), w_total);
+        rough.begin_node(nullptr, 0);
     }
 
     double perfect_score(const uint32_t* rows, uint32_t n) {

@@ -63,6 +63,10 @@ FASTTREE_AVX2 inline void store_32_bytes(uint8_t* items, __m256i bytes) {
 FASTTREE_AVX2 inline void store_8(uint32_t* items, __m256i lanes) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(items), lanes);
 }
+// The highest bit of each of 32 bytes.
+FASTTREE_AVX2 inline uint64_t byte_mask(__m256i bytes) {
+    return static_cast<uint32_t>(_mm256_movemask_epi8(bytes));
+}
 // The highest bit of each of 8 lanes.
 FASTTREE_AVX2 inline uint32_t top_bits_8(__m256i lanes) {
     return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(lanes)));
@@ -107,6 +111,16 @@ FASTTREE_AVX2 inline __m256i prefix_sums_4(__m256i lanes) {
     lanes = _mm256_add_epi64(lanes, _mm256_slli_si256(lanes, 8));
     const __m256i of_half = _mm256_permute4x64_epi64(lanes, 0x55);
     return _mm256_add_epi64(lanes, _mm256_blend_epi32(_mm256_setzero_si256(), of_half, 0xf0));
+}
+
+FASTTREE_AVX2 inline __m256d prefix_sums_4(__m256d lanes) {
+    const __m256d zero = _mm256_setzero_pd();
+    lanes = _mm256_add_pd(lanes, _mm256_unpacklo_pd(zero, lanes));
+    return _mm256_add_pd(lanes, _mm256_blend_pd(zero, _mm256_permute4x64_pd(lanes, 0x55), 0xc));
+}
+FASTTREE_AVX2 inline __m128i prefix_sums_4(__m128i lanes) {
+    lanes = _mm_add_epi32(lanes, _mm_slli_si128(lanes, 4));
+    return _mm_add_epi32(lanes, _mm_slli_si128(lanes, 8));
 }
 
 // The bits of 8 entries' rows: loads take less time than a gather.
