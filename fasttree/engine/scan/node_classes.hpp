@@ -50,8 +50,6 @@ FASTTREE_AVX512 inline ClassRows class_rows_avx512(const Label* labels, uint32_t
     }
     return {c, begin, end, static_cast<uint32_t>(_mm512_reduce_add_epi32(weights))};
 }
-#endif
-#if FASTTREE_X86
 FASTTREE_AVX2 inline ClassRows class_rows_avx2(const Label* labels, uint32_t begin, uint32_t n) {
     constexpr uint32_t LANES = 16;
     const __m256i low = _mm256_set1_epi16(0xff);
@@ -127,7 +125,7 @@ public:
         list_classes(simd, labels, n, classes_);
         for (const ClassRows& rows : classes_) add(rows.weight);
     }
-    // Takes what is left of a node without a part of its rows.
+    // Takes what is left of a node without a part of its rows, which is not all of them.
     void take_rest(const NodeClasses& node, const NodeClasses& part) {
         classes_.clear();
         weight_ = 0;
