@@ -17,11 +17,13 @@ each_criterion = pytest.mark.parametrize("criterion", CLASSIFICATION + REGRESSIO
 class Case:
     """A node of n rows out of more and the runs of a feature in it."""
 
-    def __init__(self, kernels, simd, criterion, n, seed, weighted=False, n_outputs=1, **kwargs):
+    def __init__(
+        self, kernels, simd, criterion, n, seed, weighted=False, n_outputs=1, heaviest=49, **kwargs
+    ):
         rng = self.rng = np.random.default_rng(1000 * n + seed)
         n_rows = n + 5
         self.y = random_targets(rng, criterion, n_rows, n_outputs, **kwargs)
-        self.w = rng.integers(1, 50, n_rows) if weighted else None
+        self.w = rng.integers(1, heaviest + 1, n_rows) if weighted else None
         self.rows = rng.permutation(n_rows)[:n]
         if rng.random() < 0.5:  # a feature that tells something of the target
             self.rows = self.rows[np.argsort(self.y[self.rows, 0], kind="stable")]
@@ -95,6 +97,26 @@ def test_scans_stop_where_a_score_may_be_better(kernels, simd, criterion, n, wei
             assert_array_equal(found[:-1], case.scores[stops - 1])
             if last > 0:
                 assert found[-1] == case.scores[last - 1]
+
+
+@each_size
+@pytest.mark.parametrize("criterion", ["binary_gini", "squared_error", "poisson"])
+@pytest.mark.parametrize("heaviest", [1, 31, 1000])
+def test_the_first_of_the_best_positions_is_met(kernels, simd, criterion, n, heaviest):
+    """Among the first few that may be; of squared error with AVX2 hardly any other is."""
+    for seed in range(12):
+        case = Case(kernels, simd, criterion, n, seed, heaviest > 1, heaviest=heaviest)
+        first, last = (0, n - 1) if seed % 2 else sorted(case.rng.choice(n, 2, replace=False))
+        position = np.arange(1, n)
+        is_candidate = case.is_boundary[1:] & (position > first) & (position <= last)
+        scores = np.where(is_candidate, case.scores, -np.inf)
+        top = scores.max()
+        for best in (-np.inf, 0.0, np.median(case.scores), np.nextafter(top, -np.inf), top):
+            stops, found = case.node.stops_at_best(case.entries, first, last, best)
+            assert set(stops) <= set(position[is_candidate])
+            assert_array_equal(found, case.scores[stops - 1])
+            if top > best:
+                assert stops[np.argmax(found)] == 1 + np.argmax(scores)
 
 
 @each_size
@@ -201,7 +223,7 @@ def test_block_scan_finds_the_first_of_the_best(kernels, avx512, criterion, weig
             assert node.block_scan(all_rows, places, word, 0, leaf, best) == expected
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 40, 63, 64])
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32, 33, 40, 63, 64])
 @pytest.mark.parametrize("n_features", [1, 3, 12, 64, 150])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_block_search_finds_the_first_of_the_best(kernels, vectors, n, n_features, weighted):

@@ -82,6 +82,8 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
         void cell_scores(const uint32_t* entries, uint32_t size, double* scores)
         void stops(const Runs& runs, uint32_t first, uint32_t last, double best,
                    vector[uint32_t]& positions, vector[double]& scores)
+        void stops_at_best(const Runs& runs, uint32_t first, uint32_t last, double best,
+                           vector[uint32_t]& positions, vector[double]& scores)
         void found(const uint32_t* entries, uint32_t first, uint32_t last, double best,
                    vector[uint32_t]& positions)
         cbool skip(const uint32_t* entries, uint32_t first, uint32_t n, double best, double& score)
@@ -198,6 +200,16 @@ cdef class Node:
         runs.entries, runs.n, runs.n_missing = &entries[0], self.n, 0
         runs.has_classes = has_classes
         self.probe.get().stops(runs, first, last, best, positions, scores)
+        return np.array(positions, np.int64), np.array(scores, np.float64)
+
+    def stops_at_best(self, const uint32_t[::1] entries, uint32_t first, uint32_t last,
+                      double best):
+        cdef vector[uint32_t] positions
+        cdef vector[double] scores
+        cdef Runs runs
+        runs.entries, runs.n, runs.n_missing = &entries[0], self.n, 0
+        runs.has_classes = False
+        self.probe.get().stops_at_best(runs, first, last, best, positions, scores)
         return np.array(positions, np.int64), np.array(scores, np.float64)
 
     def found(self, const uint32_t[::1] entries, uint32_t first, uint32_t last, double best):

@@ -24,6 +24,10 @@ public:
     // `last` + 1 and the score of `last`.
     virtual void stops(const Runs& runs, uint32_t first, uint32_t last, double best,
                        std::vector<uint32_t>& positions, std::vector<double>& scores) = 0;
+    // The same with `advance_to_best`, where `best` rises to what was found.
+    virtual void stops_at_best(const Runs& runs, uint32_t first, uint32_t last, double best,
+                               std::vector<uint32_t>& positions,
+                               std::vector<double>& scores) = 0;
     // Positions behind `first`, up to `last`, that the screen of many outputs finds.
     virtual void found(const uint32_t* entries, uint32_t first, uint32_t last, double best,
                        std::vector<uint32_t>& positions) = 0;
@@ -127,7 +131,7 @@ public:
 
     void begin(const uint32_t* rows, uint32_t n_rows) override {
         rows_.assign(rows, rows + n_rows);
-        acc_.begin_node(rows, n_rows);
+        acc_.begin_node(rows_.data(), n_rows);
         separation_bound_.begin_node();
         if constexpr (SubsetScoreBound<Acc>::exists) subset_score_bound_.begin(acc_, rows, n_rows);
     }
@@ -161,6 +165,17 @@ public:
             positions.push_back(p);
             scores.push_back(acc_.score());
         } while (p <= last);
+    }
+    void stops_at_best(const Runs& runs, uint32_t first, uint32_t last, double best,
+                       std::vector<uint32_t>& positions, std::vector<double>& scores) override {
+        begin_pass(runs.entries);
+        for (uint32_t p = 0; p < first; ++p) acc_.add(runs.row(p));
+        uint32_t p = first;
+        while ((p = advance_to_best(acc_, runs, p, last, best)) <= last) {
+            positions.push_back(p);
+            scores.push_back(acc_.score());
+            best = std::max(best, scores.back());
+        }
     }
     void found(const uint32_t* entries, uint32_t first, uint32_t last, double best,
                std::vector<uint32_t>& positions) override {

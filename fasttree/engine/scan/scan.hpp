@@ -268,15 +268,16 @@ private:
         }
         double floor = best.score;
         uint32_t n_scored = 0;
-        const auto next = [&] {
-            return checked ? advance(acc_, runs, p, last, floor)
-                           : advance_to_best(acc_, runs, p, last, floor);
+        const auto next = [&] {  // positions that score about the same are met one by one
+            return checked || n_scored > PATIENCE ? advance(acc_, runs, p, last, floor)
+                                                  : advance_to_best(acc_, runs, p, last, floor);
         };
         while ((p = next()) <= last) {
             found |= consider<checked>(p, p, base + p, missing_left, limits, best);
             floor = std::max(floor, best.score);
+            ++n_scored;
             if constexpr (has_estimate<Acc>::value) {
-                if (++n_scored == PATIENCE && survey_pays(acc_.total.size())) {
+                if (n_scored == PATIENCE && survey_pays(acc_.total.size())) {
                     floor = std::max(floor, survey<checked>(runs.entries, p, last, limits));
                     begin_at(p);
                 }
