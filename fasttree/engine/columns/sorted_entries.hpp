@@ -38,7 +38,7 @@ public:
 
 // Replaces the keys of rows, which are ascending, by their entries; returns how many are not
 // numbers. Rows are put into buckets by the highest bits in which keys differ, and each bucket is
-// sorted by itself: what is sorted stays in a cache, and two thirds of the scratch are saved.
+// sorted by itself: what is sorted stays in a cache, and nearly half of the scratch is saved.
 inline uint32_t sort_into_entries(uint32_t* keys, const uint32_t* rows, uint32_t n,
                                   SortBuffers& buffers) {
     constexpr int BUCKET_BITS = 11;

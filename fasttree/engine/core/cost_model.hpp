@@ -91,7 +91,7 @@ inline bool packing_pays(uint32_t n_vectors, uint32_t n_looked) noexcept {
 
 // Codes of few values, which trees share, stay in a cache where the matrix does not.
 inline bool codes_pay(uint32_t n_rows, uint32_t n_features) noexcept {
-    constexpr size_t CACHE = size_t{1} << 21;
+    constexpr size_t CACHE = size_t{1} << 20;
     return sizeof(float) * n_rows * n_features > CACHE;
 }
 
