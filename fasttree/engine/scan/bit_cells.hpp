@@ -61,7 +61,7 @@ public:
     // Adds rows. Who has the first word also adds them to the total.
     void fill(const BitShare& share, const uint32_t* rows, uint32_t n) const {
         if (share.first == 0) {
-            for (uint32_t i = 0; i < n; ++i) acc_.fill(total(), rows[i]);
+            for (uint32_t i = 0; i < n; ++i) acc_.cell_adder(rows[i])(total());
         }
         if constexpr (counts_classes<Acc>) {
             constexpr uint32_t FEW = 2;
@@ -107,7 +107,7 @@ private:
             for (uint32_t i = 0; i < n; ++i) {
                 const uint64_t* row = share.bits.row(rows[i]);
                 std::fill_n(row_cell, length_, Cell{0});
-                acc_.fill(row_cell, rows[i]);
+                acc_.cell_adder(rows[i])(row_cell);
                 for (size_t k = 0; k < length_; ++k) {
                     if (row_cell[k] == 0) continue;
                     Cell* sums = items_ + k * n_bits_;

@@ -201,9 +201,10 @@ constexpr bool is_accumulator() {
     static_assert(std::is_same_v<decltype(std::declval<Const>().value_right()), double>);
     using Cell = typename Acc::Cell;
     if constexpr (Acc::has_cells) {
-        // Cells in a value's statistics; adds a row to them; their rows; moves them to the left.
+        // Cells in a value's statistics; what adds a row to them; their rows; moves them to the
+        // left.
         static_assert(std::is_same_v<decltype(std::declval<Const>().cell_size()), size_t>);
-        using Fill = decltype(std::declval<Const>().fill(std::declval<Cell*>(), 0u));
+        using Fill = decltype(std::declval<Const>().cell_adder(0u)(std::declval<Cell*>()));
         using Move = decltype(std::declval<Acc&>().add_cell(std::declval<const Cell*>()));
         static_assert(std::is_void_v<Fill> && std::is_void_v<Move>);
         static_assert(std::is_same_v<decltype(std::declval<Const>().cell_rows(

@@ -59,13 +59,16 @@ struct BinaryGini : AccumulatorBase<Weights> {
 
     // Unweighted cells pack (rows, rows of class 1) in one word.
     size_t cell_size() const { return weighted ? 3 : 1; }
-    void fill(Cell* cell, uint32_t row) const {
+    auto cell_adder(uint32_t row) const {
         if constexpr (weighted) {
-            cell[0] += 1;
-            cell[1] += static_cast<uint64_t>(w[row]);
-            cell[2] += y[row] ? static_cast<uint64_t>(w[row]) : 0;
+            const uint64_t weight = static_cast<uint64_t>(w[row]);
+            return [weight, weight_1 = y[row] ? weight : 0](Cell* cell) {
+                cell[0] += 1;
+                cell[1] += weight;
+                cell[2] += weight_1;
+            };
         } else {
-            cell[0] += (uint64_t{1} << 32) + y[row];
+            return [packed = (uint64_t{1} << 32) + y[row]](Cell* cell) { cell[0] += packed; };
         }
     }
     uint32_t cell_rows(const Cell* cell) const {

@@ -168,12 +168,16 @@ struct ClassWeights : AccumulatorBase<Weights> {
 
     // Cells: weighted [rows, weight of each class], unweighted [rows of each class].
     size_t cell_size() const { return static_cast<size_t>(n_outputs) * n_classes + weighted; }
-    void fill(Cell* cell, uint32_t row) const {
-        if constexpr (weighted) cell[0] += 1;
-        for (int k = 0; k < outputs(); ++k) {
-            const size_t c = all_classes()[static_cast<size_t>(row) * outputs() + k];
-            cell[weighted + k * n_classes + c] += static_cast<Cell>(w[row]);
-        }
+    auto cell_adder(uint32_t row) const {
+        const Class* of_row = all_classes() + static_cast<size_t>(row) * outputs();
+        return [this, of_row, first = size_t{of_row[0]},
+                weight = static_cast<Cell>(w[row])](Cell* cell) {
+            if constexpr (weighted) cell[0] += 1;
+            cell[weighted + first] += weight;
+            for (int k = 1; k < outputs(); ++k) {
+                cell[weighted + k * n_classes + size_t{of_row[k]}] += weight;
+            }
+        };
     }
     uint32_t cell_rows(const Cell* cell) const {
         if constexpr (weighted) return static_cast<uint32_t>(cell[0]);

@@ -82,11 +82,14 @@ struct TargetSums : AccumulatorBase<Weights> {
 
     // Cells: [rows, weight if weighted, sum of each output].
     size_t cell_size() const { return 1 + weighted + outputs(); }
-    void fill(Cell* cell, uint32_t row) const {
-        cell[0] += 1;
-        if constexpr (weighted) cell[1] += w[row];
+    auto cell_adder(uint32_t row) const {
         const int64_t* sums = t.sums + static_cast<size_t>(row) * outputs();
-        for (int k = 0; k < outputs(); ++k) cell[1 + weighted + k] += sums[k];
+        return [this, sums, first = sums[0], weight = w[row]](Cell* cell) {
+            cell[0] += 1;
+            if constexpr (weighted) cell[1] += weight;
+            cell[1 + weighted] += first;
+            for (int k = 1; k < outputs(); ++k) cell[1 + weighted + k] += sums[k];
+        };
     }
     // The cell of a row alone holds as much as any.
     static constexpr bool with_row_cells() { return !single_output; }
