@@ -216,7 +216,9 @@ struct SquaredError : TargetSums<Weights, single_output> {
         };
         if constexpr (single_output) {
             Deviations deviations{mean[0]};
-            for (uint32_t i = 0; i < n; ++i) deviations.add(this->raw_weight(rows[i]), t.y[rows[i]]);
+            for (uint32_t i = 0; i < n; ++i) {
+                deviations.add(this->raw_weight(rows[i]), t.y[rows[i]]);
+            }
             return mean_square(deviations.squares, deviations.residual, weight);
         }
         const int size = this->outputs();
