@@ -238,7 +238,20 @@ def test_block_search_finds_the_first_of_the_best(kernels, vectors, n, n_feature
         node = kernels.nodes.Node(vectors, "squared_error", y, members.astype(np.uint32), w)
         word = sum(1 << place for place in members.tolist())
         all_rows = np.arange(n_block, dtype=np.uint32)
-        assert node.block_search(all_rows, codes, word) == first_of_the_best(node, codes, members)
+        found, sides = node.block_search(all_rows, codes, word)
+        assert found == first_of_the_best(node, codes, members)
+        if found:
+            check_sides(sides, codes[found[0]], members, found[1])
+
+
+def check_sides(sides, codes, rows, n_left):
+    """Of a candidate, given by how many rows it has on the left."""
+    left, below, above = sides
+    ascending = rows[np.argsort(codes[rows], kind="stable")]
+    assert left == sum(1 << row for row in ascending[:n_left].tolist())
+    assert {below, above} <= set(rows.tolist())
+    assert codes[below] == codes[ascending[n_left - 1]]
+    assert codes[above] == codes[ascending[n_left]]
 
 
 def first_of_the_best(node, codes, rows):
@@ -264,5 +277,8 @@ def test_block_search_leaves_sums_that_do_not_fit(kernels, vectors, weight):
         y = (np.where(rows % 2 == 0, largest, -largest) * scale).astype(np.int64)[:, None]
         node = kernels.nodes.Node(vectors, "squared_error", y, rows, w)
         fits = scale < 1 and 64 * weight < 256
-        expected = first_of_the_best(node, codes, rows) if fits else None
-        assert node.block_search(rows, codes, 2**64 - 1) == expected
+        found = node.block_search(rows, codes, 2**64 - 1)
+        if fits:
+            assert found[0] == first_of_the_best(node, codes, rows)
+        else:
+            assert found is None

@@ -63,6 +63,16 @@ def test_sort(kernels, simd, n):
         assert_array_equal(kernels.arrays.sort_by_key(simd, items), expected)
 
 
+@pytest.mark.parametrize("n", [8, 16, 32, 64])
+def test_lanes_are_sorted(kernels, n):
+    if not kernels.arrays.has_simd("avx2"):
+        pytest.skip("this machine has no avx2")
+    rng = np.random.default_rng(n)
+    for largest in (1, 3, 1000, 65535):
+        words = rng.integers(0, largest, (n, 16), endpoint=True).astype(np.uint16)
+        assert_array_equal(kernels.arrays.sort_lanes(words), np.sort(words, axis=0))
+
+
 @pytest.mark.parametrize("n", [1, 2, 5, 24])
 def test_insertion_sort_keeps_its_budget(kernels, n):
     rng = np.random.default_rng(n)

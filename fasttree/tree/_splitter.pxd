@@ -64,7 +64,8 @@ cdef class Splitter:
     # Both at once, in a subtree that is grown in one place.
     cdef int split_in_subtree(self, Open& open) except -1 nogil
     # All that is below a node of one, if that is cheaper; else 0.
-    cdef bint grow_at_once(self, const Node& node, NodeStore& store) except -1 nogil
+    cdef bint grow_at_once(self, Node& node, NodeStore& store) except -1 nogil
+    cdef int begin_subtree(self, Node& root) except -1 nogil
     # Takes the root of one; returns what splits its nodes.
     cdef SubtreeSplitter* open_subtree(self, Node& root) except NULL nogil
 

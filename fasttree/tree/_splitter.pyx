@@ -223,9 +223,7 @@ cdef class Splitter:
 
     cdef int split_in_subtree(self, Open& open) except -1 nogil:
         if open.node.members == 0:
-            open.node.members = 1
-            self.subtree_splitter = self.open_subtree(open.node)
-            self.current_start = self.current_end = 0  # the scanner is the subtree's now
+            self.begin_subtree(open.node)
         open.left_value.resize(self.criterion.value_size)
         open.right_value.resize(self.criterion.value_size)
         if self.subtree_splitter.split(self.rules, deref(self.sampler), open):
@@ -233,9 +231,18 @@ cdef class Splitter:
         self.steps.count(0)
         return 0
 
-    cdef bint grow_at_once(self, const Node& node, NodeStore& store) except -1 nogil:
-        return node.members != 0 and self.subtree_splitter.grow(
-            self.rules, deref(self.sampler), node, store)
+    cdef bint grow_at_once(self, Node& node, NodeStore& store) except -1 nogil:
+        if node.members == 0:
+            if not self.columns.fits_block(node):
+                return False
+            self.begin_subtree(node)
+        return self.subtree_splitter.grow(self.rules, deref(self.sampler), node, store)
+
+    cdef int begin_subtree(self, Node& root) except -1 nogil:
+        root.members = 1
+        self.subtree_splitter = self.open_subtree(root)
+        self.current_start = self.current_end = 0  # the scanner is the subtree's now
+        return 0
 
     cdef SubtreeSplitter* open_subtree(self, Node& root) except NULL nogil:
         with gil:

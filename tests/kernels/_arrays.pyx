@@ -245,6 +245,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
 cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
     void c_fast_logs "fasttree::tests::fast_logs"(
         Simd simd, const double* x, size_t n, double* out)
+    void c_sort_lanes "fasttree::tests::sort_lanes"(uint16_t* words, uint32_t n) except +
     void c_get_bits "fasttree::tests::get_bits"(
         Simd simd, const uint32_t* words, const uint32_t* places, uint32_t n, uint8_t* out)
     void c_share_out "fasttree::tests::share_out"(
@@ -937,6 +938,13 @@ cdef class DistinctTexts:
     @property
     def texts(self):
         return [text.chars[:text.size] for text in self.table.texts]
+
+
+def sort_lanes(const uint16_t[:, ::1] words):
+    """Vectors of 16 words, 8, 16, 32 or 64 of them, with each lane in ascending order; AVX2."""
+    cdef uint16_t[:, ::1] out = np.array(words)
+    c_sort_lanes(&out[0, 0], <uint32_t> out.shape[0])
+    return np.asarray(out)
 
 
 # ---- blocks of at most 64 rows

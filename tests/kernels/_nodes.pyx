@@ -44,6 +44,9 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
     cdef cppclass Candidate:
         double score
         uint32_t left, right, n_left
+    cdef cppclass BlockSides:
+        uint64_t left
+        uint8_t below, above
     cdef cppclass BlockBest:
         double score
         uint32_t feature, n_left
@@ -94,7 +97,8 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
         cbool block_scan(const uint32_t* rows, uint32_t n, const BlockRuns& runs, uint32_t leaf,
                          Candidate& best)
         cbool block_search(const uint8_t* codes, uint32_t n_features, const uint32_t* rows,
-                           uint32_t n, uint64_t members, BlockBest& best) except +
+                           uint32_t n, uint64_t members, BlockBest& best,
+                           BlockSides& sides) except +
         void bit_cells(const BitRows& bits, vector[int64_t]& cells)
         void screen_bits(const BitRows& bits, uint32_t leaf, double floor, vector[uint32_t]& found)
         void key_scan(const Keys& keys, BestKey& best)
@@ -258,17 +262,20 @@ cdef class Node:
 
     def block_search(self, const uint32_t[::1] rows, const uint8_t[:, ::1] codes,
                      uint64_t members):
-        """(feature, rows on the left, score) of the best candidate; None: not for this kernel.
+        """(feature, rows on the left, score) of the best candidate and its sides; None: not for
+        this kernel.
 
         ``codes`` are those of the block's rows in each feature, ``members`` the node's rows.
         """
         cdef BlockBest best
+        cdef BlockSides sides
         if not self.probe.get().block_search(&codes[0, 0], <uint32_t> codes.shape[0], &rows[0],
-                                             <uint32_t> len(rows), members, best):
+                                             <uint32_t> len(rows), members, best, sides):
             return None
         if best.feature == 0xffffffff:
-            return ()
-        return best.feature, best.n_left, best.score
+            return (), None
+        return ((best.feature, best.n_left, best.score),
+                (sides.left, sides.below, sides.above))
 
     def bit_cells(self, const uint64_t[:, ::1] words):
         """[bit, value, item]; the third value is that of missing cells."""

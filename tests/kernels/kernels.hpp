@@ -59,6 +59,7 @@
 #include "engine/simd/sides.hpp"
 #include "engine/simd/simd.hpp"
 #include "engine/simd/sorting.hpp"
+#include "engine/simd/sorting_network.hpp"
 #include "optimal/src/kernels.hpp"
 #include "utils/_random.hpp"
 #include "utils/_threads.hpp"
@@ -126,7 +127,29 @@ FASTTREE_AVX512 inline void get_bits_avx512(const uint32_t* words, const uint32_
         for (uint32_t k = 0; k < 16 && i + k < n; ++k) out[i + k] = bits >> k & 1;
     }
 }
+template <uint32_t N>
+FASTTREE_AVX2 inline void sort_vectors(uint16_t* words) {
+    __m256i lanes[N];
+    for (uint32_t i = 0; i < N; ++i) {
+        lanes[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + i * LANES));
+    }
+    fasttree::sort_lanes<N>(lanes);
+    for (uint32_t i = 0; i < N; ++i) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(words + i * LANES), lanes[i]);
+    }
+}
 #endif
+
+// Sorts n vectors of LANES words, lane by lane.
+inline void sort_lanes(uint16_t* words, uint32_t n) {
+#if FASTTREE_X86
+    if (n == 8) return sort_vectors<8>(words);
+    if (n == 16) return sort_vectors<16>(words);
+    if (n == 32) return sort_vectors<32>(words);
+    if (n == 64) return sort_vectors<64>(words);
+#endif
+    throw std::invalid_argument("no such network");
+}
 
 inline void fast_logs(Simd simd, const double* x, size_t n, double* out) {
 #if FASTTREE_X86

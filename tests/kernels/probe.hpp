@@ -43,9 +43,10 @@ public:
     virtual bool block_scan(const uint32_t* rows, uint32_t n, const BlockRuns& runs, uint32_t leaf,
                             Candidate& best) = 0;
     // The best candidate in all features of a block's node, given by codes, [n_features, n]; false:
-    // the block does not fit this kernel. No feature: there is none.
+    // the block does not fit this kernel. No feature: there is none. `sides` are those of the best.
     virtual bool block_search(const uint8_t* codes, uint32_t n_features, const uint32_t* rows,
-                              uint32_t n, uint64_t members, BlockBest& best) = 0;
+                              uint32_t n, uint64_t members, BlockBest& best,
+                              BlockSides& sides) = 0;
     // Cells of columns of two values, [bit, value, item]; bits that the screen leaves, all if there
     // is none.
     virtual void bit_cells(const BitRows& bits, std::vector<int64_t>& cells) = 0;
@@ -68,6 +69,11 @@ public:
     BlockOfCodes(const uint8_t* codes, uint32_t n) : codes_(codes), n_(n) {}
     void make_order(const Block&, uint32_t feature, BlockOrder& out) override {
         order_codes_portable(codes_ + static_cast<size_t>(feature) * n_, n_, 256, out);
+    }
+    bool make_ranks(const Block&, uint32_t feature, uint8_t* ranks, size_t pitch) override {
+        const uint8_t* codes = codes_ + static_cast<size_t>(feature) * n_;
+        for (uint32_t i = 0; i < n_; ++i) ranks[i * pitch] = codes[i];
+        return true;
     }
     Runs values_of(uint32_t) const override { return {}; }
     const float* number_of(uint32_t, uint32_t) const override { return nullptr; }
@@ -229,7 +235,8 @@ public:
         return false;
     }
     bool block_search(const uint8_t* codes, uint32_t n_features, const uint32_t* rows,
-                      uint32_t n_rows, uint64_t members, BlockBest& best) override {
+                      uint32_t n_rows, uint64_t members, BlockBest& best,
+                      BlockSides& sides) override {
         if constexpr (BlockSearch<Acc>::exists) {
             BlockOfCodes source(codes, n_rows);
             Block block(source, targets_.simd, targets_.n_rows, n_features);
@@ -237,7 +244,9 @@ public:
             BlockSearch<Acc> search;
             search.open(block, targets_);
             if (!search.takes(block, [](uint32_t) { return false; })) return false;
-            if (!search.find(block, members, best)) best.feature = NO_FEATURE;
+            if (search.find(block, members, search.totals(members), best)) {
+                sides = search.sides(members, best);
+            }
             return true;
         }
         return false;

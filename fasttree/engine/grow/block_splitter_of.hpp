@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/core/impurity.hpp"
+#include "engine/grow/block_growth.hpp"
 #include "engine/grow/block_splitter.hpp"
 #include "engine/scan/block_scan.hpp"
 #include "engine/scan/block_search.hpp"
@@ -18,6 +19,7 @@ class BlockSplitterOf final : public BlockSplitter {
     Acc& acc_;
     BlockScan<Acc> block_scan_;
     BlockSearch<Acc> block_search_;
+    BlockGrowth<Acc> growth_;
     Block* block_ = nullptr;
     uint64_t held_ = 0;  // the node that the accumulator holds
     std::vector<typename Acc::Cell> bit_cells_;
@@ -34,6 +36,7 @@ public:
             if (acc_.t.simd == SIMD_AVX512) block_scan_.open(acc_.t, block.rows, block.size());
         }
         if constexpr (BlockSearch<Acc>::exists) block_search_.open(block, acc_.t);
+        if constexpr (BlockGrowth<Acc>::exists) growth_.open(acc_, block);
     }
 
     bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
@@ -54,6 +57,21 @@ public:
         take_stats(rules, open.right, open.right_value);
         take_stats(rules, open.left, open.left_value);  // last: it is split next
         return true;
+    }
+
+    bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
+              NodeStore& store) override {
+        if constexpr (BlockGrowth<Acc>::exists) {
+            const bool is_possible = sampler.visit([&](auto& features) {
+                return searches_at_once(rules, features, node);
+            });
+            if (!is_possible || !acc_.go_on(acc_.work(node.size()) * block_->n_features())) {
+                return false;
+            }
+            growth_.grow(rules, acc_, *block_, block_search_, node, store);
+            return true;
+        }
+        return false;
     }
 
 private:
@@ -85,7 +103,8 @@ private:
     bool find_at_once(const Node& node, Split& best) {
         if constexpr (BlockSearch<Acc>::exists) {
             BlockBest found;
-            if (!block_search_.find(*block_, node.members, found)) return false;
+            if (!block_search_.find(*block_, node.members,
+                                    block_search_.totals(node.members), found)) return false;
             const uint32_t p = found.n_left;
             take_candidate(block_->pick(found.feature, node.members),
                            Candidate{found.score, p, p, p, false, 0.0, THRESHOLD},

@@ -119,6 +119,9 @@ public:
     explicit NodeStore(size_t value_size_) : value_size(value_size_), values(value_size_) {}
 
     uint32_t append(const Node& node, const std::vector<double>& value) {
+        return append(node, value.data());
+    }
+    uint32_t append(const Node& node, const double* value) {
         Record& r = *records.append();
         r.threshold = -2.0;
         r.parent = r.left = 0;
@@ -129,7 +132,7 @@ public:
         r.feature = NO_FEATURE;
         r.subtree = r.categories = -1;
         r.missing_left = false;
-        values.append(value.data());
+        values.append(value);
         return static_cast<uint32_t>(records.size() - 1);
     }
     // Splits a node whose children were appended last.

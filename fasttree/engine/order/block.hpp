@@ -247,6 +247,10 @@ class BlockSource {
 public:
     virtual ~BlockSource() = default;
     virtual void make_order(const Block& block, uint32_t feature, BlockOrder& out) = 0;
+    // Numbers in the order of the values, that of the row at place i in ranks[i * pitch]. False if
+    // a value is not a number.
+    virtual bool make_ranks(const Block& block, uint32_t feature, uint8_t* ranks,
+                            size_t pitch) = 0;
     virtual Runs values_of(uint32_t feature) const = 0;  // a column, without entries
     // Where the value of a row is, if it is a number.
     virtual const float* number_of(uint32_t row, uint32_t feature) const = 0;
@@ -330,6 +334,10 @@ public:
         is_made_[feature] = 1;
         return orders_[feature];
     }
+    // See BlockSource.
+    bool make_ranks(uint32_t feature, uint8_t* ranks, size_t pitch) {
+        return source_.make_ranks(*this, feature, ranks, pitch);
+    }
     // Members that a split sends left.
     uint64_t left_members(const Split& split, uint64_t members) {
         const BlockRuns& feature = pick(split.feature, members);
@@ -355,6 +363,14 @@ public:
         for (uint32_t p = 0; p < size(); ++p) {
             out.order[p] = place_[entries[p] & ROW];
             out.boundaries |= static_cast<uint64_t>(entries[p] >> 31) << p;
+        }
+    }
+    // Ranks from sorted entries.
+    void take_ranks(const uint32_t* entries, uint8_t* ranks, size_t pitch) const {
+        uint8_t rank = 0;
+        for (uint32_t p = 0; p < size(); ++p) {
+            rank += entries[p] >> 31;
+            ranks[place_[entries[p] & ROW] * pitch] = rank;
         }
     }
 

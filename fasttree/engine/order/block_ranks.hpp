@@ -21,6 +21,12 @@ struct SeparatingFeature {
     bool is_below;
 };
 
+// The members of a node on the left of a threshold, and rows with the values next to it.
+struct BlockSides {
+    uint64_t left;
+    uint8_t below, above;
+};
+
 class BlockRanks {
     AlignedBuffer<uint8_t> ranks_;  // [BLOCK_ROWS, pitch_]; equal values have equal ranks
     uint32_t n_features_ = 0, pitch_ = 0;
@@ -34,17 +40,47 @@ public:
         ranks_.reserve(static_cast<size_t>(BLOCK_ROWS) * pitch_);
     }
     uint32_t n_features() const noexcept { return n_features_; }
+    uint32_t pitch() const noexcept { return pitch_; }
+    // Those of a feature: of the row at place i item i * pitch().
+    uint8_t* of(uint32_t feature) noexcept { return ranks_.get() + feature; }
     // All features are constant in the n rows of a block, until their orders are put here.
     void clear(uint32_t n) noexcept {
         std::fill_n(ranks_.get(), static_cast<size_t>(n) * pitch_, uint8_t{0});
     }
     void put(uint32_t feature, const BlockOrder& order, uint32_t n) noexcept {
-        uint8_t* ranks = ranks_.get() + feature;
+        uint8_t* ranks = of(feature);
         uint8_t rank = 0;
         for (uint32_t p = 0; p < n; ++p) {
             rank += order.boundaries >> p & 1;
             ranks[order.order[p] * pitch_] = rank;
         }
+    }
+
+    // Of the members, those up to the value of one of them are on the left.
+    BlockSides sides(uint32_t feature, uint8_t below, uint64_t members) const noexcept {
+        const uint8_t* ranks = ranks_.get() + feature;
+        const uint32_t limit = ranks[below * pitch_];
+        uint64_t left = 0;
+        uint32_t above = ~0u;  // the lowest rank, and its place
+        for (; members != 0; members &= members - 1) {
+            const uint32_t place = static_cast<uint32_t>(lowest_bit(members));
+            const uint32_t rank = ranks[place * pitch_];
+            left |= uint64_t{rank <= limit} << place;
+            above = std::min(above, rank > limit ? rank << 8 | place : above);
+        }
+        return {left, below, static_cast<uint8_t>(above)};
+    }
+
+    // Of the rows at n places that `set` names by bits, that with the highest value.
+    uint8_t highest(uint32_t feature, const uint8_t* places, uint32_t n,
+                    uint64_t set) const noexcept {
+        const uint8_t* ranks = ranks_.get() + feature;
+        uint32_t highest = 0;  // rank, and its place
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t place = places[i], rank = ranks[place * pitch_];
+            highest = std::max(highest, set >> i & 1 ? rank << 8 | place : 0);
+        }
+        return static_cast<uint8_t>(highest);
     }
 
     // Of the features `first` and the FEATURES - 1 behind it, those that are not constant in the
@@ -88,16 +124,7 @@ public:
             reinterpret_cast<const __m128i*>(ranks_.get() + place * pitch_ + first));
     }
 
-    // Both with AVX2, half of the features at a time.
-    FASTTREE_AVX2 uint64_t varying_avx2(const uint8_t* places, uint32_t n, uint32_t first) const {
-        const __m256i one = half(places[0], first), other = half(places[0], first + HALF);
-        uint64_t same = ~uint64_t{0};
-        for (uint32_t i = 1; i < n; ++i) {
-            same &= byte_mask(_mm256_cmpeq_epi8(half(places[i], first), one)) |
-                    byte_mask(_mm256_cmpeq_epi8(half(places[i], first + HALF), other)) << HALF;
-        }
-        return ~same;
-    }
+    // The same with AVX2, half of the features at a time.
     FASTTREE_AVX2 SeparatingFeature separating_avx2(const uint8_t* places, uint32_t n,
                                                     uint64_t set) const {
         const __m256i zero = _mm256_setzero_si256(), most = _mm256_set1_epi8(-1);

@@ -167,6 +167,29 @@ public:
             block.take_entries(scratch.get(), n_missing, out);
         }
     }
+    // Of few values the codes, which are in their order.
+    bool make_ranks(const Block& block, uint32_t feature, uint8_t* ranks,
+                    size_t pitch) override {
+        const Column& col = data.columns[feature];
+        const uint32_t n = block.size();
+        if (col.storage == BITS) {
+            for (uint32_t i = 0; i < n; ++i) ranks[i * pitch] = block.plane(col.slot) >> i & 1;
+            return col.n_numbers() > 0;
+        }
+        if (col.storage == COUNTED) {
+            uint8_t highest = 0;
+            for (uint32_t i = 0; i < n; ++i) {
+                const uint8_t code = *data.code(block.rows[i], col.slot);
+                ranks[i * pitch] = code;
+                highest = std::max(highest, code);
+            }
+            return highest < col.n_numbers();
+        }
+        const Runs listed = runs(feature, block.start, block.end);
+        if (listed.n_missing > 0) return false;
+        block.take_ranks(listed.entries, ranks, pitch);
+        return true;
+    }
 
 private:
     static uint32_t count_missing(const Runs& runs) {

@@ -13,6 +13,12 @@ struct BlockBest {
     double score;
     uint32_t feature = NO_FEATURE;
     uint32_t n_left;  // rows
+    uint8_t below;    // the place of a row on the left, of those with the highest value
+};
+
+// The sums of a node's rows.
+struct BlockTotals {
+    int64_t sum = 0, weight = 0;
 };
 
 // By D and the weights on the left and of the node.
@@ -22,14 +28,16 @@ inline double score_of(int64_t difference, int64_t w_left, int64_t weight) {
 }
 
 #if FASTTREE_X86
-// Takes a way to part n rows, bit by bit, if its feature is lower than those found before.
-inline void take_way(const SeparatingFeature& found, uint64_t way, uint32_t n, BlockBest& best) {
+// Takes a way to part n rows, bit by bit, if its feature is lower than those found before. Returns
+// whether it does.
+inline bool take_way(const SeparatingFeature& found, uint64_t way, uint32_t n, BlockBest& best) {
     const uint32_t n_in = static_cast<uint32_t>(__builtin_popcountll(way));
     const uint32_t n_left = found.is_below ? n_in : n - n_in;
-    if (found.feature > best.feature) return;
-    if (found.feature == best.feature && n_left >= best.n_left) return;
+    if (found.feature == NO_FEATURE || found.feature > best.feature) return false;
+    if (found.feature == best.feature && n_left >= best.n_left) return false;
     best.feature = found.feature;
     best.n_left = n_left;
+    return true;
 }
 #endif
 

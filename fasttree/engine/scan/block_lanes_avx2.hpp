@@ -1,4 +1,4 @@
-// The search of `block_search.hpp` in nodes of up to 32 rows, 16 features at once: a lane each.
+// The search of `block_search.hpp` in nodes of up to 64 rows, 16 features at once: a lane each.
 //
 // The rows are sorted in all lanes by a network. Then sums of terms are added up along the
 // positions in single precision, which tells which candidates may be the best; their scores are
@@ -17,11 +17,11 @@ namespace fasttree {
 
 #if FASTTREE_X86
 
-// One node, of N rows at most, 8, 16 or 32: what its i-th row adds to D, and its weight.
+// One node, of N rows at most, 8, 16, 32 or 64: what its i-th row adds to D, and its weight.
 template <bool weighted, uint32_t N>
 class LaneSearchAvx2 {
     static constexpr uint32_t FEATURES = BlockRanks::SOME, HALF = FEATURES / 2;
-    static constexpr uint32_t ROW_BITS = 5, ROW_MASK = (1u << ROW_BITS) - 1;
+    static constexpr uint32_t ROW_BITS = 6, ROW_MASK = (1u << ROW_BITS) - 1;
 
     const BlockRanks& ranks_;
     const uint8_t* const places_;
@@ -53,8 +53,8 @@ public:
             const float w_left = static_cast<float>(p);
             if (!weighted) shares_[p] = 1.0f / (w_left * (w - w_left));
         }
-        // A sum of 32 terms loses less than a part of 2**18 of them; w_L w_R is at least w - 1.
-        slack_ = magnitude / (1 << 18) / std::sqrt(static_cast<double>(weight - 1));
+        // A sum of 64 terms loses less than a part of 2**17 of them; w_L w_R is at least w - 1.
+        slack_ = magnitude / (1 << 17) / std::sqrt(static_cast<double>(weight - 1));
     }
 
     FASTTREE_AVX2 void find(BlockBest& best) {
@@ -136,15 +136,18 @@ private:
         }
     }
     FASTTREE_AVX2 __m128i weights_of(__m128i row) const {
-        const __m128i* const tables = reinterpret_cast<const __m128i*>(weights_);
-        const __m128i place =  // nothing above each
-            _mm_or_si128(row, _mm_set1_epi16(static_cast<int16_t>(0x8000)));
-        if constexpr (N <= 16) {
-            return _mm_shuffle_epi8(_mm_load_si128(tables), place);
+        const __m128i nothing_above = _mm_set1_epi16(static_cast<int16_t>(0x8000));
+        return look_up<std::max(N, 16u)>(weights_, _mm_or_si128(row, nothing_above));
+    }
+    template <uint32_t SIZE>
+    FASTTREE_AVX2 static __m128i look_up(const uint8_t* table, __m128i row) {
+        if constexpr (SIZE == 16) {
+            return _mm_shuffle_epi8(_mm_load_si128(reinterpret_cast<const __m128i*>(table)), row);
         } else {
-            return _mm_blendv_epi8(_mm_shuffle_epi8(_mm_load_si128(tables), place),
-                                   _mm_shuffle_epi8(_mm_load_si128(tables + 1), place),
-                                   _mm_slli_epi16(row, 3));
+            constexpr uint32_t MIDDLE = SIZE / 2;
+            const __m128i is_high = _mm_slli_epi16(row, 7 - lowest_bit(MIDDLE));  // in the sign
+            return _mm_blendv_epi8(look_up<MIDDLE>(table, row),
+                                   look_up<MIDDLE>(table + MIDDLE, row), is_high);
         }
     }
 
@@ -180,6 +183,7 @@ private:
         best.score = score;
         best.feature = feature;
         best.n_left = n_left;
+        best.below = places_[keys_[n_left - 1][lane] & ROW_MASK];
     }
 };
 

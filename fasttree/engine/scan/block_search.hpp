@@ -94,23 +94,43 @@ public:
         if (is_ranked_ || !fits_) return fits_;
         is_ranked_ = true;
         ranks_.clear(block.size());
-        for (uint32_t f = 0; f < block.n_features(); ++f) {
-            if (is_constant(f)) continue;
-            const BlockOrder& order = block.order(f);
-            fits_ &= order.n_missing == 0;
-            ranks_.put(f, order, block.size());
+        for (uint32_t f = 0; f < block.n_features() && fits_; ++f) {
+            if (!is_constant(f)) fits_ = rank(block, f);
         }
         return fits_;
     }
-    // False if all features are constant in the node.
-    bool find(Block& block, uint64_t members, BlockBest& best) {
+    BlockTotals totals(uint64_t members) const {
+        BlockTotals out;
+        for (; members != 0; members &= members - 1) {
+            const int place = lowest_bit(members);
+            out.sum += sums_[place];
+            out.weight += weights_[place];
+        }
+        return out;
+    }
+    // False if all features are constant in the node, whose totals are given.
+    bool find(Block& block, uint64_t members, const BlockTotals& totals, BlockBest& best) {
         best.feature = NO_FEATURE;
         if (simd_ == SIMD_AVX512) find_avx512(block, members, best);
-        else NodeSearchAvx2<weighted>(ranks_, sums_, weights_, members).find(block, members, best);
+        else NodeSearchAvx2<weighted>(ranks_, sums_, weights_, members, totals).find(best);
         return best.feature != NO_FEATURE;
+    }
+    // What a candidate that was found does with the members.
+    BlockSides sides(uint64_t members, const BlockBest& best) const {
+        return ranks_.sides(best.feature, best.below, members);
     }
 
 private:
+    // False if a value is not a number. Of the scan with AVX-512 there are orders anyway.
+    bool rank(Block& block, uint32_t feature) {
+        if (simd_ != SIMD_AVX512) {
+            return block.make_ranks(feature, ranks_.of(feature), ranks_.pitch());
+        }
+        const BlockOrder& order = block.order(feature);
+        ranks_.put(feature, order, block.size());
+        return order.n_missing == 0;
+    }
+
     FASTTREE_AVX512 void find_avx512(Block& block, uint64_t members, BlockBest& best) {
         begin_node(members);
         if (n_ <= FEW_ROWS) part(best);
@@ -118,6 +138,8 @@ private:
         else if (n_ <= 16) scan<2>(block, members, best);
         else if (n_ <= 32) scan<4>(block, members, best);
         else scan<8>(block, members, best);
+        if (best.feature == NO_FEATURE) return;
+        best.below = block.pick(best.feature, members).places[best.n_left - 1];
     }
     FASTTREE_AVX512 void begin_node(uint64_t members) {
         n_ = static_cast<uint32_t>(__builtin_popcountll(members));

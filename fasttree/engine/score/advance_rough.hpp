@@ -82,13 +82,6 @@ private:
         return _mm256_add_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(lanes)),
                              _mm256_cvtps_pd(_mm256_extractf128_ps(lanes, 1)));
     }
-    FASTTREE_AVX2 static double sum_of_8(__m256i lanes) {
-        __m128i sums =
-            _mm_add_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
-        sums = _mm_add_epi32(sums, _mm_srli_si128(sums, 8));
-        sums = _mm_add_epi32(sums, _mm_srli_si128(sums, 4));
-        return _mm_cvtsi128_si32(sums);
-    }
     static uint32_t bits_of(float x) {
         uint32_t bits;
         std::memcpy(&bits, &x, sizeof bits);

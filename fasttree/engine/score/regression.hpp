@@ -154,6 +154,20 @@ struct TargetSums : AccumulatorBase<Weights> {
     }
 };
 
+// A target's deviation from the mean: its square, and what all of them leave of the mean.
+FASTTREE_INLINE inline void add_deviation(double w, double y, double mean, double& squares,
+                                          double& residual) {
+    const double d = y - mean, wd = w * d;
+    squares += wd * d;
+    residual += wd;
+}
+struct Deviations {
+    const double mean;
+    double squares = 0.0, residual = 0.0;
+
+    void add(double w, double y) { add_deviation(w, y, mean, squares, residual); }
+};
+
 // Squared error: sum over outputs of D^2 / (w_L w_R), see separation().
 template <class Weights, bool single_output>
 struct SquaredError : TargetSums<Weights, single_output> {
@@ -188,43 +202,41 @@ struct SquaredError : TargetSums<Weights, single_output> {
         if (t.replay) out.impurity = sklearn_impurity(rows, n, out.weight);
         else out.impurity = out.pure ? 0.0 : variance(rows, n, out.weight);
     }
-    // Mean square about the mean, corrected for the rounding of the mean.
+    // Mean square about the mean of n rows.
     double variance(const uint32_t* rows, uint32_t n, double weight) const {
         const auto add = [&](double* FASTTREE_RESTRICT squares,
                              double* FASTTREE_RESTRICT residual) FASTTREE_INLINE {
             const double* m = mean.data();
             for (uint32_t i = 0; i < n; ++i) {
-                if constexpr (!single_output) {
-                    const size_t ahead = rows[std::min(i + ROWS_AHEAD, n - 1)];
-                    prefetch(t.y + ahead * this->outputs(), this->outputs() * sizeof(double));
-                }
+                const size_t ahead = rows[std::min(i + ROWS_AHEAD, n - 1)];
+                prefetch(t.y + ahead * this->outputs(), this->outputs() * sizeof(double));
                 const double w = this->raw_weight(rows[i]);
                 const double* y = t.y + static_cast<size_t>(rows[i]) * this->outputs();
                 for (int k = 0; k < this->outputs(); ++k) {
-                    const double d = y[k] - m[k];
-                    const double wd = w * d;
-                    squares[k] += wd * d;
-                    residual[k] += wd;
+                    add_deviation(w, y[k], m[k], squares[k], residual[k]);
                 }
             }
         };
-        const auto mean_square = [&](double squares, double residual) {
-            const double correction = residual / weight;
-            const double sum = squares / weight - correction * correction;
-            // Below zero by rounding, or because weights are.
-            return t.has_negative_weights ? sum : std::max(sum, 0.0);
-        };
         if constexpr (single_output) {
-            double squares = 0.0, residual = 0.0;
-            add(&squares, &residual);
-            return mean_square(squares, residual);
+            Deviations deviations{mean[0]};
+            for (uint32_t i = 0; i < n; ++i) {
+                deviations.add(this->raw_weight(rows[i]), t.y[rows[i]]);
+            }
+            return mean_square(deviations.squares, deviations.residual, weight);
         }
         const int size = this->outputs();
         std::vector<double> sums(2 * size);
         call(t.simd, [&]() FASTTREE_INLINE { add(sums.data(), sums.data() + size); });
         double impurity = 0.0;
-        for (int k = 0; k < size; ++k) impurity += mean_square(sums[k], sums[size + k]);
+        for (int k = 0; k < size; ++k) impurity += mean_square(sums[k], sums[size + k], weight);
         return impurity / size;
+    }
+    // Corrected for the rounding of the mean.
+    double mean_square(double squares, double residual, double weight) const {
+        const double correction = residual / weight;
+        const double sum = squares / weight - correction * correction;
+        // Below zero by rounding, or because weights are.
+        return t.has_negative_weights ? sum : std::max(sum, 0.0);
     }
     // Mean square minus square of the mean, summed as scikit-learn does.
     double sklearn_impurity(const uint32_t* rows, uint32_t n, double weight) {
