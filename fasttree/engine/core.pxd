@@ -3,6 +3,7 @@ from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
 
 from fasttree.engine.simd cimport Simd
+from fasttree.utils._shared_blocks cimport SharedBlocks
 from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport float64_t, int64_t, intp_t, uint32_t, uint64_t, uint8_t
 
@@ -234,12 +235,12 @@ cdef extern from "engine/core/class_targets.hpp" namespace "fasttree" nogil:
 
 cdef extern from "engine/core/compact_tree.hpp" namespace "fasttree" nogil:
     cdef cppclass CompactNodes:
-        CompactNodes(size_t n) except +
+        CompactNodes(size_t n, SharedBlocks& memory) except +
         void write(NodeRecord* out) noexcept
         void scale_weights(int exponent) noexcept
         cbool scale_impurities(int exponent) noexcept
     cdef cppclass CompactValues:
-        CompactValues(size_t n_nodes, size_t width, size_t n_kept) except +
+        CompactValues(size_t n_nodes, size_t width, size_t n_kept, SharedBlocks& memory) except +
         size_t n_kept() noexcept
         void write(double* out) noexcept
         cbool scale(int exponent) noexcept

@@ -36,7 +36,6 @@ cdef extern from "engine/grow/rules.hpp" namespace "fasttree" nogil:
 cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
     cdef cppclass NodeStore:
         NodeStore() noexcept
-        NodeStore(size_t value_size) except +
         uint32_t append(const Node& node, const vector[double]& value) except +
         void set_split(uint32_t record, const Split& split, uint32_t left) except +
         void settle_thresholds() noexcept
@@ -61,6 +60,13 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         int max_depth() noexcept
         int64_t n_leaves() noexcept
         CategoryLists category_lists() except +
+
+
+cdef extern from "engine/grow/node_stores.hpp" namespace "fasttree" nogil:
+    cdef cppclass NodeStores:
+        NodeStores() noexcept
+        void take(size_t value_size, NodeStore& out) except +
+        void give_back(NodeStore& store) except +
 
 
 cdef extern from "engine/grow/frontier.hpp" namespace "fasttree" nogil:

@@ -8,7 +8,7 @@ trees: the matrix, with whatever fits have made of it before. Joblib maps large 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from joblib import delayed, effective_n_jobs
@@ -17,6 +17,7 @@ from sklearn.utils import compute_sample_weight
 
 from fasttree.ensemble._bootstrap import Bootstrap
 from fasttree.tree._data import TrainingData
+from fasttree.tree.fitted._node_arrays import TreeMemory
 from fasttree.utils._parallel import Parallel, map_on_threads
 from fasttree.utils._threads import effective_n_threads
 
@@ -44,12 +45,15 @@ class Plan:
         None: every tree takes all rows.
     balances : bool
         Whether classes are balanced in each bootstrap sample.
+    memory : TreeMemory
+        Where the trees are kept.
     """
 
     template: object
     data: TrainingData
     bootstrap: Bootstrap | None
     balances: bool
+    memory: TreeMemory = field(default_factory=TreeMemory)
 
     def grow(self, seed, n_threads=1, n_encoding_threads=1):
         """Return the tree of a random state; the first one encodes the data."""
@@ -57,7 +61,7 @@ class Plan:
         data = self.data
         if self.bootstrap is not None:
             data = replace(data, sample_weight=self._drawn_weights(seed))
-        grower.tree_ = grower._grow(data, n_threads, n_encoding_threads)
+        grower.tree_ = grower._grow(data, n_threads, n_encoding_threads, self.memory)
         grower._prune_tree()
         return grower.tree_
 

@@ -216,10 +216,11 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             sample_weight = weigh_classes(sample_weight, class_weights)
         return y, sample_weight
 
-    def _grow(self, data, n_threads=None, n_encoding_threads=None):
+    def _grow(self, data, n_threads=None, n_encoding_threads=None, memory=None):
         """Return the tree of checked data, grown on threads as `n_jobs` says or a number.
 
-        Data that is not encoded yet is encoded on as many, or on another number of them.
+        Data that is not encoded yet is encoded on as many, or on another number of them. The trees
+        of a forest share their memory.
         """
         builder = self._make_builder(data)
         encoding = data.encoding
@@ -242,6 +243,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             strategy=config["strategy"],
             simd=config["simd"],
             replay=config["sklearn_random_stream"],
+            memory=memory,
         )
         return tree
 

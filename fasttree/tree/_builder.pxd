@@ -5,6 +5,7 @@ from fasttree.engine.search cimport Division
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._splitter cimport Splitter
 from fasttree.tree._tree cimport Tree
+from fasttree.tree.fitted._node_arrays cimport TreeMemory
 from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._threads cimport Turns
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
@@ -29,7 +30,8 @@ cdef class TreeBuilder:
     # All that subclasses differ in.
     cdef unique_ptr[Frontier] make_frontier(self) except *
 
-    cdef int write(self, Tree tree, Encoding encoding, bint as_grown) except -1
+    cdef int write(self, Tree tree, Encoding encoding, TreeMemory memory,
+                   bint as_grown) except -1
     cdef int write_subtree(self, NodeWriter& writer, int i) except -1 nogil
     cdef int make_root(self, Node& root) except -1 nogil
     cdef int grow(self) except -1

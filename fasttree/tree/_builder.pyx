@@ -26,7 +26,7 @@ from fasttree.engine.simd cimport simd_allowed
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
 from fasttree.tree._tree cimport Tree
-from fasttree.tree.fitted._node_arrays cimport NodeArrays
+from fasttree.tree.fitted._node_arrays cimport NodeArrays, TreeMemory
 from fasttree.utils._interrupt cimport Interrupt
 from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._threads cimport Turns
@@ -63,7 +63,7 @@ cdef class TreeBuilder:
 
     def build(self, Tree tree, data, y, sample_weight=None, const uint32_t[::1] rows=None, *,
               int n_threads=1, int n_encoding_threads=1, str strategy="auto", bint replay=False,
-              str simd="auto"):
+              str simd="auto", TreeMemory memory=None):
         """Grow `tree` on a sample of the data.
 
         Parameters
@@ -85,6 +85,8 @@ cdef class TreeBuilder:
         replay : bool
             Use scikit-learn's random draws, tie rules and scores.
         simd : {"auto", "avx2", "portable"}
+        memory : TreeMemory or None
+            That which the trees of a forest share; None: the tree has its own.
         """
         cdef Splitter splitter = self.splitter
         cdef Encoding encoding = data
@@ -93,6 +95,8 @@ cdef class TreeBuilder:
             raise ValueError("A tree needs rows to grow on.")
         if sample_weight is not None and not np.any(sample_weight):
             raise ValueError("All rows have zero weight.")
+        if memory is None:
+            memory = TreeMemory()
         options.strategy = STRATEGIES[strategy]
         options.replay = replay
         options.depth_first = isinstance(self, DepthFirstTreeBuilder)
@@ -105,29 +109,30 @@ cdef class TreeBuilder:
         self.workers.clear()
         for worker in self.crew:
             self.workers.push_back(<void*> worker)
-        self.store = NodeStore(splitter.criterion.value_size)
+        memory.stores.take(splitter.criterion.value_size, self.store)
         self.subtrees.clear()
         self.deferred.clear()
         self.grow()
         self.crew = []
         splitter.close()
         # Scikit-learn numbers nodes in the order in which they were grown.
-        self.write(tree, encoding, as_grown=replay and not options.depth_first)
-        self.store = NodeStore()
+        self.write(tree, encoding, memory, as_grown=replay and not options.depth_first)
+        memory.stores.give_back(self.store)
         self.subtrees.clear()
         self.deferred.clear()
 
-    cdef int write(self, Tree tree, Encoding encoding, bint as_grown) except -1:
+    cdef int write(self, Tree tree, Encoding encoding, TreeMemory memory,
+                   bint as_grown) except -1:
         """Give `tree` the nodes that have been grown."""
         cdef size_t n_nodes = count_nodes(self.store, self.subtrees)
         cdef NodeArrays arrays = NodeArrays(
             None, None, (n_nodes, tree.n_outputs, tree.max_n_classes))
         cdef unique_ptr[NodeWriter] writer
         cdef int i
-        arrays.compact_nodes.reset(new CompactNodes(n_nodes))
+        arrays.compact_nodes.reset(new CompactNodes(n_nodes, memory.blocks))
         arrays.compact_values.reset(new CompactValues(
             n_nodes, tree.n_outputs * tree.max_n_classes,
-            count_values(self.store, self.subtrees)))
+            count_values(self.store, self.subtrees), memory.blocks))
         writer.reset(new NodeWriter(self.store, self.subtrees, deref(arrays.compact_nodes),
                                     deref(arrays.compact_values)))
         writer.get().write_main(as_grown)

@@ -12,6 +12,7 @@
 
 #include "engine/core/node_record.hpp"
 #include "engine/simd/bits.hpp"
+#include "utils/_shared_blocks.hpp"
 
 namespace fasttree {
 
@@ -49,27 +50,33 @@ inline size_t count_kept(const double* values, size_t n) noexcept {
     for (size_t i = 0; i < n; ++i) n_kept += is_kept(values[i]);
     return n_kept;
 }
+// Which of up to 64 are.
+inline uint64_t kept_bits(const double* values, size_t n) noexcept {
+    uint64_t kept = 0;
+    for (size_t i = 0; i < n; ++i) kept |= uint64_t{is_kept(values[i])} << i;
+    return kept;
+}
 
 // The values of nodes, `width` of each.
 class CompactValues {
     size_t n_nodes_, width_, n_kept_;
-    std::unique_ptr<double[]> numbers_;
-    std::unique_ptr<uint32_t[]> places_;  // of these numbers among a node's, unless all are kept
-    std::unique_ptr<uint32_t[]> n_of_;    // numbers of a node
+    std::shared_ptr<double[]> numbers_;
+    std::shared_ptr<uint32_t[]> places_;  // of these numbers among a node's, unless all are kept
+    std::shared_ptr<uint32_t[]> n_of_;    // numbers of a node
 
 public:
     // For n_kept values that are not zero.
-    CompactValues(size_t n_nodes, size_t width, size_t n_kept)
+    CompactValues(size_t n_nodes, size_t width, size_t n_kept, SharedBlocks& memory)
         : n_nodes_(n_nodes), width_(width), n_kept_(n_kept) {
         const size_t n_all = n_nodes * width;
         constexpr size_t NUMBER = sizeof(double), PLACE = sizeof(uint32_t);
         if (n_kept * (NUMBER + PLACE) + n_nodes * PLACE < n_all * NUMBER) {
-            places_.reset(new uint32_t[n_kept]);
-            n_of_.reset(new uint32_t[n_nodes]);
+            places_ = memory.take<uint32_t>(n_kept);
+            n_of_ = memory.take<uint32_t>(n_nodes);
         } else {
             n_kept_ = n_all;
         }
-        numbers_.reset(new double[n_kept_]);
+        numbers_ = memory.take<double>(n_kept_);
     }
 
     size_t n_kept() const noexcept { return n_kept_; }
@@ -84,10 +91,8 @@ public:
         constexpr size_t BITS = 64;
         size_t end = start;
         for (size_t first = 0; first < width_; first += BITS) {
-            const size_t n = std::min(BITS, width_ - first);
-            uint64_t kept = 0;  // as bits: few of many are
-            for (size_t i = 0; i < n; ++i) kept |= uint64_t{is_kept(values[first + i])} << i;
-            for (; kept != 0; kept &= kept - 1, ++end) {
+            uint64_t kept = kept_bits(values + first, std::min(BITS, width_ - first));
+            for (; kept != 0; kept &= kept - 1, ++end) {  // few of many are
                 const size_t place = first + static_cast<size_t>(lowest_bit(kept));
                 numbers_[end] = values[place];
                 places_[end] = static_cast<uint32_t>(place);
@@ -137,10 +142,10 @@ public:
 
 class CompactNodes {
     size_t n_;
-    std::unique_ptr<CompactNode[]> nodes_;
+    std::shared_ptr<CompactNode[]> nodes_;
 
 public:
-    explicit CompactNodes(size_t n) : n_(n), nodes_(new CompactNode[n]) {}
+    CompactNodes(size_t n, SharedBlocks& memory) : n_(n), nodes_(memory.take<CompactNode>(n)) {}
 
     size_t size() const noexcept { return n_; }
     CompactNode& operator[](size_t i) noexcept { return nodes_[i]; }

@@ -11,6 +11,7 @@
 
 #include "engine/core/compact_tree.hpp"
 #include "engine/core/split.hpp"
+#include "utils/_shared_blocks.hpp"
 
 namespace fasttree {
 
@@ -18,16 +19,19 @@ namespace fasttree {
 template <class T>
 class ChunkedArray {
     static constexpr uint32_t SHIFT = 8, CHUNK = 1u << SHIFT;
+    SharedBlocks* memory_ = nullptr;
     size_t width_ = 1, size_ = 0;
-    std::vector<std::unique_ptr<T[]>> chunks_;
+    std::vector<std::shared_ptr<T[]>> chunks_;
 
 public:
     ChunkedArray() = default;
-    explicit ChunkedArray(size_t width) : width_(width) {}  // items of `width` T each
+    // Items of `width` T each.
+    ChunkedArray(size_t width, SharedBlocks& memory) : memory_(&memory), width_(width) {}
 
     size_t size() const { return size_; }
+    void clear() { size_ = 0; }  // keeps the memory
     T* append() {  // not initialised
-        if (size_ % CHUNK == 0) chunks_.push_back(std::unique_ptr<T[]>(new T[CHUNK * width_]));
+        if (size_ >> SHIFT == chunks_.size()) chunks_.push_back(memory_->take<T>(CHUNK * width_));
         return at(size_++);
     }
     T* at(size_t i) { return &chunks_[i >> SHIFT][(i & (CHUNK - 1)) * width_]; }
@@ -36,10 +40,10 @@ public:
     const T& operator[](size_t i) const { return *at(i); }
 };
 
-// The values of nodes. A node holds few of very many classes: of wide values only what is not
-// zero is kept.
+// The values of nodes. A node holds few of many classes: of wide values only what is not zero is
+// kept.
 class NodeValues {
-    static constexpr size_t WIDE = 256, BLOCK = 64;
+    static constexpr size_t WIDE = 8, BLOCK = 64;
     static constexpr double ZEROS[BLOCK] = {};
     struct Entry {
         uint32_t place;
@@ -52,8 +56,14 @@ class NodeValues {
 
 public:
     NodeValues() = default;
-    explicit NodeValues(size_t width) : width_(width), all_(width) {}
+    NodeValues(size_t width, SharedBlocks& memory) : width_(width), all_(width, memory) {}
 
+    void clear() {
+        n_kept_ = 0;
+        all_.clear();
+        entries_.clear();
+        ends_.clear();
+    }
     void append(const double* value) {
         if (width_ <= WIDE) {
             std::copy_n(value, width_, all_.append());
@@ -63,8 +73,9 @@ public:
         for (size_t start = 0; start < width_; start += BLOCK) {
             const size_t n = std::min(BLOCK, width_ - start);
             if (std::memcmp(value + start, ZEROS, n * sizeof(double)) == 0) continue;
-            for (size_t i = start; i < start + n; ++i) {
-                if (is_kept(value[i])) entries_.push_back({static_cast<uint32_t>(i), value[i]});
+            for (uint64_t kept = kept_bits(value + start, n); kept != 0; kept &= kept - 1) {
+                const size_t place = start + static_cast<size_t>(lowest_bit(kept));
+                entries_.push_back({static_cast<uint32_t>(place), value[place]});
             }
         }
         ends_.push_back(entries_.size());
@@ -116,8 +127,17 @@ public:
     NodeStore() = default;
     NodeStore(NodeStore&&) = default;
     NodeStore& operator=(NodeStore&&) = default;
-    explicit NodeStore(size_t value_size_) : value_size(value_size_), values(value_size_) {}
+    NodeStore(size_t value_size_, SharedBlocks& memory)
+        : value_size(value_size_), records(1, memory), values(value_size_, memory),
+          memory_(&memory) {}
 
+    // Forgets all nodes and keeps their memory.
+    void clear() {
+        records.clear();
+        values.clear();
+        category_sets.clear();
+        late_.clear();
+    }
     uint32_t append(const Node& node, const std::vector<double>& value) {
         return append(node, value.data());
     }
@@ -158,7 +178,7 @@ public:
     }
     // Begins a subtree's store with the node it hangs from.
     void begin_subtree(const NodeStore& main, uint32_t record) {
-        *this = NodeStore(main.value_size);
+        *this = NodeStore(main.value_size, *main.memory_);
         *records.append() = main.records[record];
         records[0].subtree = -1;
         std::vector<double> value(value_size);
@@ -189,6 +209,7 @@ private:
     };
     static constexpr size_t MOST_LATE = 32;
     std::vector<LateThreshold> late_;
+    SharedBlocks* memory_ = nullptr;
 
     void put_off(uint32_t record, const Split& split) {
         late_.push_back({record, split.below, split.above});

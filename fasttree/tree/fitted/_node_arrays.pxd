@@ -1,6 +1,14 @@
 """The nodes and values of a tree: contract of `NodeArrays`."""
 from fasttree.engine.core cimport CompactNodes, CompactValues
+from fasttree.engine.grow cimport NodeStores
+from fasttree.utils._shared_blocks cimport SharedBlocks
 from fasttree.utils._std cimport unique_ptr
+
+
+# Of the trees of a fit.
+cdef class TreeMemory:
+    cdef NodeStores stores         # of those that grow
+    cdef SharedBlocks blocks       # of those that are grown, in few bytes
 
 
 cdef class NodeArrays:

@@ -17,6 +17,13 @@ from fasttree.tree.fitted._tree_state import NODE_DTYPE
 from fasttree.utils._zeros import zeros
 
 
+cdef class TreeMemory:
+    """Memory of the trees of a forest; the trees of another process have their own there."""
+
+    def __reduce__(self):
+        return TreeMemory, ()
+
+
 cdef class NodeArrays:
     """Both as arrays.
 

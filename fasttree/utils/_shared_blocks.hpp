@@ -1,0 +1,57 @@
+// Memory for small arrays that last, of many trees, in blocks that are huge pages where the system
+// has them: see `AlignedBuffer`. A block lasts as long as one of its arrays.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+
+#include "utils/_aligned_buffer.hpp"
+#include "utils/_value.hpp"
+
+namespace fasttree {
+
+class SharedBlocks {
+    using Block = AlignedBuffer<char>;
+    // What is not used of a block is never touched, and what is given back returns to the system.
+    static constexpr size_t BLOCK = size_t{1} << 25, LARGE = BLOCK / 4;
+    static constexpr size_t FEW = size_t{1} << 20;  // bytes in all that are not worth a huge page
+    static constexpr size_t CACHE_LINE = 64;
+    std::mutex mutex_;
+    std::shared_ptr<Block> block_;
+    size_t n_used_ = 0;   // bytes of the block
+    size_t n_taken_ = 0;  // bytes of all arrays
+
+public:
+    // An array of n items, not initialised; not null if there are none. Threads may call it.
+    template <class T>
+    std::shared_ptr<T[]> take(size_t n) {
+        static_assert(std::is_trivially_default_constructible_v<T>
+                      && std::is_trivially_destructible_v<T>);
+        return take_bytes<T>(n * sizeof(T) / CACHE_LINE * CACHE_LINE + CACHE_LINE);
+    }
+
+private:
+    template <class T>
+    std::shared_ptr<T[]> take_bytes(size_t n_bytes) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        n_taken_ += n_bytes;
+        if (n_taken_ < FEW || n_bytes >= LARGE) {
+            return array_of<T>(std::make_shared<Block>(n_bytes), 0);
+        }
+        if (block_ == nullptr || n_bytes > BLOCK - n_used_) {
+            block_ = std::make_shared<Block>(BLOCK);
+            n_used_ = 0;
+        }
+        const size_t start = n_used_;
+        n_used_ += n_bytes;
+        return array_of<T>(block_, start);
+    }
+    template <class T>
+    static std::shared_ptr<T[]> array_of(const std::shared_ptr<Block>& block, size_t start) {
+        return {block, reinterpret_cast<T*>(block->get() + start)};
+    }
+};
+static_assert(is_value<SharedBlocks>);
+
+}  // namespace fasttree
