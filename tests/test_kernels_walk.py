@@ -23,6 +23,19 @@ def test_rows_reach_their_leaves(kernels, simd, n):
         assert_array_equal(kernels.arrays.walk_block(simd, nodes, X), leaf_words(nodes, X))
 
 
+# Keys of a row that 8 bits can name, with missing values or without, and more.
+@pytest.mark.parametrize("n_features", [1, 7, 8, 9, 60, 127, 128, 255, 256, 300])
+def test_rows_reach_their_leaves_by_keys(kernels, simd, n_features):
+    for seed in range(20):
+        rng = np.random.default_rng(1000 * n_features + seed)
+        nodes = random_packed_tree(rng, rng.choice([0, 1, 5, 60, 400]), n_features)
+        X = random_floats(rng, rng.integers(1, 400) * n_features).reshape(-1, n_features)
+        if rng.random() < 0.5:
+            X[np.isnan(X)] = 0
+        X = X.copy(order=rng.choice(["C", "F"]))[:: rng.choice([-1, 1, 2])]
+        assert_array_equal(kernels.arrays.walk_by_row_keys(simd, nodes, X), leaf_words(nodes, X))
+
+
 @pytest.mark.parametrize("n_features", [1, 16, 17, 32, 33, 48, 49, 64, 65])
 def test_rows_reach_their_leaves_in_blocks_of_questions(kernels, simd, n_features):
     for seed in range(20):

@@ -86,7 +86,9 @@ cdef extern from "engine/predict/block_walk.hpp" namespace "fasttree" nogil:
         intp_t n_rows
         Simd simd
         const QuestionBlock* blocks
+        bint by_keys
         bint blocks_pay() noexcept
+        bint keys_pay() noexcept
 
 
 cdef extern from "engine/predict/walk_categories.hpp" namespace "fasttree" nogil:
@@ -146,9 +148,18 @@ cdef extern from "engine/predict/forest_walk.hpp" namespace "fasttree" nogil:
         size_t width
         cbool is_sound(int64_t first, int64_t last, intp_t n_features, size_t n_records) noexcept
 
+    cdef cppclass RowsTaken:
+        const uint32_t* bits
+        size_t n_words
+        int64_t* n_trees_of
+
+    cdef cppclass ForestNodes:
+        @staticmethod
+        bint pays(const PackedForest&, Simd simd, intp_t n_rows, intp_t n_cols)
+
     WalkStatus add_forest(
-        const PackedForest&, const DenseRows&, const uint32_t* takes, size_t n_words,
-        intp_t start, intp_t end, Simd simd, int n_threads, double* out, int64_t* n_taken
+        const PackedForest&, const DenseRows&, const RowsTaken&, intp_t start, intp_t end,
+        Simd simd, int n_threads, ForestNodes* made, double* out
     ) except +
 
 

@@ -14,8 +14,8 @@ from fasttree._config import get_config
 
 from fasttree.engine.core cimport NodeRecord
 from fasttree.engine.predict cimport (
-    CategorySides, DenseRows, PackedForest, RecordTable, WalkNode, WalkStatus, add_forest,
-    pack_nodes
+    CategorySides, DenseRows, ForestNodes, PackedForest, RecordTable, RowsTaken, WalkNode,
+    WalkStatus, add_forest, pack_nodes
 )
 from fasttree.engine.simd cimport Simd, simd_allowed
 from fasttree.tree.fitted._walk cimport node_pointer
@@ -216,9 +216,9 @@ cdef class ForestStore:
         cdef DenseRows rows
         cdef intp_t start, end, n_rows = cells.shape[0], n_trees = self.forest.n_trees
         cdef intp_t visits = n_trees * (self.max_depth + 1)
-        cdef size_t n_words = 0
-        cdef const uint32_t* bits = NULL
-        cdef int64_t* counts = NULL
+        cdef RowsTaken taken
+        cdef ForestNodes made
+        cdef ForestNodes* used = NULL
         cdef WalkStatus status
         cdef Simd simd = simd_allowed(get_config()["simd"])
         if cells.shape[1] != self.n_features or out.shape[0] != n_rows or (
@@ -229,23 +229,27 @@ cdef class ForestStore:
                 f"{self.record_buffer.shape[1]} numbers.")
         if n_rows == 0:
             return True
+        taken.bits = NULL
         if takes is not None:
             if takes.shape[0] != n_trees or takes.shape[1] * 32 < n_rows or (
                     n_taken is None or n_taken.shape[0] != n_rows):
                 raise ValueError("The bits must name the rows of every tree.")
-            bits, n_words, counts = &takes[0, 0], takes.shape[1], &n_taken[0]
+            taken.bits, taken.n_words = &takes[0, 0], takes.shape[1]
+            taken.n_trees_of = &n_taken[0]
         rows.x = &cells[0, 0]
         rows.n_cols = cells.shape[1]
         rows.row_stride = cells.strides[0] // <intp_t> sizeof(float32_t)
         rows.col_stride = cells.strides[1] // <intp_t> sizeof(float32_t)
         rows.accepted = accepted
+        if takes is None and ForestNodes.pays(self.forest, simd, n_rows, rows.n_cols):
+            used = &made
         n_threads = <int> max(1, min(<intp_t> n_threads, n_rows * visits // VISITS_PER_THREAD))
         step = max(1, <intp_t> (n_threads * LEVELS_PER_STEP * STEPS_PER_LOOK // visits))
         for start in range(0, n_rows, step):
             end = min(start + <intp_t> step, n_rows)
             with nogil:
-                status = add_forest(self.forest, rows, bits, n_words, start, end, simd, n_threads,
-                                    &out[0, 0], counts)
+                status = add_forest(self.forest, rows, taken, start, end, simd, n_threads, used,
+                                    &out[0, 0])
             if status != WalkStatus.done:
                 return False
             PyErr_CheckSignals()

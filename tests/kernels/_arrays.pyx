@@ -176,6 +176,9 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     void c_walk_block "fasttree::tests::walk_block"(
         Simd simd, const void* packed, uint32_t n_nodes, const float* x, Py_ssize_t n_rows,
         Py_ssize_t n_cols, ptrdiff_t row_stride, ptrdiff_t col_stride, uint32_t* words) except +
+    void c_walk_by_row_keys "fasttree::tests::walk_by_row_keys"(
+        Simd simd, const void* packed, uint32_t n_nodes, const float* x, Py_ssize_t n_rows,
+        Py_ssize_t n_cols, ptrdiff_t row_stride, ptrdiff_t col_stride, uint32_t* words) except +
     void c_walk_questions "fasttree::tests::walk_questions"(
         Simd simd, const void* packed, uint32_t n_nodes, const float* x, Py_ssize_t n_rows,
         Py_ssize_t n_cols, ptrdiff_t row_stride, ptrdiff_t col_stride, uint32_t* words) except +
@@ -568,6 +571,15 @@ def walk_block(Simd simd, nodes, const float[:, :] X):
     cdef uint32_t[::1] words = np.empty(X.shape[0] + 1, np.uint32)
     c_walk_block(simd, &packed[0], len(nodes), &X[0, 0], X.shape[0], X.shape[1],
                  X.strides[0] // 4, X.strides[1] // 4, &words[0])
+    return np.asarray(words)[:-1]
+
+
+def walk_by_row_keys(Simd simd, nodes, const float[:, :] X):
+    """The same, by keys of rows."""
+    cdef const uint8_t[::1] packed = nodes.view(np.uint8)
+    cdef uint32_t[::1] words = np.empty(X.shape[0] + 1, np.uint32)
+    c_walk_by_row_keys(simd, &packed[0], len(nodes), &X[0, 0], X.shape[0], X.shape[1],
+                       X.strides[0] // 4, X.strides[1] // 4, &words[0])
     return np.asarray(words)[:-1]
 
 

@@ -315,10 +315,28 @@ inline void walk_block(Simd simd, const void* packed, uint32_t n_nodes, const fl
     const size_t n_trees = static_cast<size_t>(n_cols) + 1;  // enough
     if (BlockWalker::pays(simd, n_rows, n_cols, n_trees)) {
         BlockWalker walker;
-        walker.read(simd, rows, x, n_rows);
-        return walker.leaves(simd, nodes, n_nodes, words);
+        walker.read(rows, x, n_rows);
+        return walker.leaves(nodes, n_nodes, words);
     }
     walk_strided<false>(nodes, x, row_stride, col_stride, n_rows, kNothing, words);
+}
+
+// The same by keys of rows, as if the tree were the last of two in a forest.
+inline void walk_by_row_keys(Simd simd, const void* packed, uint32_t n_nodes, const float* x,
+                             Py_ssize_t n_rows, Py_ssize_t n_cols, ptrdiff_t row_stride,
+                             ptrdiff_t col_stride, uint32_t* words) {
+    const WalkNode* nodes = static_cast<const WalkNode*>(packed);
+    const DenseRows rows{x, n_cols, row_stride, col_stride, some_infinite};
+    std::vector<WalkNode> twice(nodes, nodes + n_nodes);
+    twice.insert(twice.end(), nodes, nodes + n_nodes);
+    const int64_t roots[] = {0, n_nodes, 2 * int64_t{n_nodes}};
+    RowNodes made;
+    RowKeys keys;
+    made.make(twice.data(), roots, 2, n_cols,
+              kind_of_matrix(x, n_rows, n_cols, row_stride, col_stride, 1), 1);
+    keys.read(simd, rows, x, static_cast<uint32_t>(n_rows), made.layout());
+    walk_rows_by_keys(simd, made.tree(roots, 1), n_nodes, keys, made.layout(),
+                      static_cast<uint32_t>(n_rows), kNothing, words);
 }
 
 // The same, as rows walk through a single tree.
@@ -327,7 +345,7 @@ inline void walk_questions(Simd simd, const void* packed, uint32_t n_nodes, cons
                            ptrdiff_t col_stride, uint32_t* words) {
     const WalkNode* nodes = static_cast<const WalkNode*>(packed);
     NumberRows rows{{x, n_cols, row_stride, col_stride, some_infinite}, n_nodes, INT32_MAX, simd,
-                    nullptr};
+                    nullptr, false};
     std::vector<QuestionBlock> blocks;
     if (rows.blocks_pay()) {
         blocks = make_question_blocks(nodes);

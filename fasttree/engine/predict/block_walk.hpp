@@ -16,8 +16,8 @@
 
 #include "engine/predict/key_block.hpp"
 #include "engine/predict/question_blocks.hpp"
+#include "engine/predict/row_walk.hpp"
 #include "engine/predict/walk.hpp"
-#include "engine/simd/avx2.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 #include "utils/_aligned_buffer.hpp"
@@ -158,33 +158,6 @@ class RowsUnderway {
         return _mm512_permutex2var_epi32(_mm512_loadu_si512(table), i,
                                          _mm512_loadu_si512(table + 16));
     }
-    FASTTREE_AVX2 void enter_avx2(const TopQuestions& top, const int32_t* keys, uint32_t first,
-                                  uint32_t n_rows, uint32_t* words) {
-        constexpr uint32_t kVector = 8, N_VECTORS = kGroup / kVector;
-        __m256i kept[N_VECTORS];
-        for (__m256i& all : kept) all = _mm256_set1_epi32(-1);
-        for (uint32_t i = 0; i < top.n; ++i) {
-            const int32_t* column = keys + top.columns[i] + first;
-            const __m256i threshold = _mm256_set1_epi32(top.thresholds[i]);
-            const __m256i lost = _mm256_set1_epi32(static_cast<int32_t>(~top.kept[i]));
-#pragma GCC unroll 8
-            for (uint32_t v = 0; v < N_VECTORS; ++v) {
-                const __m256i is_above = _mm256_cmpgt_epi32(
-                    _mm256_loadu_si256(reinterpret_cast<const __m256i*>(column + v * kVector)),
-                    threshold);
-                kept[v] = _mm256_andnot_si256(_mm256_and_si256(is_above, lost), kept[v]);
-            }
-        }
-        alignas(32) uint32_t exits[kGroup];
-        for (uint32_t v = 0; v < N_VECTORS; ++v) store_8(exits + v * kVector, kept[v]);
-        for (uint32_t i = 0; i < std::min(n_rows - first, kGroup); ++i) {
-            const int exit = lowest_bit(exits[i]);
-            words[first + i] = top.words[exit];
-            rows_[n_] = first + i;
-            at_[n_] = top.exits[exit];
-            n_ += top.inner >> exit & 1;
-        }
-    }
     // A few levels down. What is written to `words` is right for rows that arrive.
     FASTTREE_INLINE void step(const StepNode* nodes, const int32_t* keys, uint32_t* words) {
         uint32_t n_left = 0;
@@ -233,17 +206,10 @@ public:
             enter_avx512(top, keys, first, n_rows, words);
         });
     }
-    FASTTREE_AVX2 void walk_avx2(const StepNode* nodes, uint32_t n_nodes, const int32_t* keys,
-                                 uint32_t n_rows, uint32_t* words) {
-        const TopQuestions top(nodes);
-        run(nodes, n_nodes, keys, n_rows, words, [&](uint32_t first) FASTTREE_INLINE {
-            enter_avx2(top, keys, first, n_rows, words);
-        });
-    }
 };
 #endif
 
-// The walks of a thread. Only vectors make them worth it.
+// The walks of a thread. Only vectors of AVX-512 make them worth it.
 class BlockWalker {
     static constexpr uint32_t kLeastRows = 256;
     KeyBlock block_;
@@ -255,27 +221,25 @@ class BlockWalker {
 public:
     static constexpr Py_ssize_t kMaxRows = 8192;
 
-    // AVX2 reads numbers one by one, which several trees must make up for.
     static bool pays(Simd simd, Py_ssize_t n_rows, Py_ssize_t n_cols, size_t n_trees) {
-        const size_t most_cols = simd == SIMD_AVX512 ? 32 * n_trees : 4 * (n_trees - 1);
-        return simd != SIMD_PORTABLE && n_rows >= kLeastRows && n_rows <= kMaxRows && n_cols > 0 &&
-               static_cast<size_t>(n_cols) <= most_cols;
+        return simd == SIMD_AVX512 && n_rows >= kLeastRows && n_rows <= kMaxRows && n_cols > 0 &&
+               static_cast<size_t>(n_cols) <= 32 * n_trees;
     }
     // Takes a block of rows; returns the largest kind among their numbers. Throws std::bad_alloc.
-    int read(Simd simd, const DenseRows& rows, const float* first, Py_ssize_t n_rows) {
+    int read(const DenseRows& rows, const float* first, Py_ssize_t n_rows) {
 #if FASTTREE_X86
         n_rows_ = static_cast<uint32_t>(n_rows);
-        return block_.read(simd, rows, first, n_rows_);
+        return block_.read(rows, first, n_rows_);
 #else
         return all_finite;
 #endif
     }
     // The words of the rows' leaves; writes one more. Throws std::bad_alloc.
-    void leaves(Simd simd, const WalkNode* packed, uint32_t n_nodes, uint32_t* words) {
+    void leaves(const WalkNode* packed, uint32_t n_nodes, uint32_t* words) {
 #if FASTTREE_X86
         if (packed != packed_ || block_.stride() != stride_ || block_.second() != second_) {
             StepNode* const nodes = nodes_.reserve(n_nodes + 1);
-            call(simd, [&]() FASTTREE_INLINE {
+            call_avx512([&]() FASTTREE_INLINE {
                 make_step_nodes(packed, n_nodes, block_.stride(), block_.below_all(),
                                 block_.second(), nodes);
             });
@@ -284,10 +248,7 @@ public:
             second_ = block_.second();
         }
         RowsUnderway rows;
-        if (simd == SIMD_AVX512)
-            rows.walk_avx512(nodes_.get(), n_nodes, block_.keys(), n_rows_, words);
-        else
-            rows.walk_avx2(nodes_.get(), n_nodes, block_.keys(), n_rows_, words);
+        rows.walk_avx512(nodes_.get(), n_nodes, block_.keys(), n_rows_, words);
 #endif
     }
 };
@@ -298,9 +259,12 @@ struct NumberRows : DenseRows {
     Py_ssize_t n_rows;  // in all: what a walk needs of the nodes is made once
     Simd simd;
     const QuestionBlock* blocks;  // null: none
+    bool by_keys;  // rows are walked as `row_walk.hpp` does
 
     struct Scratch {
         BlockWalker walker;
+        RowKeys keys;
+        RowNodes made;
         AlignedBuffer<float> copies;
         bool has_missing = false;  // a block of rows did
         explicit Scratch(const NumberRows&) {}
@@ -311,6 +275,13 @@ struct NumberRows : DenseRows {
         constexpr Py_ssize_t MOST_COLUMNS = 64, ROWS_PER_NODE = 8;
         return simd == SIMD_AVX512 && (col_stride == 1 || row_stride == 1) && n_cols > 0 &&
                n_cols <= MOST_COLUMNS && n_rows >= ROWS_PER_NODE * n_nodes;
+    }
+
+    // Whether walks through nodes that are made for keys of rows pay.
+    bool keys_pay() const noexcept {
+        constexpr Py_ssize_t kLeastRows = 256, kNodesPerRow = 4, kMostCols = 64;
+        return simd != SIMD_AVX512 && n_rows >= kLeastRows && n_cols <= kMostCols &&
+               n_nodes <= kNodesPerRow * n_rows && RowNodes::fits(n_nodes, n_cols);
     }
 
     WalkStatus leaves(const WalkNode* nodes, Py_ssize_t start, Py_ssize_t n_here, Scratch& scratch,
@@ -327,11 +298,27 @@ struct NumberRows : DenseRows {
                 return accepted < some_infinite ? WalkStatus::refused_values : WalkStatus::done;
         }
 #endif
+        if (by_keys) return leaves_by_keys(nodes, first, n_here, scratch, out);
         if (n_rows < n_nodes || !BlockWalker::pays(simd, n_here, n_cols, 1))
             return DenseRows::leaves(nodes, start, n_here, out);
-        if (scratch.walker.read(simd, *this, first, n_here) > accepted)
+        if (scratch.walker.read(*this, first, n_here) > accepted)
             return WalkStatus::refused_values;
-        scratch.walker.leaves(simd, nodes, n_nodes, out);
+        scratch.walker.leaves(nodes, n_nodes, out);
+        return WalkStatus::done;
+    }
+
+private:
+    WalkStatus leaves_by_keys(const WalkNode* nodes, const float* first, Py_ssize_t n_here,
+                              Scratch& scratch, uint32_t* out) const {
+        const int kind = kind_of_matrix(first, n_here, n_cols, row_stride, col_stride, 1);
+        if (kind > accepted) return WalkStatus::refused_values;
+        const int64_t roots[] = {0, n_nodes};
+        const uint32_t n = static_cast<uint32_t>(n_here);
+        scratch.made.make(nodes, roots, 1, n_cols, kind, 1);
+        const RowLayout& layout = scratch.made.layout();
+        scratch.keys.read(simd, *this, first, n, layout);
+        walk_rows_by_keys(simd, scratch.made.tree(roots, 0), n_nodes, scratch.keys, layout, n,
+                          kNothing, out);
         return WalkStatus::done;
     }
 };

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/predict/block_walk.hpp"
+#include "engine/predict/row_walk.hpp"
 #include "engine/predict/walk.hpp"
 #include "engine/predict/walk_categories.hpp"
 #include "engine/simd/bits.hpp"
@@ -107,13 +108,16 @@ struct PackedForest {
 
     // The nodes of a tree, in as many pieces as there are rows to walk before it. They come from
     // memory much faster in their order than as rows reach them, unless rows reach few of them.
-    Ahead nodes_of(size_t tree, Py_ssize_t n_rows) const {
-        if (tree >= n_trees) return kNothing;
-        const int64_t size = n_nodes(tree) * int64_t{sizeof(WalkNode)};
+    template <class Node>
+    static Ahead in_pieces(const Node* nodes, int64_t n_nodes, Py_ssize_t n_rows) {
+        const int64_t size = n_nodes * int64_t{sizeof(Node)};
         const int64_t lines = size / static_cast<int64_t>(kCacheLine) / n_rows + 1;
         if (lines > 4) return kNothing;
         const int64_t piece = lines * static_cast<int64_t>(kCacheLine);
-        return {nodes + roots[tree], piece, static_cast<size_t>(piece)};
+        return {nodes, piece, static_cast<size_t>(piece)};
+    }
+    Ahead nodes_of(size_t tree, Py_ssize_t n_rows) const {
+        return tree < n_trees ? in_pieces(nodes + roots[tree], n_nodes(tree), n_rows) : kNothing;
     }
     void leaves(size_t tree, const DenseRows& rows, const float* first, Py_ssize_t n,
                 uint32_t* out) const {
@@ -128,16 +132,27 @@ struct PackedForest {
             walk_strided<false>(root, first, rows.row_stride, rows.col_stride, n, next_tree, out);
     }
     template <size_t kWidth>
-    void add(const uint32_t* leaves, const uint32_t* places, Py_ssize_t n, double* out) const {
+    FASTTREE_INLINE void add(const uint32_t* leaves, const uint32_t* places, Py_ssize_t n,
+                             double* out) const {
         const size_t w = kWidth > 0 ? kWidth : width;
         for (Py_ssize_t i = 0; i < n; ++i) {
             const double* record = records + leaves[i] * w;
             double* sum = out + places[i] * w;
-            for (size_t k = 0; k < w; ++k) sum[k] += record[k];
+            if constexpr (kWidth > 0) {  // written once all is read: in vectors
+                double sums[kWidth];
+                for (size_t k = 0; k < kWidth; ++k) sums[k] = sum[k] + record[k];
+                std::copy_n(sums, kWidth, sum);
+            } else {
+                add_all(record, sum, w);
+            }
         }
     }
-    void add_records(const uint32_t* leaves, const uint32_t* places, Py_ssize_t n,
+    void add_records(Simd simd, const uint32_t* leaves, const uint32_t* places, Py_ssize_t n,
                      double* out) const {
+        call(simd, [&]() FASTTREE_INLINE { add_records(leaves, places, n, out); });
+    }
+    FASTTREE_INLINE void add_records(const uint32_t* leaves, const uint32_t* places, Py_ssize_t n,
+                                     double* out) const {
         switch (width) {
             case 1: return add<1>(leaves, places, n, out);
             case 2: return add<2>(leaves, places, n, out);
@@ -153,69 +168,136 @@ struct PackedForest {
 };
 static_assert(is_value<PackedForest>);
 
+// The rows that each tree takes: a bit per row, [n_trees][n_words], or null for all. With bits,
+// `n_trees_of` counts the trees of each row.
+struct RowsTaken {
+    const uint32_t* bits;
+    size_t n_words;
+    int64_t* n_trees_of;
+};
+
 // Scratch of one thread of `add_forest`.
 struct ForestScratch {
     BlockWalker walker;
+    RowKeys keys;
     std::vector<uint32_t> leaves, places;
     std::vector<float> taken;  // rows that a tree takes, side by side
 };
 
-// Adds the records of a block's rows to `out`, tree by tree; `n_taken` counts the trees of each
-// row where bits say which rows a tree takes.
-inline void add_block(const PackedForest& forest, const DenseRows& rows, const uint32_t* takes,
-                      size_t n_words, Py_ssize_t first, Py_ssize_t n, Simd simd,
-                      ForestScratch& scratch, double* out, int64_t* n_taken) {
+// What a walk of many rows makes of the trees, once for all calls of `add_forest`.
+class ForestNodes {
+    RowNodes nodes_;
+
+public:
+    // Whether that pays for so many rows.
+    static bool pays(const PackedForest& forest, Simd simd, Py_ssize_t n_rows, Py_ssize_t n_cols) {
+        constexpr Py_ssize_t kLeastRows = 256, kNodesPerRow = 4, kColsPerTree = 32;
+        const auto n_trees = static_cast<Py_ssize_t>(forest.n_trees);
+        if (simd == SIMD_AVX512 || n_rows < kLeastRows || n_cols > kColsPerTree * n_trees ||
+            forest.roots[n_trees] > kNodesPerRow * n_rows * n_trees)
+            return false;
+        for (size_t tree = 0; tree < forest.n_trees; ++tree)
+            if (!RowNodes::fits(static_cast<uint32_t>(forest.n_nodes(tree)), n_cols)) return false;
+        return true;
+    }
+    // Throws std::bad_alloc.
+    void make(const PackedForest& forest, Py_ssize_t n_cols, int kind, int n_threads) {
+        nodes_.make(forest.nodes, forest.roots, forest.n_trees, n_cols, kind, n_threads);
+    }
+    const RowLayout& layout() const { return nodes_.layout(); }
+
+    void leaves(const PackedForest& forest, size_t tree, Simd simd, const RowKeys& keys,
+                Py_ssize_t n, uint32_t* out) const {
+        const RowNode* const next = nodes_.tree(forest.roots, tree + 1);
+        const Ahead next_tree = tree + 1 < forest.n_trees
+            ? PackedForest::in_pieces(next, forest.n_nodes(tree + 1), n) : kNothing;
+        walk_rows_by_keys(simd, nodes_.tree(forest.roots, tree),
+                          static_cast<uint32_t>(forest.n_nodes(tree)), keys, layout(),
+                          static_cast<uint32_t>(n), next_tree, out);
+    }
+};
+
+// Adds the records of a block's rows to `out`, tree by tree. made: null where that does not pay.
+inline void add_block(const PackedForest& forest, const DenseRows& rows, const ForestNodes* made,
+                      Py_ssize_t first, Py_ssize_t n, Simd simd, ForestScratch& scratch,
+                      double* out) {
     constexpr int64_t kMostNodesPerRow = 8;
     const float* x = rows.x + first * rows.row_stride;
     double* sums = out + static_cast<size_t>(first) * forest.width;
     uint32_t* leaves = scratch.leaves.data();
     uint32_t* places = scratch.places.data();
-    if (takes == nullptr) {
-        for (Py_ssize_t i = 0; i < n; ++i) places[i] = static_cast<uint32_t>(i);
-        BlockWalker& walker = scratch.walker;
-        const bool pays = BlockWalker::pays(simd, n, rows.n_cols, forest.n_trees);
-        if (pays) walker.read(simd, rows, x, n);
-        for (size_t tree = 0; tree < forest.n_trees; ++tree) {
-            const int64_t n_nodes = forest.n_nodes(tree);
-            if (pays && forest.sides[tree] == nullptr && n_nodes <= kMostNodesPerRow * n)
-                walker.leaves(simd, forest.nodes + forest.roots[tree],
-                              static_cast<uint32_t>(n_nodes), leaves);
-            else
-                forest.leaves(tree, rows, x, n, leaves);
-            forest.add_records(leaves, places, n, sums);
-        }
-        return;
+    for (Py_ssize_t i = 0; i < n; ++i) places[i] = static_cast<uint32_t>(i);
+    BlockWalker& walker = scratch.walker;
+    const bool in_vectors = BlockWalker::pays(simd, n, rows.n_cols, forest.n_trees);
+    if (made != nullptr)
+        scratch.keys.read(simd, rows, x, static_cast<uint32_t>(n), made->layout());
+    if (in_vectors) walker.read(rows, x, n);
+    for (size_t tree = 0; tree < forest.n_trees; ++tree) {
+        const int64_t n_nodes = forest.n_nodes(tree);
+        if (forest.sides[tree] != nullptr)
+            forest.leaves(tree, rows, x, n, leaves);
+        else if (made != nullptr)
+            made->leaves(forest, tree, simd, scratch.keys, n, leaves);
+        else if (in_vectors && n_nodes <= kMostNodesPerRow * n)
+            walker.leaves(forest.nodes + forest.roots[tree], static_cast<uint32_t>(n_nodes),
+                          leaves);
+        else
+            forest.leaves(tree, rows, x, n, leaves);
+        forest.add_records(simd, leaves, places, n, sums);
     }
+}
+
+// The same where a tree takes some of the rows.
+inline void add_taken(const PackedForest& forest, const DenseRows& rows, const RowsTaken& takes,
+                      Py_ssize_t first, Py_ssize_t n, Simd simd, ForestScratch& scratch,
+                      double* out) {
+    const float* x = rows.x + first * rows.row_stride;
+    double* sums = out + static_cast<size_t>(first) * forest.width;
+    uint32_t* leaves = scratch.leaves.data();
+    uint32_t* places = scratch.places.data();
     DenseRows compact = rows;
     compact.row_stride = rows.n_cols;
     compact.col_stride = 1;
     for (size_t tree = 0; tree < forest.n_trees; ++tree) {
+        const uint32_t* bits = takes.bits + tree * takes.n_words;
         float* next = scratch.taken.data();
         Py_ssize_t n_here = 0;
         for (Py_ssize_t i = 0; i < n; ++i) {
-            if (!get_bit(takes + tree * n_words, static_cast<uint32_t>(first + i))) continue;
+            if (!get_bit(bits, static_cast<uint32_t>(first + i))) continue;
             places[n_here++] = static_cast<uint32_t>(i);
-            ++n_taken[first + i];
+            ++takes.n_trees_of[first + i];
             for (Py_ssize_t f = 0; f < rows.n_cols; ++f)
                 *next++ = x[i * rows.row_stride + f * rows.col_stride];
         }
         forest.leaves(tree, compact, scratch.taken.data(), n_here, leaves);
-        forest.add_records(leaves, places, n_here, sums);
+        forest.add_records(simd, leaves, places, n_here, sums);
     }
 }
 
+// Rows of a block, at most: those that fit into an L2 cache, as each tree's nodes are read once per
+// block.
+inline Py_ssize_t most_block_rows(const PackedForest& forest, const DenseRows& rows, Simd simd,
+                                  const ForestNodes* made) {
+    if (made != nullptr)
+        return std::clamp<Py_ssize_t>((1 << 16) / (made->layout().size() + 2 * forest.width), 64,
+                                      BlockWalker::kMaxRows);
+    return std::clamp<Py_ssize_t>((1 << 18) / (rows.n_cols + 1), 64,
+                                  simd == SIMD_AVX512 ? BlockWalker::kMaxRows : kMaxBlockRows);
+}
+
 // Adds to row i of `out` the records of its leaves, i in [start, end), in the order of the trees.
-// takes: [n_trees][n_words] bits, the rows that each tree takes, or null for all.
 // Throws std::bad_alloc.
 inline WalkStatus add_forest(const PackedForest& forest, const DenseRows& rows,
-                             const uint32_t* takes, size_t n_words, Py_ssize_t start,
-                             Py_ssize_t end, Simd simd, int n_threads, double* out,
-                             int64_t* n_taken) {
-    // Rows that fit into an L2 cache: each tree's nodes are read once per block. Twice as many
-    // where nodes are made for a block, but not in vectors.
-    const Py_ssize_t in_cache = (simd == SIMD_AVX2 ? 1 << 19 : 1 << 18) / (rows.n_cols + 1);
-    const Py_ssize_t most = std::clamp<Py_ssize_t>(
-        in_cache, 64, simd == SIMD_PORTABLE ? kMaxBlockRows : BlockWalker::kMaxRows);
+                             const RowsTaken& takes, Py_ssize_t start, Py_ssize_t end, Simd simd,
+                             int n_threads, ForestNodes* made, double* out) {
+    const float* const x = rows.x + start * rows.row_stride;
+    if (made != nullptr) {
+        const int kind = kind_of_matrix(x, end - start, rows.n_cols, rows.row_stride,
+                                        rows.col_stride, n_threads);
+        if (kind > rows.accepted) return WalkStatus::refused_values;
+        made->make(forest, rows.n_cols, kind, n_threads);
+    }
+    const Py_ssize_t most = most_block_rows(forest, rows, simd, made);
     const Py_ssize_t share = (end - start + n_threads - 1) / n_threads;
     const Py_ssize_t n_blocks = (share + most - 1) / most;  // of a thread, equal ones
     const Py_ssize_t block_rows =
@@ -225,18 +307,19 @@ inline WalkStatus add_forest(const PackedForest& forest, const DenseRows& rows,
     for (ForestScratch& own : scratch) {
         own.leaves.resize(n_rows + 1);
         own.places.resize(n_rows);
-        if (takes != nullptr) own.taken.resize(n_rows * static_cast<size_t>(rows.n_cols));
+        if (takes.bits != nullptr) own.taken.resize(n_rows * static_cast<size_t>(rows.n_cols));
     }
     std::atomic<bool> is_refused{false};
     const auto add = [&](int thread, Py_ssize_t first, Py_ssize_t last) {
         if (is_refused.load(std::memory_order_relaxed)) return;
         const DenormalsKept guard;
         const Py_ssize_t n = last - first;
-        if (rows.accepts(rows.x + first * rows.row_stride, n))
-            add_block(forest, rows, takes, n_words, first, n, simd, scratch[thread], out,
-                      n_taken);
-        else
+        if (made == nullptr && !rows.accepts(rows.x + first * rows.row_stride, n))
             is_refused.store(true, std::memory_order_relaxed);
+        else if (takes.bits != nullptr)
+            add_taken(forest, rows, takes, first, n, simd, scratch[thread], out);
+        else
+            add_block(forest, rows, made, first, n, simd, scratch[thread], out);
     };
     share_out(start, end, block_rows, n_threads, add);
     return is_refused.load() ? WalkStatus::refused_values : WalkStatus::done;

@@ -41,7 +41,7 @@ public:
 
 #if FASTTREE_X86
     // Returns the largest kind among the numbers. Throws std::bad_alloc.
-    int read(Simd simd, const DenseRows& rows, const float* x, uint32_t n_rows) {
+    int read(const DenseRows& rows, const float* x, uint32_t n_rows) {
         constexpr uint32_t SKEW = 80;  // columns do not begin in the same sets of a cache
         n_cols_ = static_cast<uint32_t>(rows.n_cols);
         stride_ = (n_rows + kGroup - 1) / kGroup * kGroup + SKEW;
@@ -49,8 +49,7 @@ public:
         constexpr Py_ssize_t NUMBERS_AHEAD = 2560;
         rows_ahead_ = std::max<Py_ssize_t>(kLanes, NUMBERS_AHEAD / rows.n_cols);
         int32_t* keys = keys_.reserve((2 * size_t{n_cols_} + 1) * stride_);
-        const Special found = simd == SIMD_AVX512 ? put_avx512(rows, x, n_rows, keys)
-                                                  : put_avx2(rows, x, n_rows, keys);
+        const Special found = put_avx512(rows, x, n_rows, keys);
         has_missing_ = found.missing;
         std::fill_n(keys + below_all(), stride_, kBelowAll);
         for (uint32_t i = 0; has_missing_ && i < below_all(); ++i)
@@ -66,33 +65,6 @@ private:
     struct Special {
         bool missing, infinite;
     };
-
-    // 16 rows at a time, column by column.
-    FASTTREE_AVX2 Special put_avx2(const DenseRows& rows, const float* x, uint32_t n_rows,
-                                   int32_t* keys) const {
-        constexpr int32_t INFINITY_BITS = 0x7f800000;
-        int32_t missing = 0, infinite = 0;
-        for (uint32_t first = 0; first < n_rows; first += kLanes) {
-            const uint32_t n = std::min(n_rows - first, kLanes);
-            const float* cells = x + first * rows.row_stride;
-            for (uint32_t f = 0; f < n_cols_; ++f) {
-                int32_t bits[kLanes] = {};
-                for (uint32_t i = 0; i < n; ++i) {
-                    const float cell = cells[i * rows.row_stride + f * rows.col_stride];
-                    bits[i] = static_cast<int32_t>(float_bits(cell));
-                }
-                int32_t* const out = keys + size_t{f} * stride_ + first;
-                FASTTREE_IVDEP
-                for (uint32_t i = 0; i < kLanes; ++i) {
-                    const int32_t size = bits[i] & kAboveAll;
-                    missing |= size > INFINITY_BITS;
-                    infinite |= size == INFINITY_BITS;
-                    out[i] = size > INFINITY_BITS ? kAboveAll : key_of(bits[i]);
-                }
-            }
-        }
-        return {missing != 0, infinite != 0};
-    }
 
     // Not zero once there was such a number.
     struct SpecialLanes {

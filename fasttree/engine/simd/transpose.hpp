@@ -7,6 +7,24 @@
 namespace fasttree {
 
 #if FASTTREE_X86
+// 8 rows of 8 words become 8 columns.
+FASTTREE_AVX2 inline void transpose_avx2(__m256i (&rows)[8]) {
+    __m256i pairs[8], fours[8];
+    for (int i = 0; i < 8; i += 2) {
+        pairs[i] = _mm256_unpacklo_epi32(rows[i], rows[i + 1]);
+        pairs[i + 1] = _mm256_unpackhi_epi32(rows[i], rows[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {  // columns c and c + 4 of four rows
+        fours[i] = _mm256_unpacklo_epi64(pairs[i], pairs[i + 2]);
+        fours[i + 1] = _mm256_unpackhi_epi64(pairs[i], pairs[i + 2]);
+        fours[i + 2] = _mm256_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
+        fours[i + 3] = _mm256_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
+    }
+    for (int c = 0; c < 4; ++c) {
+        rows[c] = _mm256_permute2x128_si256(fours[c], fours[c + 4], 0x20);
+        rows[c + 4] = _mm256_permute2x128_si256(fours[c], fours[c + 4], 0x31);
+    }
+}
 // 16 rows of 16 words become 16 columns.
 FASTTREE_AVX512 inline void transpose_avx512(__m512i (&rows)[16]) {
     __m512i pairs[16], fours[16];

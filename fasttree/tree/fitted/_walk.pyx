@@ -194,6 +194,7 @@ cdef class Walker:
         rows.n_rows = X.shape[0]
         rows.simd = simd_allowed(get_config()["simd"])
         rows.blocks = NULL
+        rows.by_keys = rows.sides == NULL and rows.keys_pay()
         if rows.sides == NULL and rows.blocks_pay():
             blocks = make_question_blocks(self.nodes.data())
             rows.blocks = blocks.data()
