@@ -80,15 +80,21 @@ cdef extern from "engine/predict/question_blocks.hpp" namespace "fasttree" nogil
     vector[QuestionBlock] make_question_blocks(const WalkNode*) except +
 
 
+cdef extern from "engine/predict/row_walk.hpp" namespace "fasttree" nogil:
+    cdef cppclass RowNodes:
+        pass
+
+
 cdef extern from "engine/predict/block_walk.hpp" namespace "fasttree" nogil:
     cdef cppclass NumberRows(DenseRows):
         uint32_t n_nodes
         intp_t n_rows
         Simd simd
         const QuestionBlock* blocks
-        bint by_keys
+        const RowNodes* made
         bint blocks_pay() noexcept
         bint keys_pay() noexcept
+        void make_nodes(const WalkNode* nodes, RowNodes& out) except +
 
 
 cdef extern from "engine/predict/walk_categories.hpp" namespace "fasttree" nogil:

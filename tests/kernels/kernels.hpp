@@ -345,11 +345,16 @@ inline void walk_questions(Simd simd, const void* packed, uint32_t n_nodes, cons
                            ptrdiff_t col_stride, uint32_t* words) {
     const WalkNode* nodes = static_cast<const WalkNode*>(packed);
     NumberRows rows{{x, n_cols, row_stride, col_stride, some_infinite}, n_nodes, INT32_MAX, simd,
-                    nullptr, false};
+                    nullptr, nullptr};
     std::vector<QuestionBlock> blocks;
     if (rows.blocks_pay()) {
         blocks = make_question_blocks(nodes);
         rows.blocks = blocks.data();
+    }
+    RowNodes made;
+    if (rows.keys_pay()) {
+        rows.make_nodes(nodes, made);
+        rows.made = &made;
     }
     NumberRows::Scratch scratch(rows);
     rows.leaves(nodes, 0, n_rows, scratch, words);

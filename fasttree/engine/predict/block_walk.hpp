@@ -259,12 +259,12 @@ struct NumberRows : DenseRows {
     Py_ssize_t n_rows;  // in all: what a walk needs of the nodes is made once
     Simd simd;
     const QuestionBlock* blocks;  // null: none
-    bool by_keys;  // rows are walked as `row_walk.hpp` does
+    const RowNodes* made;         // for rows without missing values; null: none
 
     struct Scratch {
         BlockWalker walker;
         RowKeys keys;
-        RowNodes made;
+        RowNodes with_missing;
         AlignedBuffer<float> copies;
         bool has_missing = false;  // a block of rows did
         explicit Scratch(const NumberRows&) {}
@@ -277,7 +277,7 @@ struct NumberRows : DenseRows {
                n_cols <= MOST_COLUMNS && n_rows >= ROWS_PER_NODE * n_nodes;
     }
 
-    // Whether walks through nodes that are made for keys of rows pay.
+    // Whether nodes for keys of rows are worth making.
     bool keys_pay() const noexcept {
         constexpr Py_ssize_t kLeastRows = 256, kNodesPerRow = 4, kMostCols = 64;
         return simd != SIMD_AVX512 && n_rows >= kLeastRows && n_cols <= kMostCols &&
@@ -298,13 +298,19 @@ struct NumberRows : DenseRows {
                 return accepted < some_infinite ? WalkStatus::refused_values : WalkStatus::done;
         }
 #endif
-        if (by_keys) return leaves_by_keys(nodes, first, n_here, scratch, out);
+        if (made != nullptr) return leaves_by_keys(nodes, first, n_here, scratch, out);
         if (n_rows < n_nodes || !BlockWalker::pays(simd, n_here, n_cols, 1))
             return DenseRows::leaves(nodes, start, n_here, out);
         if (scratch.walker.read(*this, first, n_here) > accepted)
             return WalkStatus::refused_values;
         scratch.walker.leaves(nodes, n_nodes, out);
         return WalkStatus::done;
+    }
+
+    // Throws std::bad_alloc.
+    void make_nodes(const WalkNode* nodes, RowNodes& out) const {
+        const int64_t roots[] = {0, n_nodes};
+        out.make(nodes, roots, 1, n_cols, all_finite, 1);
     }
 
 private:
@@ -314,10 +320,10 @@ private:
         if (kind > accepted) return WalkStatus::refused_values;
         const int64_t roots[] = {0, n_nodes};
         const uint32_t n = static_cast<uint32_t>(n_here);
-        scratch.made.make(nodes, roots, 1, n_cols, kind, 1);
-        const RowLayout& layout = scratch.made.layout();
-        scratch.keys.read(simd, *this, first, n, layout);
-        walk_rows_by_keys(simd, scratch.made.tree(roots, 0), n_nodes, scratch.keys, layout, n,
+        if (kind != all_finite) scratch.with_missing.make(nodes, roots, 1, n_cols, kind, 1);
+        const RowNodes& used = kind == all_finite ? *made : scratch.with_missing;
+        scratch.keys.read(simd, *this, first, n, used.layout());
+        walk_rows_by_keys(simd, used.tree(roots, 0), n_nodes, scratch.keys, used.layout(), n,
                           kNothing, out);
         return WalkStatus::done;
     }

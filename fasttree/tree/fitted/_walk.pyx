@@ -18,8 +18,8 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
 from fasttree.engine.predict cimport (
-    CategoryRows, NodeError, NumberRows, QuestionBlock, SparseRows, WalkStatus, check_nodes,
-    make_question_blocks, name_slots, pack_nodes, walk_rows,
+    CategoryRows, NodeError, NumberRows, QuestionBlock, RowNodes, SparseRows, WalkStatus,
+    check_nodes, make_question_blocks, name_slots, pack_nodes, walk_rows,
 )
 from fasttree.engine.simd cimport simd_allowed
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
@@ -184,6 +184,7 @@ cdef class Walker:
                          int accepted) except -1:
         cdef CategoryRows rows
         cdef vector[QuestionBlock] blocks
+        cdef RowNodes made
         rows.sides = self.category_sides.get()
         rows.x = &X[0, 0] if X.shape[1] else NULL
         rows.n_cols = X.shape[1]
@@ -194,10 +195,13 @@ cdef class Walker:
         rows.n_rows = X.shape[0]
         rows.simd = simd_allowed(get_config()["simd"])
         rows.blocks = NULL
-        rows.by_keys = rows.sides == NULL and rows.keys_pay()
+        rows.made = NULL
         if rows.sides == NULL and rows.blocks_pay():
             blocks = make_question_blocks(self.nodes.data())
             rows.blocks = blocks.data()
+        elif rows.sides == NULL and rows.keys_pay():
+            rows.make_nodes(self.nodes.data(), made)
+            rows.made = &made
         cdef WalkStatus status
         cdef intp_t start, end, step
         n_threads = self.worthwhile_threads(X.shape[0], n_threads)
