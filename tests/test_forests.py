@@ -368,6 +368,26 @@ class Watcher:
         self.ended.append(context.task_name)
 
 
+def test_trees_of_shared_memory():
+    """They are those that have memory of their own, and outlive their forest."""
+    rows = np.random.default_rng(0).normal(size=(3000, 4))
+    labels = np.random.default_rng(1).integers(12, size=3000)
+    forest = RandomForestClassifier(30, random_state=0).fit(rows, labels)
+    assert sum(tree.tree_.node_count for tree in forest.estimators_) > 40_000  # more than 1 MB
+    grown = RandomForestClassifier(1, random_state=0, warm_start=True).fit(rows, labels)
+    for n_trees in range(2, 31):
+        grown.set_params(n_estimators=n_trees).fit(rows, labels)
+    tree = forest.estimators_[-1]
+    del forest
+    refitted(RandomForestClassifier(30, random_state=1))
+    assert_same(tree.tree_, grown.estimators_[-1].tree_)
+
+
+def test_a_target_of_zeros():
+    forest = refitted(RandomForestRegressor(3, random_state=0)).fit(X, np.zeros(len(X)))
+    assert_array_equal(forest.predict(X), 0.0)
+
+
 def test_callbacks():
     watcher = Watcher()
     RandomForestClassifier(3).set_callbacks(watcher).fit(X, y)
