@@ -153,7 +153,7 @@ public:
             acc_.reset();
             std::vector<typename Acc::Cell> cell(acc_.cell_size());
             for (uint32_t p = 1; p < n(); ++p) {
-                acc_.fill(cell.data(), entries[p - 1] & ROW);
+                acc_.cell_adder(entries[p - 1] & ROW)(cell.data());
                 if (p % size != 0) continue;
                 acc_.add_cell(cell.data());
                 scores[p] = acc_.score();
