@@ -161,7 +161,7 @@ cdef extern from "engine/predict/forest_walk.hpp" namespace "fasttree" nogil:
 
     cdef cppclass ForestNodes:
         @staticmethod
-        bint pays(const PackedForest&, Simd simd, intp_t n_rows, intp_t n_cols)
+        bint pays(const PackedForest&, Simd simd, intp_t n_rows, intp_t n_cols) noexcept
 
     WalkStatus add_forest(
         const PackedForest&, const DenseRows&, const RowsTaken&, intp_t start, intp_t end,

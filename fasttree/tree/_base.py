@@ -219,8 +219,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
     def _grow(self, data, n_threads=None, n_encoding_threads=None, memory=None):
         """Return the tree of checked data, grown on threads as `n_jobs` says or a number.
 
-        Data that is not encoded yet is encoded on as many, or on another number of them. The trees
-        of a forest share their memory.
+        Data that is not encoded yet is encoded on as many, or on others. Forests pass memory.
         """
         builder = self._make_builder(data)
         encoding = data.encoding

@@ -175,6 +175,7 @@ struct RowsTaken {
     size_t n_words;
     int64_t* n_trees_of;
 };
+static_assert(is_value<RowsTaken>);
 
 // Scratch of one thread of `add_forest`.
 struct ForestScratch {
@@ -190,7 +191,8 @@ class ForestNodes {
 
 public:
     // Whether that pays for so many rows.
-    static bool pays(const PackedForest& forest, Simd simd, Py_ssize_t n_rows, Py_ssize_t n_cols) {
+    static bool pays(const PackedForest& forest, Simd simd, Py_ssize_t n_rows,
+                     Py_ssize_t n_cols) noexcept {
         constexpr Py_ssize_t kLeastRows = 256, kNodesPerRow = 4, kColsPerTree = 32;
         const auto n_trees = static_cast<Py_ssize_t>(forest.n_trees);
         if (simd == SIMD_AVX512 || n_rows < kLeastRows || n_cols > kColsPerTree * n_trees ||
@@ -216,6 +218,7 @@ public:
                           static_cast<uint32_t>(n), next_tree, out);
     }
 };
+static_assert(is_value<ForestNodes>);
 
 // Adds the records of a block's rows to `out`, tree by tree. made: null where that does not pay.
 inline void add_block(const PackedForest& forest, const DenseRows& rows, const ForestNodes* made,

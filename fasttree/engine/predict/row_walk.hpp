@@ -20,6 +20,7 @@
 #include "utils/_aligned_buffer.hpp"
 #include "utils/_cell.hpp"
 #include "utils/_threads.hpp"
+#include "utils/_value.hpp"
 
 namespace fasttree {
 
@@ -194,7 +195,7 @@ class RowNodes {
 
 public:
     // Whether links can name the nodes of such a tree and the keys of such rows.
-    static bool fits(uint32_t n_nodes, Py_ssize_t n_cols) {
+    static bool fits(uint32_t n_nodes, Py_ssize_t n_cols) noexcept {
         constexpr Py_ssize_t kMostCols = (1 << 15) - 1;
         if (n_cols <= 0 || n_cols > kMostCols) return false;
         const RowLayout layout{static_cast<uint32_t>(n_cols), true};
@@ -228,6 +229,7 @@ private:
         return static_cast<size_t>(roots[tree]) + tree + 1;
     }
 };
+static_assert(is_value<RowNodes>);
 
 // Rows on their way through a tree.
 class RowWalk {
