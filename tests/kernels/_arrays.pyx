@@ -565,31 +565,33 @@ def keep_left(Simd simd, entries, const uint32_t[::1] sides):
 
 # ---- prediction
 
-def walk_block(Simd simd, nodes, const float[:, :] X):
+ctypedef void (*Walk)(
+    Simd simd, const void* packed, uint32_t n_nodes, const float* x, Py_ssize_t n_rows,
+    Py_ssize_t n_cols, ptrdiff_t row_stride, ptrdiff_t col_stride, uint32_t* words) except +
+
+
+cdef walk_rows(Walk walk, Simd simd, nodes, const float[:, :] X):
     """The words of the leaves of rows in a packed tree."""
     cdef const uint8_t[::1] packed = nodes.view(np.uint8)
     cdef uint32_t[::1] words = np.empty(X.shape[0] + 1, np.uint32)
-    c_walk_block(simd, &packed[0], len(nodes), &X[0, 0], X.shape[0], X.shape[1],
-                 X.strides[0] // 4, X.strides[1] // 4, &words[0])
+    walk(simd, &packed[0], len(nodes), &X[0, 0], X.shape[0], X.shape[1],
+         X.strides[0] // 4, X.strides[1] // 4, &words[0])
     return np.asarray(words)[:-1]
+
+
+def walk_block(Simd simd, nodes, const float[:, :] X):
+    """As a forest asks for them, in vectors."""
+    return walk_rows(c_walk_block, simd, nodes, X)
 
 
 def walk_by_row_keys(Simd simd, nodes, const float[:, :] X):
-    """The same, by keys of rows."""
-    cdef const uint8_t[::1] packed = nodes.view(np.uint8)
-    cdef uint32_t[::1] words = np.empty(X.shape[0] + 1, np.uint32)
-    c_walk_by_row_keys(simd, &packed[0], len(nodes), &X[0, 0], X.shape[0], X.shape[1],
-                       X.strides[0] // 4, X.strides[1] // 4, &words[0])
-    return np.asarray(words)[:-1]
+    """As a forest asks for them, by keys of rows."""
+    return walk_rows(c_walk_by_row_keys, simd, nodes, X)
 
 
 def walk_questions(Simd simd, nodes, const float[:, :] X):
-    """The same, as in a single tree."""
-    cdef const uint8_t[::1] packed = nodes.view(np.uint8)
-    cdef uint32_t[::1] words = np.empty(X.shape[0] + 1, np.uint32)
-    c_walk_questions(simd, &packed[0], len(nodes), &X[0, 0], X.shape[0], X.shape[1],
-                     X.strides[0] // 4, X.strides[1] // 4, &words[0])
-    return np.asarray(words)[:-1]
+    """As a single tree asks for them."""
+    return walk_rows(c_walk_questions, simd, nodes, X)
 
 
 # ---- sides by position

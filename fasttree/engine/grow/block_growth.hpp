@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "engine/core/split.hpp"
+#include "engine/grow/keep_split.hpp"
 #include "engine/grow/nodes.hpp"
 #include "engine/grow/rules.hpp"
 #include "engine/order/block.hpp"
@@ -61,14 +62,11 @@ public:
             const BlockSides sides = search.sides(node.members, best);
             take_child(acc, search, node, sides.left, left);
             take_child(acc, search, node, node.members & ~sides.left, right);
-            if (!rules.accepts_all()
-                && !rules.accepts(rules.improvement(node, left.node, right.node))) {
+            take_split(block, best.feature, sides, left.node.size() > right.node.size());
+            if (!keep_split(rules, node, split_, left.node, &left.value, right.node, &right.value,
+                            store)) {
                 continue;
             }
-            take_split(block, best.feature, sides, left.node.size() > right.node.size());
-            left.node.record = store.append(left.node, &left.value);
-            right.node.record = store.append(right.node, &right.value);
-            store.set_split(node.record, split_, left.node.record);
             if (!rules.is_terminal(right.node)) waiting_[n_waiting++] = right;
             if (!rules.is_terminal(left.node)) waiting_[n_waiting++] = left;
         }

@@ -12,6 +12,7 @@
 #include "engine/core/split.hpp"
 #include "engine/grow/drawn_lanes.hpp"
 #include "engine/grow/frontier.hpp"
+#include "engine/grow/keep_split.hpp"
 #include "engine/grow/nodes.hpp"
 #include "engine/grow/rules.hpp"
 #include "engine/order/sample.hpp"
@@ -101,13 +102,10 @@ private:
             waiting_.pop_back();
             if (!find(rules, sampler, acc, node)) continue;
             divide(rules, acc);
-            if (!rules.accepts_all()
-                && !rules.accepts(rules.improvement(node, open_.left, open_.right))) {
+            if (!keep_split(rules, node, open_.split, open_.left, open_.left_value, open_.right,
+                            open_.right_value, store)) {
                 continue;
             }
-            open_.left.record = store.append(open_.left, open_.left_value);
-            open_.right.record = store.append(open_.right, open_.right_value);
-            store.set_split(node.record, open_.split, open_.left.record);
             if (!rules.is_terminal(open_.right)) waiting_.push_back(open_.right);
             if (!rules.is_terminal(open_.left)) waiting_.push_back(open_.left);
         }

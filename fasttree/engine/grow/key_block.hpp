@@ -14,6 +14,7 @@
 #include "engine/core/sampler.hpp"
 #include "engine/core/split.hpp"
 #include "engine/grow/frontier.hpp"
+#include "engine/grow/keep_split.hpp"
 #include "engine/grow/nodes.hpp"
 #include "engine/grow/rules.hpp"
 #include "engine/scan/light_scan.hpp"
@@ -136,13 +137,10 @@ public:
             begin(node);
             if (!find(sampler, node)) continue;
             divide(rules);
-            if (!rules.accepts_all()
-                && !rules.accepts(rules.improvement(node, open_.left, open_.right))) {
+            if (!keep_split(rules, node, open_.split, open_.left, open_.left_value, open_.right,
+                            open_.right_value, store)) {
                 continue;
             }
-            open_.left.record = store.append(open_.left, open_.left_value);
-            open_.right.record = store.append(open_.right, open_.right_value);
-            store.set_split(node.record, open_.split, open_.left.record);
             if (!rules.is_terminal(open_.right)) waiting_.push_back(open_.right);
             if (!rules.is_terminal(open_.left)) waiting_.push_back(open_.left);
         }
