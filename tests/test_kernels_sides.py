@@ -64,9 +64,11 @@ def test_classes_of_a_side_are_counted(kernels, simd, n, n_classes):
     for seed in range(8):
         rng = np.random.default_rng(1000 * n + seed)
         classes, sides = rng.integers(0, n_classes, n), random_sides(rng, n)
+        absent = rng.integers(0, n_classes, rng.integers(3))
+        which = np.union1d(classes, absent).astype(np.uint8)
         for side in (sides, None):
             expected = np.bincount(classes if side is None else classes[side], None, n_classes)
-            counts, n_ones = kernels.arrays.side_counts(simd, classes, side, n_classes)
+            counts, n_ones = kernels.arrays.side_counts(simd, classes, side, which, n_classes)
             assert_array_equal(counts, expected)
             assert n_ones is None or n_ones == expected[1]
 
@@ -94,6 +96,19 @@ def test_codes_are_gathered_and_marked(kernels, simd, n):
         n_left, sides = kernels.arrays.mark_codes(simd, cells, top)
         assert_array_equal(sides, cells <= top)
         assert n_left == sides.sum()
+
+
+@each_size
+def test_codes_of_a_group_of_columns_are_gathered(kernels, simd, n):
+    for seed in range(8):
+        rng = np.random.default_rng(1000 * n + seed)
+        low, high = np.sort(rng.integers(0, 256, (2, 16)), axis=0)
+        codes = rng.integers(low, high + 1, (n + 5, 16)).astype(np.uint8)
+        rows = rng.permutation(n + 5)[:n].astype(np.uint32)
+        columns = kernels.arrays.gather_group(simd, codes, rows)
+        assert_array_equal(columns, codes[rows].T)
+        for column in columns:
+            assert kernels.arrays.code_extremes(simd, column) == (column.min(), column.max())
 
 
 @each_size
@@ -125,13 +140,16 @@ def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, vectors, n, n_fe
     assert_array_equal(n_left[whole], sides.sum(axis=1)[whole])
 
 
-@pytest.mark.parametrize("n", [2, 3, 8, 16, 17, 31, 32])
+@pytest.mark.parametrize("n", [2, 3, 8, 16, 17, 31, 32, 33, 57, 64])
 def test_nodes_of_few_rows_are_masks(kernels, simd, n):
+    most = kernels.arrays.most_rows(simd)
+    if n > most:
+        pytest.skip(f"masks have {most} rows")
     for seed in range(50):
         rng = np.random.default_rng([n, seed])
-        cells = random_floats(rng, 32).clip(-1e38, 1e38)
-        classes = rng.integers(0, rng.choice([2, 5, 256]), 32).astype(np.uint8)
-        items = rng.integers(-(2**57), 2**57, 32)
+        cells = random_floats(rng, most).clip(-1e38, 1e38)
+        classes = rng.integers(0, rng.choice([2, 5, 256]), most).astype(np.uint8)
+        items = rng.integers(-(2**55), 2**55, most)
         is_in = (np.arange(n) == rng.integers(n)) | (rng.random(n) < rng.choice([0.2, 0.7, 1]))
         rows = np.flatnonzero(is_in)
         numbers = rows[~np.isnan(cells[rows])]
@@ -153,8 +171,9 @@ def test_nodes_of_few_rows_are_masks(kernels, simd, n):
         same = classes[:n, None] == classes[:n]
         assert found["alike"][:n] == [as_bits(np.flatnonzero(row)) for row in same]
         assert found["not_zero"] == as_bits(rows[classes[rows] > 0])
-        assert found["spread"] == as_bits(row for i, row in enumerate(rows) if 0x5A5A5A5A >> i & 1)
-        for of_rows in (classes, np.arange(32, dtype=np.uint32), items):
+        spread = (row for i, row in enumerate(rows) if 0x5A5A5A5A5A5A5A5A >> i & 1)
+        assert found["spread"] == as_bits(spread)
+        for of_rows in (classes, np.arange(most, dtype=np.uint32), items):
             picked = kernels.arrays.pick_rows(simd, of_rows, as_bits(rows))
             assert_array_equal(picked, of_rows[rows])
 

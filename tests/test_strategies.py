@@ -10,6 +10,7 @@ import pytest
 import sklearn.tree
 
 import fasttree
+import fasttree.ensemble
 import fasttree.tree
 from reference.judge import judge
 from reference.problems import random_problem
@@ -260,16 +261,21 @@ def test_same_regression_with_weights(n_rows, largest):
 @pytest.mark.parametrize("n_rows", [30, 3000])
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_same_random_thresholds_for_doubled_weights(criterion, n_rows, n_classes, order):
-    """Weights of 1 have code of their own, and so have rows that lie in one stretch. Entropies are
-    rounded, so ties need not stay ties."""
+@pytest.mark.parametrize("max_features", [None, 2])
+def test_same_random_thresholds_for_doubled_weights(
+    criterion, n_rows, n_classes, order, max_features
+):
+    """Weights of 1 have code of their own, which draws features in a loop of its own, and so have
+    rows that lie in one stretch. Entropies are rounded, so ties need not stay ties."""
     rng = np.random.default_rng(n_rows)
     X = np.column_stack([rng.normal(size=(n_rows, 4)), rng.integers(0, 3, (n_rows, 3))])
     X = X.astype(np.float32, order=order)
     y = np.argsort(np.argsort(X[:, 0] + X[:, 4] + rng.normal(size=n_rows))) * n_classes // n_rows
     is_class = criterion in ("gini", "entropy", "chi2")
     kind = "ExtraTreeClassifier" if is_class else "ExtraTreeRegressor"
-    model = getattr(fasttree.tree, kind)(criterion=criterion, max_features=None, random_state=0)
+    model = getattr(fasttree.tree, kind)(
+        criterion=criterion, max_features=max_features, random_state=0
+    )
     weight = None if criterion == "entropy" else np.full(n_rows, 2.0)
     expected = model.fit(X, y, sample_weight=weight).tree_
     for n_threads, simd in itertools.product(THREADS, ("auto", "avx2", "portable")):
@@ -277,7 +283,7 @@ def test_same_random_thresholds_for_doubled_weights(criterion, n_rows, n_classes
             assert_same(model.fit(X, y).tree_, expected, ("feature", "threshold", "value"))
 
 
-@pytest.mark.parametrize("n_rows", [2, 3, 16, 17, 32, 33, 400])
+@pytest.mark.parametrize("n_rows", [2, 3, 16, 17, 32, 33, 63, 64, 65, 400])
 @pytest.mark.parametrize("n_features", [3, 21, 70])
 @pytest.mark.parametrize("with_missing", [False, True])
 def test_same_random_thresholds_in_small_subtrees(n_rows, n_features, with_missing):
@@ -299,6 +305,32 @@ def test_same_random_thresholds_in_small_subtrees(n_rows, n_features, with_missi
         )
         with fasttree.config_context(simd="portable"):
             expected = model.fit(X, y).tree_
-        for strategy in ("auto", "count"):  # from numbers, from codes
-            with fasttree.config_context(strategy=strategy):
+        # From numbers, from codes.
+        for strategy, simd in itertools.product(("auto", "count"), ("auto", "portable")):
+            with fasttree.config_context(strategy=strategy, simd=simd):
                 assert_same(model.fit(X, y).tree_, expected)
+
+
+def test_same_random_thresholds_in_matrices_that_no_cache_holds():
+    """Subtrees that are grown at once have fewer rows there, unless all cells are coded."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, (4000, 80)).astype(np.float32)
+    y = (X[:, :4].sum(axis=1) + rng.normal(size=4000)).round() % 4
+    model = fasttree.tree.ExtraTreeClassifier(random_state=0)
+    weighted = model.fit(X, y, sample_weight=np.full(4000, 2.0)).tree_
+    for strategy in ("auto", "count"):
+        with fasttree.config_context(strategy=strategy):
+            assert_same(model.fit(X, y).tree_, weighted, ("feature", "threshold", "value"))
+
+
+def test_forests_of_random_thresholds_on_copied_columns():
+    """The few columns that are not coded are copied; X in Fortran order needs no copy."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (40_000, 10)).astype(np.float32)
+    X[:, :2] = rng.normal(size=(40_000, 2))
+    X[rng.random(40_000) < 0.1, 1] = np.nan
+    y = (X[:, 0] + X[:, 3] + rng.normal(size=40_000) > 1).astype(int)
+    forest = fasttree.ensemble.ExtraTreesClassifier(2, random_state=0)
+    expected = [tree.tree_ for tree in forest.fit(np.asfortranarray(X), y)]
+    for tree, other in zip(forest.fit(X, y), expected):
+        assert_same(tree.tree_, other)

@@ -59,6 +59,8 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
                          uint32_t part) noexcept
         void sort(uint32_t feature, Storage storage, SortBuffers& buffers) except +
+        void group_codes_of_numbers() except +
+        void begin_copying(uint32_t n_looked) except +
         void begin_interleaving() except +
         uint32_t n_interleaving_steps() noexcept
         void find_buckets(uint32_t feature, SortBuffers& buffers) except +

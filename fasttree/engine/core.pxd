@@ -193,7 +193,8 @@ cdef extern from "engine/core/cost_model.hpp" namespace "fasttree" nogil:
     cbool sparse_lists_pay(uint32_t n_features, uint32_t max_features) noexcept
     cbool lists_pay(uint32_t n_features, uint32_t max_features) noexcept
     cbool keys_pay(uint32_t n_features, uint32_t max_features) noexcept
-    cbool codes_pay(uint32_t n_rows, uint32_t n_features) noexcept
+    cbool codes_pay(uint32_t n_rows, uint32_t n_features, uint32_t n_looked) noexcept
+    cbool grouping_pays(uint32_t n_rows, uint32_t n_features, uint32_t n_looked) noexcept
     const uint32_t MIN_BIT_COLUMNS
     cbool sparse_bits_pay(size_t n_rows, size_t n_features, size_t n_nonzeros) noexcept
     uint32_t subtree_size(uint32_t n_rows, int n_threads) noexcept

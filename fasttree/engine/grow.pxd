@@ -3,7 +3,7 @@ from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
 
 from fasttree.engine.core cimport (
-    CompactNodes, CompactValues, FeatureSampler, Limits, Node, Split, Ties
+    CompactNodes, CompactValues, FeatureSampler, Limits, Node, NodeStats, Split, Ties
 )
 from fasttree.engine.order cimport Block, DenseSample, TableCells
 from fasttree.engine.search cimport KeyedNodeColumns
@@ -24,7 +24,8 @@ cdef extern from "engine/grow/rules.hpp" namespace "fasttree" nogil:
         Ties ties
         cbool category_sets
         cbool is_terminal(const Node& node) noexcept
-        double improvement(const Node& node, const Node& left, const Node& right) noexcept
+        double improvement(const NodeStats& node, const NodeStats& left,
+                           const NodeStats& right) noexcept
         cbool accepts(double improvement) noexcept
         void make_children(const Node& node, const Split& split, uint32_t middle, Node& left,
                            Node& right) noexcept

@@ -235,7 +235,8 @@ cdef class TreeBuilder:
         else:
             found = splitter.find_split(open.node, open.split) and splitter.divide(open)
         if found:
-            open.improvement = self.rules.improvement(open.node, open.left, open.right)
+            open.improvement = self.rules.improvement(open.node.stats, open.left.stats,
+                                                      open.right.stats)
             found = self.rules.accepts(open.improvement)
         if not found:
             open.improvement = 0.0

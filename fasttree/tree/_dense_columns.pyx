@@ -15,7 +15,7 @@ from fasttree.engine.columns cimport (
     BITS, COMPARED_TOGETHER, COUNTED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes,
     are_consistent, borrow_codes,
 )
-from fasttree.engine.core cimport MIN_BIT_COLUMNS
+from fasttree.engine.core cimport MIN_BIT_COLUMNS, grouping_pays
 from fasttree.engine.simd cimport SortBuffers, best_simd
 from fasttree.tree._options cimport AUTO, CODES, COUNT
 from fasttree.utils._std cimport vector
@@ -58,7 +58,7 @@ cdef class DenseColumnsOwner:
         cdef bint with_keys = options.with_keys
         cdef Simd simd = options.simd
         cdef int part, n_parts, n_threads = options.n_threads
-        cdef uint32_t step, n_steps
+        cdef uint32_t step, n_steps, n_features = <uint32_t> columns.columns.size()
         columns.begin_encoding(n_threads)
         n_parts = columns.n_parts()
         if (strategy == AUTO or strategy == COUNT) and not columns.has_bits():
@@ -68,10 +68,12 @@ cdef class DenseColumnsOwner:
                 self.count_few(n_threads)
             else:
                 self.count(n_threads)
-        if strategy == CODES or with_keys:
+        if strategy == CODES and grouping_pays(columns.n_rows, n_features, options.n_looked):
+            columns.group_codes_of_numbers()
+        elif strategy == CODES or with_keys:
             self.keep_codes(strategy == CODES, n_threads)
         if strategy == CODES:
-            return 0
+            columns.begin_copying(options.n_looked)
         if with_keys:
             self.find_buckets(n_threads)
         elif strategy == COUNT:

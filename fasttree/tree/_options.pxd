@@ -21,5 +21,6 @@ cdef struct FitOptions:
     # Of the columns, by the features that nodes look at; the splitter's.
     bint with_lists       # columns that are not coded are kept in order
     bint is_drawn         # questions are drawn, not searched for
+    uint32_t n_looked     # features that a node looks at
     bint with_keys        # nodes read keys of all columns
     uint32_t least        # columns of fewer nonzeros split no node

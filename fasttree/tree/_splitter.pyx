@@ -94,11 +94,12 @@ cdef class Splitter:
         # A threshold on a sparse feature separates nonzeros from the rest, and no fewer than a
         # leaf has rows; but which features are constant matters to draws.
         options.least = 0 if self.draws or options.replay else <uint32_t> self.min_samples_leaf
+        options.n_looked = max_features
         options.is_drawn = not self.reads_order()
         if options.is_drawn and not isinstance(encoding, SparseEncoding):
             options.strategy = CODES if options.strategy == COUNT or (
                 options.strategy == AUTO and encoding.is_shared
-                and codes_pay(encoding.n_rows, encoding.n_features)) else SORT
+                and codes_pay(encoding.n_rows, n_features, max_features)) else SORT
         self.partitioner = make_partitioner(encoding, max_features, options)
         self.criterion.init(y, sample_weight, rows, encoding.n_rows, options)
         self.rules.min_weight_leaf = ldexp(self.min_weight_leaf, -self.criterion.weight_exponent)

@@ -85,6 +85,10 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         float* out)
     cdef cppclass CodeExtremes:
         uint8_t low, high
+    size_t c_group_stride "fasttree::group_stride"(uint32_t n)
+    void c_gather_group "fasttree::gather_group"(
+        Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n, uint8_t* out)
+    CodeExtremes c_code_extremes "fasttree::code_extremes"(Simd, const uint8_t* codes, uint32_t n)
     CodeExtremes c_gather_codes "fasttree::gather_codes"(
         Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n, uint8_t* out)
     cdef cppclass LaneDraws:
@@ -98,14 +102,15 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         const uint32_t* rows, uint32_t n, uint64_t key, LaneDraws* draws, uint64_t* sides)
     cdef cppclass RowLook "fasttree::tests::RowLook":
         float low, high, top
-        uint32_t without_number, up_to, not_zero, spread
+        uint64_t without_number, up_to, not_zero, spread
         int64_t squares_left, squares_right, sum
-        uint32_t alike[32]
+        uint64_t alike[64]
+    uint32_t c_most_rows "fasttree::tests::most_rows"(Simd simd)
     void c_look_at_rows "fasttree::tests::look_at_rows"(
         Simd simd, const float* cells, const uint8_t* classes, const int64_t* items,
-        uint32_t all, uint32_t rows, double threshold, RowLook& out)
+        uint64_t all, uint64_t rows, double threshold, RowLook& out)
     void c_pick_rows "fasttree::tests::pick_rows"[Item](
-        Simd simd, const Item* items, uint32_t rows, Item* out)
+        Simd simd, const Item* items, uint64_t rows, Item* out)
     cdef cppclass LaneSums "fasttree::tests::LaneSums":
         int32_t ones[16]
         vector[int32_t] counts
@@ -129,7 +134,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         Simd simd, Item* items, uint32_t n, const uint64_t* left, Item* scratch)
     void c_count_side "fasttree::count_side"(
         Simd simd, const uint8_t* classes, uint32_t n, const uint64_t* left, uint32_t n_side,
-        int n_classes, int32_t* counts)
+        const uint8_t* which, uint32_t n_which, int32_t* counts)
     uint32_t c_count_ones "fasttree::count_ones"(
         Simd simd, const uint8_t* classes, uint32_t n, const uint64_t* left)
     int64_t c_sum_side "fasttree::sum_side"(
@@ -615,6 +620,23 @@ def gather_codes(Simd simd, codes, const uint32_t[::1] rows):
     return np.asarray(out[:n]), extremes.low, extremes.high
 
 
+def code_extremes(Simd simd, codes):
+    """(lowest, highest) of some codes."""
+    cdef const uint8_t[::1] contiguous = np.ascontiguousarray(codes)
+    cdef CodeExtremes extremes = c_code_extremes(simd, &contiguous[0], len(contiguous))
+    return extremes.low, extremes.high
+
+
+def gather_group(Simd simd, const uint8_t[:, ::1] codes, const uint32_t[::1] rows):
+    """The codes of 16 columns, by column."""
+    cdef uint32_t n = len(rows)
+    cdef size_t stride = c_group_stride(n)
+    cdef uint8_t[::1] out = np.full(16 * stride + 1, 7, np.uint8)
+    c_gather_group(simd, &codes[0, 0], &rows[0], n, &out[0])
+    assert out[16 * stride] == 7
+    return np.asarray(out[:16 * stride]).reshape(16, stride)[:, :n]
+
+
 def look_in_lanes(Simd simd, const float[:, ::1] X, const uint32_t[::1] rows, uint64_t key):
     """(lowest, highest, varies, missing, thresholds, sides, number on the left) by feature."""
     cdef uint32_t n = len(rows), n_features = X.shape[1], n_vectors = (n_features + 15) // 16
@@ -635,16 +657,21 @@ def look_in_lanes(Simd simd, const float[:, ::1] X, const uint32_t[::1] rows, ui
     return [np.array(column) for column in zip(*found)]
 
 
+def most_rows(Simd simd):
+    """How many rows a mask has."""
+    return c_most_rows(simd)
+
+
 def look_at_rows(Simd simd, const float[::1] cells, const uint8_t[::1] classes,
-                 const int64_t[::1] items, uint32_t all_rows, uint32_t rows, double threshold):
-    """What a node of up to 32 rows finds; rows are bits. Arrays have 32 items."""
+                 const int64_t[::1] items, uint64_t all_rows, uint64_t rows, double threshold):
+    """What a node of few rows finds; rows are bits. Arrays have as many items as a mask."""
     cdef RowLook look
     c_look_at_rows(simd, &cells[0], &classes[0], &items[0], all_rows, rows, threshold, look)
     return {"low": look.low, "high": look.high, "top": look.top,
             "without_number": look.without_number, "up_to": look.up_to,
             "not_zero": look.not_zero, "spread": look.spread,
             "squares_left": look.squares_left, "squares_right": look.squares_right,
-            "sum": look.sum, "alike": [look.alike[i] for i in range(32)]}
+            "sum": look.sum, "alike": [look.alike[i] for i in range(c_most_rows(simd))]}
 
 
 ctypedef fused RowItem:
@@ -653,9 +680,9 @@ ctypedef fused RowItem:
     int64_t
 
 
-def pick_rows(Simd simd, const RowItem[::1] items, uint32_t rows):
-    """The items of some of 32 rows."""
-    cdef RowItem[::1] out = np.zeros(48, np.asarray(items).dtype)
+def pick_rows(Simd simd, const RowItem[::1] items, uint64_t rows):
+    """The items of some of the rows of a mask."""
+    cdef RowItem[::1] out = np.zeros(len(items) + 16, np.asarray(items).dtype)
     c_pick_rows(simd, &items[0], rows, &out[0])
     return np.asarray(out)[:bin(rows).count("1")]
 
@@ -735,18 +762,18 @@ def divide_items(Simd simd, items, sides):
     return out[:n]
 
 
-def side_counts(Simd simd, classes, sides, int n_classes):
-    """Rows on the left of each class; of all rows, if `sides` is None."""
+def side_counts(Simd simd, classes, sides, const uint8_t[::1] which, int n_classes):
+    """Rows on the left of each class, of those that there are; of all rows if `sides` is None."""
     cdef uint32_t n = len(classes), n_side = n if sides is None else sum(sides)
     cdef const uint8_t[::1] padded = np.append(classes, np.full(64, 1)).astype(np.uint8)
-    cdef int32_t[::1] counts = np.full(n_classes, 5, np.int32)
+    cdef int32_t[::1] counts = np.zeros(n_classes, np.int32)
     cdef const uint64_t[::1] left = words(np.ones(n, bool) if sides is None else sides)
     cdef const uint64_t* given = &left[0]
     if sides is None:
         given = NULL
-    c_count_side(simd, &padded[0], n, given, n_side, n_classes, &counts[0])
+    c_count_side(simd, &padded[0], n, given, n_side, &which[0], len(which), &counts[0])
     n_ones = c_count_ones(simd, &padded[0], n, given) if n_classes == 2 else None
-    return np.asarray(counts) - 5, n_ones
+    return np.asarray(counts), n_ones
 
 
 def side_sum(Simd simd, items, sides):

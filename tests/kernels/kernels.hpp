@@ -2,6 +2,7 @@
 //
 // Functions take whole arrays where a kernel works on one value or one vector.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -50,6 +51,7 @@
 #include "engine/score/side_counts.hpp"
 #include "engine/simd/bit_rows.hpp"
 #include "engine/simd/bits.hpp"
+#include "engine/simd/code_groups.hpp"
 #include "engine/simd/fast_log.hpp"
 #include "engine/simd/gather.hpp"
 #include "engine/simd/key_gather.hpp"
@@ -183,12 +185,12 @@ inline void look_in_lanes(Simd simd, const float* X, ptrdiff_t row_stride, uint3
         }
     }
 }
-// What a node of up to 32 rows finds in a feature, and in their targets.
+// What a node of few rows finds in a feature, and in their targets.
 struct RowLook {
     float low, high, top;
-    uint32_t without_number, up_to, not_zero, spread;
+    uint64_t without_number, up_to, not_zero, spread;
     int64_t squares_left, squares_right, sum;
-    uint32_t alike[LANE_ROWS];
+    uint64_t alike[64];
 };
 // Calls a function with the instruction set as a type.
 template <class Use>
@@ -197,32 +199,46 @@ void with_simd(Simd simd, const Use& use) {
     else if (simd == SIMD_AVX2) use(std::integral_constant<Simd, SIMD_AVX2>());
     else use(std::integral_constant<Simd, SIMD_PORTABLE>());
 }
+inline uint32_t most_rows(Simd simd) {
+    uint32_t most = 0;
+    with_simd(simd, [&](auto of) { most = RowLanes<of.value>::ROWS; });
+    return most;
+}
 // Of all rows, the numbers among some of them, and a threshold.
 inline void look_at_rows(Simd simd, const float* cells, const uint8_t* classes,
-                         const int64_t* items, uint32_t all, uint32_t rows, double threshold,
-                         RowLook& out) {
+                         const int64_t* items, uint64_t all_rows, uint64_t some_rows,
+                         double threshold, RowLook& out) {
     with_simd(simd, [&](auto of) {
         using Lanes = RowLanes<of.value>;
-        out.without_number = Lanes::without_number(cells, rows);
-        const uint32_t numbers = rows & ~out.without_number;
+        using Mask = typename Lanes::Mask;
+        const Mask all = static_cast<Mask>(all_rows), rows = static_cast<Mask>(some_rows);
+        const Mask without_number = Lanes::without_number(cells, rows);
+        const Mask numbers = rows & ~without_number;
+        out.without_number = without_number;
         const Extremes extremes = Lanes::extremes(cells, numbers, 0);
         out.low = extremes.low;
         out.high = extremes.high;
         out.top = Lanes::float_up_to(threshold);
-        out.up_to = Lanes::up_to(cells, numbers, out.top);
+        const Mask up_to = Lanes::up_to(cells, numbers, out.top);
+        out.up_to = up_to;
         out.not_zero = Lanes::not_zero(classes, rows);
-        Lanes::alike(classes, all, out.alike);
+        Mask alike_rows[Lanes::ROWS];
+        Lanes::alike(classes, all, alike_rows);
+        std::copy_n(alike_rows, Lanes::ROWS, out.alike);
         AlikeRows<of.value> alike;
         alike.open(classes, all);
         alike.begin(rows);
-        alike.sum_squares(out.up_to, rows & ~out.up_to, out.squares_left, out.squares_right);
+        alike.sum_squares(up_to, rows & ~up_to, out.squares_left, out.squares_right);
         out.sum = Lanes::sum(items, rows);
-        out.spread = Lanes::spread(0x5a5a5a5au, rows);
+        out.spread = Lanes::spread(static_cast<Mask>(0x5a5a5a5a5a5a5a5au), rows);
     });
 }
 template <class Item>
-inline void pick_rows(Simd simd, const Item* items, uint32_t rows, Item* out) {
-    with_simd(simd, [&](auto of) { RowLanes<of.value>::pick(items, rows, out); });
+inline void pick_rows(Simd simd, const Item* items, uint64_t rows, Item* out) {
+    with_simd(simd, [&](auto of) {
+        using Lanes = RowLanes<of.value>;
+        Lanes::pick(items, static_cast<typename Lanes::Mask>(rows), out);
+    });
 }
 
 // Of some lanes those which leave so many rows on either side, and of these the best separations.

@@ -18,6 +18,15 @@
 
 namespace fasttree {
 
+// Cell of row r: first[r * stride].
+struct ColumnCells {
+    const float* first;
+    ptrdiff_t stride;
+    float operator[](uint32_t row) const {
+        return first[static_cast<ptrdiff_t>(row) * stride];
+    }
+};
+
 enum Storage : uint8_t { RAW, COUNTED, WIDE, BUCKETED, BITS };
 
 struct Column {
@@ -29,11 +38,13 @@ struct Column {
     std::vector<float> values;  // coded: distinct, ascending; missing has the code after
     uint32_t n_category_values = 0;           // of them categories, at the end
     bool has_missing = false;        // not known of RAW columns without a list
-    bool keeps_codes = false;        // COUNTED: in `narrow`
+    bool keeps_codes = false;        // in `narrow`
+    bool is_grouped = false;         // its codes are in groups of columns, at `slot`
     AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
     // Codes of the encoded rows, until they are interleaved. By row of X where they are kept: for
     // keys and questions that are drawn. BUCKETED: buckets, by row.
     AlignedBuffer<uint8_t> narrow;
+    AlignedBuffer<float> copy;       // RAW: its cells side by side, where X has them far apart
     std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values
     AlignedBuffer<uint32_t> wide;
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/columns/bit_columns.hpp"
+#include "engine/columns/code_rows.hpp"
 #include "engine/columns/column.hpp"
 #include "engine/columns/few_values.hpp"
 #include "engine/columns/sorted_entries.hpp"
@@ -37,6 +38,7 @@ public:
     AlignedBuffer<uint32_t> wide_codes;            // [n_rows, n_wide]
     AlignedBuffer<float> cells;                    // [n_rows, n_bucketed], unless X serves
     BitColumns bits;                               // of all rows
+    CodeRows code_rows;                            // of columns that are grouped
     uint32_t n_counted = 0, n_wide = 0, n_bucketed = 0;
 
     DenseColumns(const float* X_, ptrdiff_t row_stride_, ptrdiff_t column_stride_, uint32_t n_rows_,
@@ -58,6 +60,17 @@ public:
         const BitRows rows_of_bits = bits.rows();
         return {col.values.data(), static_cast<ptrdiff_t>(rows_of_bits.n_words),
                 rows_of_bits.words + col.slot / ROW_WORD, col.slot % ROW_WORD};
+    }
+    // The cells of a column that is not BITS: the copy, if there is one, or those of X.
+    ColumnCells cells_of(uint32_t feature) const {
+        const float* copied = columns[feature].copy.get();
+        return copied ? ColumnCells{copied, 1} : ColumnCells{column(feature), row_stride};
+    }
+    // Whether the cells or codes of each column are side by side.
+    bool has_columns() const {
+        return std::all_of(columns.begin(), columns.end(), [this](const Column& col) {
+            return row_stride == 1 || col.keeps_codes || col.is_grouped || col.copy.get();
+        });
     }
     // Of a BUCKETED column, where a row's are side by side.
     ColumnValues row_values_of(uint32_t feature) const {
@@ -218,24 +231,35 @@ public:
     void keep_codes_of_numbers(uint32_t feature) {
         Column& col = columns[feature];
         if (col.storage != COUNTED) return;
-        if (col.is_plain()) keep_codes(feature);
-        else col.narrow.release();
-        col.storage = RAW;
+        if (col.is_plain()) {
+            keep_codes(feature);
+            col.storage = RAW;
+        } else {
+            release_codes(col);
+        }
     }
     // Keeps a feature's codes if its values are few.
     void keep_codes(uint32_t feature) {
         Column& col = columns[feature];
         if (col.storage != COUNTED) return;
         AlignedBuffer<uint8_t> by_row(static_cast<size_t>(n_rows) + GATHER_PADDING);
-        for (uint32_t part = 0; part < n_parts_; ++part) {
-            const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
-            for (size_t i = part_begin(part); i < part_begin(part + 1); ++i) {
-                by_row[rows[i]] = rank[col.narrow[i]];
-            }
-        }
+        put_by_row(col, by_row.get(), 1);
         col.narrow = std::move(by_row);
         col.rank = std::vector<uint8_t>();  // = {} would keep the memory
         col.keeps_codes = true;
+    }
+    // The same of all features, in groups of columns instead.
+    void group_codes_of_numbers() {
+        uint32_t n = 0;
+        for (Column& col : columns) {
+            col.is_grouped = col.storage == COUNTED && col.is_plain();
+            if (col.is_grouped) col.slot = n++;
+        }
+        code_rows.open(n_rows, n);
+        for (Column& col : columns) {
+            if (col.is_grouped) put_by_row(col, code_rows.column(col.slot), GROUP);
+            if (col.storage == COUNTED) release_codes(col);
+        }
     }
     void end_counting() noexcept { found_.clear(); }
 
@@ -300,6 +324,14 @@ public:
         col.storage = BUCKETED;
     }
 
+    // Room for copies of the columns without codes, for nodes that look at so many features.
+    void begin_copying(uint32_t n_looked) {
+        const auto is_coded = [](const Column& c) { return c.keeps_codes || c.is_grouped; };
+        const size_t n = columns.size();
+        const size_t n_copied = n - std::count_if(columns.begin(), columns.end(), is_coded);
+        if (!copying_columns_pays(row_stride, n_copied, n, n_looked)) return;
+        for (Column& col : columns) if (!is_coded(col)) col.copy.reserve(n_rows);
+    }
     // Room for the codes of all columns in the row-major matrices, but for those that are kept.
     void begin_interleaving() {
         for (Column& col : columns) {
@@ -315,7 +347,8 @@ public:
     }
     uint32_t n_interleaving_steps() const noexcept {
         return n_steps(std::count_if(columns.begin(), columns.end(), [](const Column& col) {
-            return col.storage != RAW && col.storage != BITS && !col.keeps_codes;
+            return col.copy.get()
+                   || (col.storage != RAW && col.storage != BITS && !col.keeps_codes);
         }));
     }
     // Moves the codes of a step of a part there; finds the buckets of BUCKETED columns.
@@ -326,7 +359,13 @@ public:
             const size_t end = std::min(start + INTERLEAVED, last);
             for (const Column& col : columns) {
                 if (col.keeps_codes) continue;
-                if (col.storage == COUNTED) {
+                if (col.copy.get()) {
+                    const float* x = X + static_cast<ptrdiff_t>(col.place) * column_stride;
+                    const uint32_t* at = rows.data();
+                    scatter(start, end, col.copy.get(), 1, [=](size_t i) {
+                        return x[static_cast<ptrdiff_t>(at[i]) * row_stride];
+                    });
+                } else if (col.storage == COUNTED) {
                     const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
                     const uint8_t* from = col.narrow.get();
                     scatter(start, end, codes.get() + col.slot, n_counted,
@@ -356,19 +395,10 @@ public:
 
     // Entries of the given rows in ascending order of the feature; returns how many are not
     // numbers.
-    uint32_t sort_rows(uint32_t feature, const uint32_t* node_rows, uint32_t n,
-                       SortBuffers& buffers, uint32_t* entries) const {
-        const float* x = column(feature);
-        const bool has_categories = columns[feature].has_categories();
-        buffers.reserve(n);
-        for (uint32_t i = 0; i < n; ++i) {
-            const uint32_t row = node_rows[i];
-            const float cell = x[static_cast<ptrdiff_t>(row) * row_stride];
-            buffers.items[i] = pack(cell_key(cell, has_categories), row);
-        }
-        EntryWriter writer(entries);
-        writer.take(sort_by_key(buffers.items.get(), buffers.scratch.get(), n), n);
-        return writer.n_missing();
+    uint32_t sort_rows(uint32_t feature, const uint32_t* of_node, uint32_t n, SortBuffers& buffers,
+                       uint32_t* entries) const {
+        return sort_cells(cells_of(feature), columns[feature].has_categories(), of_node, n, buffers,
+                          entries);
     }
 
 private:
@@ -410,6 +440,21 @@ private:
         }
         col.buckets->find(simd, keys, static_cast<uint32_t>(end - start), buckets);
         scatter(start, end, col.narrow.get(), 1, [&](size_t i) { return buckets[i - start]; });
+    }
+    // Writes the code of each row r to to[r * stride].
+    void put_by_row(const Column& col, uint8_t* to, size_t stride) const {
+        const uint8_t* from = col.narrow.get();
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
+            scatter(part_begin(part), part_begin(part + 1), to, stride,
+                    [=](size_t i) { return rank[from[i]]; });
+        }
+    }
+    // Makes a COUNTED column RAW.
+    static void release_codes(Column& col) {
+        col.narrow.release();
+        col.rank = std::vector<uint8_t>();
+        col.storage = RAW;
     }
     template <class Code, class From>
     void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {

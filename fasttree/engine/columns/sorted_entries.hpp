@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/columns/column.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/simd/sorting.hpp"
 
@@ -35,6 +36,18 @@ public:
     // How many are not numbers.
     uint32_t n_missing() const { return n_missing_; }
 };
+
+// Entries of some rows in ascending order of a column; returns how many are not numbers.
+inline uint32_t sort_cells(const ColumnCells& cells, bool has_categories, const uint32_t* rows,
+                          uint32_t n, SortBuffers& buffers, uint32_t* entries) {
+    buffers.reserve(n);
+    for (uint32_t i = 0; i < n; ++i) {
+        buffers.items[i] = pack(cell_key(cells[rows[i]], has_categories), rows[i]);
+    }
+    EntryWriter writer(entries);
+    writer.take(sort_by_key(buffers.items.get(), buffers.scratch.get(), n), n);
+    return writer.n_missing();
+}
 
 // Replaces the keys of rows, which are ascending, by their entries; returns how many are not
 // numbers. Rows are put into buckets by the highest bits in which keys differ, and each bucket is

@@ -89,10 +89,32 @@ inline bool packing_pays(uint32_t n_vectors, uint32_t n_looked) noexcept {
     return LANES_ROW * n_vectors < LOOK_ROW * n_looked;
 }
 
-// Codes of few values, which trees share, stay in a cache where the matrix does not.
-inline bool codes_pay(uint32_t n_rows, uint32_t n_features) noexcept {
+// A block of as many rows as fit a mask, for drawn questions about cells that are `row_stride`
+// apart: the more rows, the more vectors each of its nodes is spread over.
+inline bool wide_blocks_pay(uint32_t n_rows, ptrdiff_t row_stride) noexcept {
     constexpr size_t CACHE = size_t{1} << 20;
-    return sizeof(float) * n_rows * n_features > CACHE;
+    return sizeof(float) * n_rows * static_cast<size_t>(std::abs(row_stride)) < CACHE;
+}
+
+// Codes in groups of columns, which a node that draws some features reads whole, as long as a cache
+// holds all of them.
+inline bool grouping_pays(uint32_t n_rows, uint32_t n_features, uint32_t n_looked) noexcept {
+    constexpr uint32_t LOOKS = 3;
+    constexpr size_t CACHE = size_t{1} << 20;
+    return n_looked >= LOOKS && n_looked < n_features && size_t{n_rows} * n_features < CACHE;
+}
+// Codes of few values, which trees share, stay in a cache where the matrix does not.
+inline bool codes_pay(uint32_t n_rows, uint32_t n_features, uint32_t n_looked) noexcept {
+    constexpr size_t CACHE = size_t{1} << 20, FAST_CACHE = size_t{1} << 18;
+    return sizeof(float) * n_rows * n_features
+        > (grouping_pays(n_rows, n_features, n_looked) ? FAST_CACHE : CACHE);
+}
+// Copying the columns that are not coded, for looks at some features: not if a cache line of X
+// holds several rows, and not most of X.
+inline bool copying_columns_pays(ptrdiff_t row_stride, size_t n_copied, size_t n_features,
+                                 uint32_t n_looked) noexcept {
+    constexpr ptrdiff_t SPREAD = 8;
+    return std::abs(row_stride) >= SPREAD && n_looked < n_features && 2 * n_copied <= n_features;
 }
 
 // The list of a sample of n_kept rows: filtered from the list of all n_rows, or sorted anew.

@@ -25,14 +25,15 @@ class KeyedSampler {
     std::vector<uint32_t> features_;      // ascending outside begin .. end
     std::vector<uint32_t> swapped_;       // by position the one it was swapped with, to undo
     std::vector<uint8_t> is_constant_;
-    std::vector<uint32_t> constants_;     // stack
+    std::vector<uint32_t> constants_;     // stack of n_constants_
+    uint32_t n_constants_ = 0;
     uint64_t key_ = 0;
     uint32_t position_ = 0, n_drawn_ = 0, n_found_ = 0, current_ = NO_FEATURE;
 
 public:
     KeyedSampler(uint32_t n_features, uint32_t max_features)
         : n_features_(n_features), max_features_(max_features), features_(n_features),
-          swapped_(n_features), is_constant_(n_features) {
+          swapped_(n_features), is_constant_(n_features), constants_(n_features + 1) {
         for (uint32_t f = 0; f < n_features; ++f) features_[f] = f;
     }
     // Whether not all features are visited.
@@ -41,10 +42,7 @@ public:
     bool is_ascending() const noexcept { return !draws(); }
 
     void begin(uint64_t key, uint32_t n_known) noexcept {
-        while (constants_.size() > n_known) {
-            is_constant_[constants_.back()] = 0;
-            constants_.pop_back();
-        }
+        while (n_constants_ > n_known) is_constant_[constants_[--n_constants_]] = 0;
         key_ = key;
         position_ = n_found_ = 0;
     }
@@ -60,7 +58,7 @@ public:
     }
     void found_constant() {
         is_constant_[current_] = 1;
-        constants_.push_back(current_);
+        constants_[n_constants_++] = current_;
         --n_found_;
     }
     uint32_t end() noexcept {
@@ -68,7 +66,36 @@ public:
             --n_drawn_;
             std::swap(features_[n_drawn_], features_[swapped_[n_drawn_]]);
         }
-        return static_cast<uint32_t>(constants_.size());
+        return n_constants_;
+    }
+    // All of that at once, its state in registers: calls look(f), which tells whether feature f
+    // varies, of each feature that the node visits. Returns how many constant ones its children
+    // know.
+    template <class Look>
+    FASTTREE_INLINE uint32_t visit(uint64_t key, uint32_t n_known, const Look& look) {
+        begin(key, n_known);
+        const uint32_t* const features = features_.data();
+        uint8_t* const is_constant = is_constant_.data();
+        uint32_t* const constants = constants_.data();
+        uint32_t n_constants = n_constants_, n = max_features_;
+        if (draws()) draw(n);
+        bool found = false;
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint32_t f = features[i];
+            if (!is_constant[f]) {
+                const bool varies = look(f);
+                is_constant[f] = !varies;
+                constants[n_constants] = f;
+                n_constants += !varies;
+                found |= varies;
+            }
+            if (i + 1 == n && !found && n < n_features_) {
+                draw(1);
+                ++n;
+            }
+        }
+        n_constants_ = n_constants;
+        return end();
     }
     bool is_known_constant(uint32_t feature) const noexcept {
         return is_constant_[feature];
@@ -86,8 +113,10 @@ public:
     }
     void assume_known(const std::vector<uint32_t>& constants) {
         begin(0, 0);
-        constants_ = constants;
-        for (uint32_t f : constants_) is_constant_[f] = 1;
+        for (uint32_t f : constants) {
+            constants_[n_constants_++] = f;
+            is_constant_[f] = 1;
+        }
     }
 
     FASTTREE_INLINE double threshold(uint64_t key, uint32_t feature, double low,

@@ -1,4 +1,4 @@
-// Subtrees of up to 32 rows by drawn questions, grown at once.
+// Subtrees of few rows by drawn questions, grown at once.
 //
 // Most nodes of a tree are this small, and what is done once per node costs more there than the
 // look at its rows. Here a node is a mask of the block's rows, a feature's cells are gathered once
@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/columns/code_rows.hpp"
+#include "engine/core/cost_model.hpp"
 #include "engine/core/sampler.hpp"
 #include "engine/core/split.hpp"
 #include "engine/grow/drawn_lanes.hpp"
-#include "engine/grow/frontier.hpp"
-#include "engine/grow/keep_split.hpp"
 #include "engine/grow/nodes.hpp"
 #include "engine/grow/rules.hpp"
 #include "engine/order/sample.hpp"
@@ -30,30 +30,46 @@ public:
     static constexpr bool exists = false;
     explicit DrawnBlock(DrawnLanes<Acc>&) {}
     void open(const DenseColumns&) {}
-    static bool takes(const GrowthRules&, const Node&) { return false; }
+    static bool takes(const GrowthRules&, const Node&, uint32_t) { return false; }
 };
 
 template <class Acc, Simd simd>
 class DrawnBlock<Acc, simd, true> {
     using Lanes = RowLanes<simd>;
+    using Mask = typename Lanes::Mask;
+    static constexpr uint32_t FEW_ROWS = 32;
+    struct Waiting {  // a node that is to be split
+        Mask rows;
+        uint64_t key;
+        NodeStats stats;
+        uint32_t record, depth, n_known;
+    };
+    struct Question {
+        uint32_t feature;
+        double threshold, score;
+        bool has_missing, missing_left;
+        Mask left;  // rows that it sends there
+    };
+
     DrawnLanes<Acc>& lanes_;
     const DenseColumns* data_ = nullptr;
     bool is_possible_ = false;
+    uint32_t most_rows_ = 0;
     bool in_lanes_ = false;           // whether nodes are looked at in all features at once
-    uint32_t rows_[LANE_ROWS];
-    uint32_t all_ = 0, n_ = 0;        // the block's rows, and how many they are
+    uint32_t rows_[Lanes::ROWS];
+    Mask all_ = 0;                    // the block's rows
+    uint32_t n_ = 0;                  // how many they are
     RowSides<Acc, simd> sides_;
-    alignas(64) uint32_t places_[LANE_ROWS];  // of the rows, where lanes read them
+    alignas(64) uint32_t places_[Lanes::ROWS];  // of the rows, where lanes read them
     // By feature, taken when a node first looks at it.
     AlignedBuffer<float> cells_;      // [feature, row]
-    std::vector<uint32_t> missing_;   // rows without a number
+    std::vector<Mask> missing_;       // rows without a number
     std::vector<uint64_t> taken_in_;  // the block whose cells they are
     uint64_t block_ = 0;
+    GatheredGroups groups_;
 
-    std::vector<Node> waiting_;
-    Open open_;
-    Split drawn_;        // about the feature looked at
-    uint32_t left_ = 0;  // rows that the best question about the node sends left
+    Waiting waiting_[Lanes::ROWS];
+    std::vector<double> value_[2];  // of the children
 
 public:
     static constexpr bool exists = true;
@@ -66,12 +82,18 @@ public:
         is_possible_ =
             std::none_of(data.columns.begin(), data.columns.end(),
                          [](const Column& column) { return column.has_categories(); });
-        cells_.reserve(n_features * LANE_ROWS);
+        cells_.reserve(n_features * Lanes::ROWS);
+        groups_.open(data.code_rows, Lanes::ROWS);
         missing_.resize(n_features);
         taken_in_.resize(n_features);
+        most_rows_ = wide_blocks_pay(data.n_rows, data.row_stride) || data.has_columns()
+            ? Lanes::ROWS
+            : FEW_ROWS;
     }
-    bool takes(const GrowthRules& rules, const Node& node) const {
-        return is_possible_ && node.size() <= LANE_ROWS && !rules.monotonic_cst
+    bool takes(const GrowthRules& rules, const Node& node, uint32_t n_looked) const {
+        // Lanes read the rows of a node one by one, so a larger block saves nothing.
+        const uint32_t most = lanes_.pay_in_block(n_looked) ? FEW_ROWS : most_rows_;
+        return is_possible_ && node.size() <= most && !rules.monotonic_cst
                && rules.min_weight_leaf <= 0.0;
     }
 
@@ -93,172 +115,182 @@ private:
             lanes_.take_rows(sample, root);
             std::copy_n(lanes_.rows(), root.size(), places_);
         }
-        open_.left_value.resize(store.value_size);
-        open_.right_value.resize(store.value_size);
-        waiting_.assign(1, root);
-        waiting_.back().members = all_;
-        while (!waiting_.empty()) {
-            Node& node = open_.node = waiting_.back();
-            waiting_.pop_back();
-            if (!find(rules, sampler, acc, node)) continue;
-            divide(rules, acc);
-            if (!keep_split(rules, node, open_.split, open_.left, open_.left_value, open_.right,
-                            open_.right_value, store)) {
-                continue;
-            }
-            if (!rules.is_terminal(open_.right)) waiting_.push_back(open_.right);
-            if (!rules.is_terminal(open_.left)) waiting_.push_back(open_.left);
+        for (std::vector<double>& value : value_) value.resize(store.value_size);
+        uint32_t n_waiting = 1;
+        waiting_[0] = {all_, root.key, root.stats, root.record, root.depth, root.n_known};
+        while (n_waiting > 0) {
+            Waiting& node = waiting_[--n_waiting];
+            Question best;
+            if (!find(rules, sampler, acc, node, best)) continue;
+            n_waiting = divide(rules, acc, node, best, n_waiting, store);
         }
+    }
+    // Takes a node's split into the store, if the rules accept it, and its children, which may be
+    // split, to those that wait.
+    FASTTREE_INLINE uint32_t divide(const GrowthRules& rules, Acc& acc, const Waiting& node,
+                                    const Question& best, uint32_t n_waiting, NodeStore& store) {
+        const uint64_t key = node.key;
+        const uint32_t record = node.record, depth = node.depth + 1, n_known = node.n_known;
+        const Mask left = best.left, right = node.rows & ~left;
+        const uint32_t n_left = n_rows_of(left), n_right = n_rows_of(right);
+        NodeStats left_stats, right_stats;
+        sides_.take(acc, left, left_stats, value_[0].data());
+        sides_.take(acc, right, right_stats, value_[1].data());
+        if (!rules.accepts_all()
+            && !rules.accepts(rules.improvement(node.stats, left_stats, right_stats))) {
+            return n_waiting;
+        }
+        const uint32_t child = store.append(left_stats, n_left, depth, value_[0].data());
+        store.append(right_stats, n_right, depth, value_[1].data());
+        store.set_question(record, best.feature, best.threshold,
+                           best.has_missing ? best.missing_left : n_left > n_right, child);
+        // The left child is split next. From here on `node` may be overwritten.
+        if (!rules.is_terminal(depth, n_right, right_stats)) {
+            waiting_[n_waiting++] = {right, rules.right_key(key), right_stats, child + 1, depth,
+                                     n_known};
+        }
+        if (!rules.is_terminal(depth, n_left, left_stats)) {
+            waiting_[n_waiting++] = {left, rules.left_key(key), left_stats, child, depth, n_known};
+        }
+        return n_waiting;
     }
     template <class Target>
     FASTTREE_INLINE void take_rows(const DenseSample& sample, const Node& root,
                                    const Target* targets) {
         n_ = root.size();
-        all_ = static_cast<uint32_t>(low_bits(n_));
+        all_ = static_cast<Mask>(low_bits(n_));
         ++block_;
+        groups_.begin();
         std::copy_n(sample.rows.data() + root.start, n_, rows_);
         sides_.open(targets, rows_, all_);
     }
     FASTTREE_INLINE const float* cells_of(uint32_t feature) {
-        float* cells = cells_.get() + size_t{feature} * LANE_ROWS;
+        float* cells = cells_.get() + size_t{feature} * Lanes::ROWS;
         if (taken_in_[feature] != block_) take_cells(feature, cells);
         return cells;
     }
     void take_cells(uint32_t feature, float* out) {
         const Column& column = data_->columns[feature];
-        if (const uint8_t* codes = column.narrow.get()) {
-            for (uint32_t i = 0; i < n_; ++i) out[i] = column.values[codes[rows_[i]]];
+        const float* const values = column.values.data();
+        missing_[feature] = 0;  // codes are those of numbers
+        if (column.is_grouped) {
+            const uint8_t* codes = groups_.take(simd, data_->code_rows, rows_, n_, column.slot);
+            for (uint32_t i = 0; i < n_; ++i) out[i] = values[codes[i]];
+        } else if (const uint8_t* codes = column.narrow.get()) {
+            for (uint32_t i = 0; i < n_; ++i) out[i] = values[codes[rows_[i]]];
         } else {
-            const float* x = data_->column(feature);
-            const ptrdiff_t stride = data_->row_stride;
-            for (uint32_t i = 0; i < n_; ++i) out[i] = x[static_cast<ptrdiff_t>(rows_[i]) * stride];
+            const ColumnCells x = data_->cells_of(feature);
+            for (uint32_t i = 0; i < n_; ++i) out[i] = x[rows_[i]];
+            missing_[feature] = Lanes::without_number(out, all_);
         }
-        missing_[feature] = Lanes::without_number(out, all_);
         taken_in_[feature] = block_;
     }
 
     FASTTREE_INLINE bool find(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
-                              Node& node) {
-        bool found;
-        if constexpr (LaneCounts<Acc>::exists) {
-            if (in_lanes_ && find_in_lanes(rules, sampler, acc, node, found)) return found;
-        }
-        return find_in_turn(rules, sampler, node);
-    }
-    // The best of the questions drawn about the features that the sampler names.
-    FASTTREE_INLINE bool find_in_turn(const GrowthRules& rules, KeyedSampler& sampler,
-                                      Node& node) {
-        if (node.size() == 2 && find_pair(sampler, node)) return open_.split.feature != NO_FEATURE;
-        const uint32_t leaf = rules.least_rows();
-        const uint32_t rows = static_cast<uint32_t>(node.members);
-        Split& best = open_.split;
+                              Waiting& node, Question& best) {
         best.feature = NO_FEATURE;
-        best.score = MINUS_INFINITY;
-        sides_.begin(rows);
-        sampler.begin(node.key, node.n_known);
-        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
-            uint32_t left;
-            if (!draw(sampler, node, f, left)) {
-                sampler.found_constant();
-                continue;
+        if constexpr (LaneCounts<Acc>::exists) {
+            if (in_lanes_ && find_in_lanes(rules, sampler, acc, node, best)) {
+                return best.feature != NO_FEATURE;
             }
-            const uint32_t n_left = n_rows_of(left);
-            if (n_left < leaf || node.size() - n_left < leaf) continue;
-            const double score = sides_.score(left, rows & ~left, n_left);
-            if (!is_better(score, f, best.score, best.feature)) continue;
-            left_ = left;
-            best.threshold = drawn_.threshold;
-            best.has_missing = drawn_.has_missing;
-            best.missing_left = drawn_.missing_left;
-            best.score = score;
-            best.feature = f;
         }
-        node.n_known = sampler.end();
+        if (n_rows_of(node.rows) != 2 || !find_pair(sampler, node, best)) {
+            find_in_turn(rules.least_rows(), sampler, node, best);
+        }
         return best.feature != NO_FEATURE;
     }
+    // The best of the questions drawn about the features that the sampler names.
+    FASTTREE_INLINE void find_in_turn(uint32_t leaf, KeyedSampler& sampler, Waiting& node,
+                                      Question& best) {
+        const Mask rows = node.rows;
+        const uint64_t key = node.key;
+        const uint32_t n = n_rows_of(rows);
+        Question found;
+        found.feature = NO_FEATURE;
+        found.score = MINUS_INFINITY;
+        sides_.begin(rows);
+        node.n_known = sampler.visit(key, node.n_known, [&](uint32_t f) FASTTREE_INLINE {
+            Question drawn;
+            drawn.feature = f;
+            if (!draw(sampler, key, rows, drawn)) return false;
+            const uint32_t n_left = n_rows_of(drawn.left);
+            if (n_left < leaf || n - n_left < leaf) return true;
+            drawn.score = sides_.score(drawn.left, rows & ~drawn.left, n_left);
+            if (is_better(drawn.score, f, found.score, found.feature)) found = drawn;
+            return true;
+        });
+        best = found;
+    }
     // Draws a question and finds the rows that it sends left; false if the feature is constant.
-    FASTTREE_INLINE bool draw(KeyedSampler& sampler, const Node& node, uint32_t feature,
-                              uint32_t& left) {
-        const float* cells = cells_of(feature);
-        const uint32_t rows = static_cast<uint32_t>(node.members);
-        const uint32_t missing = rows & missing_[feature];
-        const Extremes extremes = Lanes::extremes(cells, rows & ~missing, n_rows_of(missing));
-        if (!draw_threshold(sampler, node, feature, extremes, false, drawn_)) return false;
-        left = Lanes::up_to(cells, rows & ~missing, Lanes::float_up_to(drawn_.threshold));
-        if (drawn_.missing_left) left |= missing;
+    FASTTREE_INLINE bool draw(KeyedSampler& sampler, uint64_t key, Mask rows, Question& drawn) {
+        const uint32_t f = drawn.feature;
+        const float* cells = cells_of(f);
+        const Mask missing = rows & missing_[f], numbers = rows & ~missing;
+        const Extremes extremes = Lanes::extremes(cells, numbers, 0);
+        if (numbers == 0 || (missing == 0 && extremes.low == extremes.high)) return false;
+        drawn.threshold = draw_between(sampler, key, f, extremes.low, extremes.high);
+        drawn.left = Lanes::up_to(cells, numbers, Lanes::float_up_to(drawn.threshold));
+        drawn.has_missing = missing != 0;
+        drawn.missing_left = drawn.has_missing && sampler.missing_left(key, f);
+        if (drawn.missing_left) drawn.left |= missing;
         return true;
     }
 
     // Two rows are separated by any threshold in the same way: of the features that tell them apart
     // the lowest wins the tie. False if a value is missing.
-    FASTTREE_INLINE bool find_pair(KeyedSampler& sampler, Node& node) {
-        const uint32_t i = static_cast<uint32_t>(lowest_bit(node.members));
-        const uint32_t j = static_cast<uint32_t>(lowest_bit(node.members & (node.members - 1)));
-        uint32_t found = NO_FEATURE, missing = 0;
-        sampler.begin(node.key, node.n_known);
-        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
-            const float* cells = cells_of(f);
-            missing |= missing_[f];
-            if (cells[i] == cells[j]) sampler.found_constant();
-            else found = std::min(found, f);
-        }
-        const uint32_t n_known = sampler.end();
-        if (missing & node.members) return false;
+    FASTTREE_INLINE bool find_pair(KeyedSampler& sampler, Waiting& node, Question& best) {
+        const uint32_t i = static_cast<uint32_t>(lowest_bit(node.rows));
+        const uint32_t j = static_cast<uint32_t>(lowest_bit(node.rows & (node.rows - 1)));
+        uint32_t found = NO_FEATURE;
+        Mask missing = 0;
+        const uint32_t n_known =
+            sampler.visit(node.key, node.n_known, [&](uint32_t f) FASTTREE_INLINE {
+                const float* cells = cells_of(f);
+                missing |= missing_[f];
+                if (cells[i] == cells[j]) return false;
+                found = std::min(found, f);
+                return true;
+            });
+        if (missing & node.rows) return false;
         node.n_known = n_known;
-        open_.split.feature = found;
-        if (found != NO_FEATURE) ask_pair(sampler, cells_of(found)[i], cells_of(found)[j]);
+        best.feature = found;
+        if (found != NO_FEATURE) {
+            ask_pair(sampler, node, cells_of(found)[i], cells_of(found)[j], best);
+        }
         return true;
     }
-    // Draws the question about the feature that was found to tell two rows apart.
-    void ask_pair(KeyedSampler& sampler, float first, float second) {
-        const Node& node = open_.node;
-        Split& best = open_.split;
-        draw_threshold(sampler, node, best.feature,
-                       {std::min(first, second), std::max(first, second), 0}, false, best);
-        const uint32_t rows = static_cast<uint32_t>(node.members);
-        left_ = first < second ? rows & -rows : rows & (rows - 1);
+    // Draws the question about a feature that tells two rows apart.
+    FASTTREE_INLINE void ask_pair(KeyedSampler& sampler, const Waiting& node, float first,
+                                  float second, Question& best) {
+        best.threshold = draw_between(sampler, node.key, best.feature, std::min(first, second),
+                                      std::max(first, second));
+        best.has_missing = false;
+        best.left = first < second ? node.rows & -node.rows : node.rows & (node.rows - 1);
     }
     // All features in lanes, see DrawnSplitterOf; false if a value is missing.
     FASTTREE_INLINE bool find_in_lanes(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
-                                       Node& node, bool& found) {
-        uint32_t own[LANE_ROWS + ROW_PADDING];
-        const uint32_t rows = static_cast<uint32_t>(node.members);
-        Lanes::pick(places_, rows, own);
+                                       Waiting& node, Question& best) {
+        uint32_t own[Lanes::ROWS + ROW_PADDING];
+        const uint32_t n = n_rows_of(node.rows);
+        Lanes::pick(places_, node.rows, own);
         uint64_t varies, sides;
-        if (!lanes_.begin(own, node.size(), varies)) return false;
-        const uint64_t features = lanes_.visit(sampler, node, varies);
-        found = features != 0;
-        if (!found) return true;
-        Split& best = open_.split;
-        if (node.size() == 2) {
+        if (!lanes_.begin(own, n, varies)) return false;
+        const uint64_t features = lanes_.visit(sampler, node.key, node.n_known, varies);
+        if (features == 0) return true;
+        if (n == 2) {
             best.feature = static_cast<uint32_t>(lowest_bit(features));
-            ask_pair(sampler, lanes_.cell(0, best.feature), lanes_.cell(1, best.feature));
+            ask_pair(sampler, node, lanes_.cell(0, best.feature), lanes_.cell(1, best.feature),
+                     best);
             return true;
         }
         Candidate candidate;
-        best.feature = lanes_.find_best(acc, node.key, sides_.hold(acc, rows), features,
+        best.feature = lanes_.find_best(acc, node.key, sides_.hold(acc, node.rows), features,
                                         rules.least_rows(), candidate);
-        found = best.feature != NO_FEATURE;
-        if (!found) return true;
+        if (best.feature == NO_FEATURE) return true;
         best.has_missing = false;
         best.threshold = lanes_.take(best.feature, &sides);
-        left_ = Lanes::spread(static_cast<uint32_t>(sides), rows);
+        best.left = Lanes::spread(static_cast<Mask>(sides), node.rows);
         return true;
-    }
-
-    FASTTREE_INLINE void divide(const GrowthRules& rules, Acc& acc) {
-        const Node& node = open_.node;
-        Split& split = open_.split;
-        split.question = THRESHOLD;
-        split.n_left = n_rows_of(left_);
-        if (!split.has_missing) split.missing_left = split.n_left > node.size() - split.n_left;
-        rules.make_children(node, split, node.start + split.n_left, open_.left, open_.right);
-        open_.left.members = left_;
-        open_.right.members = node.members & ~uint64_t{left_};
-        sides_.take(acc, static_cast<uint32_t>(open_.left.members), open_.left.stats,
-                    open_.left_value.data());
-        sides_.take(acc, static_cast<uint32_t>(open_.right.members), open_.right.stats,
-                    open_.right_value.data());
     }
 };
 

@@ -94,15 +94,15 @@ public:
     }
 
     // Of the features that vary those that the node visits.
-    static uint64_t visit(KeyedSampler& sampler, Node& node, uint64_t varies) {
+    static uint64_t visit(KeyedSampler& sampler, uint64_t key, uint32_t& n_known,
+                          uint64_t varies) {
         if (!sampler.draws()) return varies;  // it need not know those that do not
         uint64_t features = 0;
-        sampler.begin(node.key, node.n_known);
-        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
-            if (varies >> f & 1) features |= uint64_t{1} << f;
-            else sampler.found_constant();
-        }
-        node.n_known = sampler.end();
+        n_known = sampler.visit(key, n_known, [&](uint32_t f) {
+            const uint64_t own = varies & uint64_t{1} << f;
+            features |= own;
+            return own != 0;
+        });
         return features;
     }
     // Of the node's i-th row.

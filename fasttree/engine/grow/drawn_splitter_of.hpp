@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/columns/code_rows.hpp"
 #include "engine/core/impurity.hpp"
 #include "engine/grow/drawn_block.hpp"
 #include "engine/grow/drawn_lanes.hpp"
@@ -38,9 +39,9 @@ class DrawnSplitterOf final : public DrawnSplitter {
     const Simd simd_;
     Side side_;
     DenseSample* sample_ = nullptr;
-    Simd gather_simd_ = SIMD_PORTABLE;
     AlignedBuffer<float> cells_;        // of the feature looked at, or
     AlignedBuffer<uint8_t> codes_;      // where they are few
+    GatheredGroups groups_;             // or where they are read by groups of columns
     AlignedBuffer<uint32_t> scratch_;   // rows or entries
     Drawn two_[2];
     Drawn *drawn_ = &two_[0], *best_ = &two_[1];
@@ -60,9 +61,9 @@ public:
     void open(DenseSample& sample, const Node& root) override {
         const DenseColumns& data = sample.data;
         sample_ = &sample;
-        gather_simd_ = offsets_fit(data.n_rows, data.row_stride) ? simd_ : SIMD_PORTABLE;
         cells_.reserve(root.size());
         codes_.reserve(root.size());
+        groups_.open(data.code_rows, root.size());
         scratch_.reserve(root.size() + SIDE_PADDING);
         drawn_->sides.reserve(n_words(root.size()));
         best_->sides.reserve(n_words(root.size()));
@@ -95,7 +96,8 @@ public:
     bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
               NodeStore& store) override {
         return visit_block([&](auto& block) {
-            return block.takes(rules, node) && grow_in(block, rules, sampler, node, store);
+            return block.takes(rules, node, sampler.max_features())
+                && grow_in(block, rules, sampler, node, store);
         });
     }
 
@@ -123,6 +125,7 @@ private:
     void begin_node(const Node& node) {
         rows_ = sample_->rows.data() + node.start;
         n_ = node.size();
+        groups_.begin();
         if (node.start == held_start_ && node.end == held_end_) return;
         held_start_ = node.start;
         held_end_ = node.end;
@@ -155,14 +158,14 @@ private:
     bool find_pair(const GrowthRules& rules, KeyedSampler& sampler, Node& node) {
         uint32_t found = NO_FEATURE;
         bool is_missing = false;
-        sampler.begin(node.key, node.n_known);
-        for (uint32_t f = sampler.next(); f != NO_FEATURE; f = sampler.next()) {
-            const float a = sample_->data.value(rows_[0], f), b = sample_->data.value(rows_[1], f);
+        const uint32_t n_known = sampler.visit(node.key, node.n_known, [&](uint32_t f) {
+            const ColumnCells cells = sample_->data.cells_of(f);
+            const float a = cells[rows_[0]], b = cells[rows_[1]];
             is_missing |= std::isunordered(a, b);
-            if (a == b) sampler.found_constant();
-            else found = std::min(found, f);
-        }
-        const uint32_t n_known = sampler.end();
+            if (a == b) return false;
+            found = std::min(found, f);
+            return true;
+        });
         if (is_missing) return find_split(rules, sampler, node);
         node.n_known = n_known;
         best_->split.feature = NO_FEATURE;
@@ -177,7 +180,7 @@ private:
         if (!acc_.go_on(acc_.work(n_) * sampler.max_features())) return false;
         uint64_t varies;
         if (!lanes_.begin(*sample_, node, varies)) return find_split(rules, sampler, node);
-        uint64_t features = lanes_.visit(sampler, node, varies);
+        uint64_t features = lanes_.visit(sampler, node.key, node.n_known, varies);
         if (n_ == 2) features &= ~features + 1;  // the lowest, see find_pair
         Candidate best;
         const uint32_t found = lanes_.find_best(acc_, node.key, side_.at(node.start), features,
@@ -225,8 +228,9 @@ private:
         limits.is_drawn = true;
         const Column& column = sample_->data.columns[feature];
         uint32_t n_left = 0;
-        if (!(column.narrow.get() ? look_at_codes(sampler, node, feature, limits, n_left)
-                                  : look_at_cells(sampler, node, feature, limits, n_left))) {
+        const bool has_codes = column.is_grouped || column.narrow.get() != nullptr;
+        if (!(has_codes ? look_at_codes(sampler, node, feature, limits, n_left)
+                        : look_at_cells(sampler, node, feature, limits, n_left))) {
             return false;
         }
         Split& drawn = drawn_->split;
@@ -243,8 +247,10 @@ private:
     bool look_at_cells(Sampler& sampler, const Node& node, uint32_t feature, const Limits& limits,
                        uint32_t& n_left) {
         const DenseColumns& data = sample_->data;
-        const Extremes extremes = gather(gather_simd_, data.column(feature), data.row_stride, rows_,
-                                         n_, cells_.get());
+        const ColumnCells cells = data.cells_of(feature);
+        const Simd simd = offsets_fit(data.n_rows, cells.stride) ? simd_ : SIMD_PORTABLE;
+        const Extremes extremes =
+            gather(simd, cells.first, cells.stride, rows_, n_, cells_.get());
         Split& drawn = drawn_->split;
         const bool varies = data.columns[feature].has_categories()
             ? draw_on_categories(sampler, node, feature, cells_.get(), limits,
@@ -258,8 +264,14 @@ private:
                        uint32_t& n_left) {
         const Column& column = sample_->data.columns[feature];
         const float* values = column.values.data();
-        const CodeExtremes extremes =
-            gather_codes(simd_, column.narrow.get(), rows_, n_, codes_.get());
+        const uint8_t* codes = codes_.get();
+        CodeExtremes extremes;
+        if (column.is_grouped) {
+            codes = groups_.take(simd_, sample_->data.code_rows, rows_, n_, column.slot);
+            extremes = code_extremes(simd_, codes, n_);
+        } else {
+            extremes = gather_codes(simd_, column.narrow.get(), rows_, n_, codes_.get());
+        }
         Split& drawn = drawn_->split;
         if (!draw_threshold(sampler, node, feature,
                             {values[extremes.low], values[extremes.high], 0}, limits.replay,
@@ -269,7 +281,7 @@ private:
         // The highest code's value is above the threshold.
         const float* above = std::upper_bound(values + extremes.low, values + extremes.high,
                                               float_up_to(drawn.threshold));
-        n_left = mark_codes(simd_, codes_.get(), n_, static_cast<uint8_t>(above - values - 1),
+        n_left = mark_codes(simd_, codes, n_, static_cast<uint8_t>(above - values - 1),
                             drawn_->sides.get());
         return true;
     }

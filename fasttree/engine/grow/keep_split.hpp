@@ -12,7 +12,10 @@ template <class Value>
 FASTTREE_INLINE inline bool keep_split(const GrowthRules& rules, const Node& node,
                                        const Split& split, Node& left, const Value& left_value,
                                        Node& right, const Value& right_value, NodeStore& store) {
-    if (!rules.accepts_all() && !rules.accepts(rules.improvement(node, left, right))) return false;
+    if (!rules.accepts_all()
+        && !rules.accepts(rules.improvement(node.stats, left.stats, right.stats))) {
+        return false;
+    }
     left.record = store.append(left, left_value);
     right.record = store.append(right, right_value);
     store.set_split(node.record, split, left.record);

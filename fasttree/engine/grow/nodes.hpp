@@ -72,7 +72,10 @@ public:
         }
         for (size_t start = 0; start < width_; start += BLOCK) {
             const size_t n = std::min(BLOCK, width_ - start);
-            if (std::memcmp(value + start, ZEROS, n * sizeof(double)) == 0) continue;
+            const bool is_one_of_many = width_ > BLOCK;
+            if (is_one_of_many && std::memcmp(value + start, ZEROS, n * sizeof(double)) == 0) {
+                continue;
+            }
             for (uint64_t kept = kept_bits(value + start, n); kept != 0; kept &= kept - 1) {
                 const size_t place = start + static_cast<size_t>(lowest_bit(kept));
                 entries_.push_back({static_cast<uint32_t>(place), value[place]});
@@ -142,13 +145,16 @@ public:
         return append(node, value.data());
     }
     uint32_t append(const Node& node, const double* value) {
+        return append(node.stats, node.size(), node.depth, value);
+    }
+    uint32_t append(const NodeStats& stats, uint32_t n_rows, uint32_t depth, const double* value) {
         Record& r = *records.append();
         r.threshold = -2.0;
         r.parent = r.left = 0;
-        r.impurity = node.stats.impurity;
-        r.weight = node.stats.weight;
-        r.n_rows = node.size();
-        r.depth = node.depth;
+        r.impurity = stats.impurity;
+        r.weight = stats.weight;
+        r.n_rows = n_rows;
+        r.depth = depth;
         r.feature = NO_FEATURE;
         r.subtree = r.categories = -1;
         r.missing_left = false;
@@ -157,16 +163,20 @@ public:
     }
     // Splits a node whose children were appended last.
     void set_split(uint32_t record, const Split& split, uint32_t left) {
-        Record& r = records[record];
-        r.feature = split.feature;
-        r.threshold = split.threshold;
-        r.missing_left = split.missing_left;
-        r.left = left;
+        set_question(record, split.feature, split.threshold, split.missing_left, left);
         if (split.below != nullptr) put_off(record, split);
         if (split.question != THRESHOLD) {
-            r.categories = static_cast<int>(category_sets.size());
+            records[record].categories = static_cast<int>(category_sets.size());
             category_sets.push_back(split.categories);
         }
+    }
+    void set_question(uint32_t record, uint32_t feature, double threshold, bool missing_left,
+                      uint32_t left) {
+        Record& r = records[record];
+        r.feature = feature;
+        r.threshold = threshold;
+        r.missing_left = missing_left;
+        r.left = left;
         records[left].parent = records[left + 1].parent = record;
     }
     // Computes the thresholds that were put off; to be called when the last node is split.

@@ -26,17 +26,21 @@ struct GrowthRules {
 
     // Whether the node's own statistics make it a leaf.
     bool is_terminal(const Node& node) const noexcept {
-        return node.depth >= max_depth || node.size() < min_samples_split
-               || node.size() < 2 * min_samples_leaf || node.stats.weight < 2 * min_weight_leaf
-               || (ties.replay ? node.stats.impurity <= epsilon : node.stats.pure);
+        return is_terminal(node.depth, node.size(), node.stats);
+    }
+    bool is_terminal(uint32_t depth, uint32_t n_rows, const NodeStats& stats) const noexcept {
+        return depth >= max_depth || n_rows < min_samples_split || n_rows < 2 * min_samples_leaf
+               || stats.weight < 2 * min_weight_leaf
+               || (ties.replay ? stats.impurity <= epsilon : stats.pure);
     }
 
     // Weighted decrease of impurity, as scikit-learn computes it.
-    double improvement(const Node& node, const Node& left, const Node& right) const noexcept {
-        const double weight = node.stats.weight;
+    double improvement(const NodeStats& node, const NodeStats& left,
+                       const NodeStats& right) const noexcept {
+        const double weight = node.weight;
         return weight / root_weight
-               * (node.stats.impurity - right.stats.weight / weight * right.stats.impurity
-                  - left.stats.weight / weight * left.stats.impurity);
+               * (node.impurity - right.weight / weight * right.impurity
+                  - left.weight / weight * left.impurity);
     }
     // Without a limit every split counts, even if rounding made its improvement negative.
     bool accepts_all() const noexcept { return min_impurity_decrease <= 0.0 && !ties.replay; }
@@ -49,14 +53,16 @@ struct GrowthRules {
         return static_cast<uint32_t>(std::max<int64_t>(min_samples_leaf, 1));
     }
 
+    static uint64_t left_key(uint64_t key) noexcept { return mix(key, 0); }
+    static uint64_t right_key(uint64_t key) noexcept { return mix(key, 1); }
     // The children of a split after position `middle`; their statistics follow.
     FASTTREE_INLINE void make_children(const Node& node, const Split& split, uint32_t middle,
                                        Node& left, Node& right) const noexcept {
         left = right = node;
         left.end = right.start = middle;
         left.depth = right.depth = node.depth + 1;
-        left.key = mix(node.key, 0);
-        right.key = mix(node.key, 1);
+        left.key = left_key(node.key);
+        right.key = right_key(node.key);
         left.table = right.table = NO_TABLE;
         const int constraint = monotonic_cst ? monotonic_cst[split.feature] : 0;
         if (constraint > 0) left.upper = right.lower = split.middle;

@@ -10,6 +10,14 @@
 
 namespace fasttree {
 
+// Between the extremes of a feature that varies.
+template <class Sampler>
+FASTTREE_INLINE inline double draw_between(Sampler& sampler, uint64_t key, uint32_t feature,
+                                           float low, float high) noexcept {
+    const double threshold = sampler.threshold(key, feature, low, high);
+    // Of zeros either may be the lowest: the threshold is the positive one.
+    return threshold == high ? low + 0.0 : threshold;
+}
 // False if the feature is constant in the node.
 template <class Sampler>
 FASTTREE_INLINE inline bool draw_threshold(Sampler& sampler, const Node& node, uint32_t feature,
@@ -23,10 +31,8 @@ FASTTREE_INLINE inline bool draw_threshold(Sampler& sampler, const Node& node, u
         if (is_constant) return false;
     }
     out.question = THRESHOLD;
-    out.threshold = sampler.threshold(node.key, feature, extremes.low, extremes.high);
+    out.threshold = draw_between(sampler, node.key, feature, extremes.low, extremes.high);
     out.missing_left = out.has_missing && sampler.missing_left(node.key, feature);
-    // Of zeros either may be the lowest: the threshold is the positive one.
-    if (out.threshold == extremes.high) out.threshold = extremes.low + 0.0;
     return true;
 }
 

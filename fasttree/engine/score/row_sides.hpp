@@ -1,4 +1,4 @@
-// Sides of a node of up to 32 rows, which are masks: the scores of `score/*.hpp` to the last bit.
+// Sides of a node of few rows, which are masks: the scores of `score/*.hpp` to the last bit.
 //     open       takes the targets of the rows
 //     begin      a node
 //     score      of the question that sends some of its rows left
@@ -24,41 +24,42 @@ struct RowSides {
     static constexpr bool exists = false;
 };
 
-FASTTREE_INLINE inline uint32_t n_rows_of(uint32_t rows) {
-    return static_cast<uint32_t>(__builtin_popcount(rows));
+FASTTREE_INLINE inline uint32_t n_rows_of(uint64_t rows) {
+    return static_cast<uint32_t>(__builtin_popcountll(rows));
 }
 
 template <Simd simd>
 class RowSides<BinaryGini<UnitWeights>, simd> {
     using Acc = BinaryGini<UnitWeights>;
     using Lanes = RowLanes<simd>;
-    uint32_t ones_ = 0;
-    uint8_t classes_[LANE_ROWS], picked_[LANE_ROWS];
+    using Mask = typename Lanes::Mask;
+    Mask ones_ = 0;
+    uint8_t classes_[Lanes::ROWS], picked_[Lanes::ROWS];
     int64_t total_ = 0, n_ = 0;  // of the node
 
-    int64_t count(uint32_t rows) const { return n_rows_of(rows & ones_); }
+    int64_t count(Mask rows) const { return n_rows_of(rows & ones_); }
 
 public:
     static constexpr bool exists = true;
 
-    FASTTREE_INLINE void open(const uint8_t* classes, const uint32_t*, uint32_t rows) {
+    FASTTREE_INLINE void open(const uint8_t* classes, const uint32_t*, Mask rows) {
         std::copy_n(classes, n_rows_of(rows), classes_);
         ones_ = Lanes::not_zero(classes_, rows);
     }
-    void begin(uint32_t rows) {
+    void begin(Mask rows) {
         n_ = n_rows_of(rows);
         total_ = count(rows);
     }
-    FASTTREE_INLINE const uint8_t* hold(Acc& acc, uint32_t rows) {
+    FASTTREE_INLINE const uint8_t* hold(Acc& acc, Mask rows) {
         const uint64_t cell = (uint64_t{n_rows_of(rows)} << 32) + n_rows_of(rows & ones_);
         acc.begin_cell(&cell);
         Lanes::pick(classes_, rows, picked_);
         return picked_;
     }
-    double score(uint32_t left, uint32_t, uint32_t n_left) const {
+    double score(Mask left, Mask, uint32_t n_left) const {
         return separation<int64_t>(count(left), n_left, total_, n_);
     }
-    void take(Acc& acc, uint32_t rows, NodeStats& stats, double* value) const {
+    void take(Acc& acc, Mask rows, NodeStats& stats, double* value) const {
         const uint64_t cell = (uint64_t{n_rows_of(rows)} << 32) + count(rows);
         acc.begin_cell(&cell);
         acc.node_stats(nullptr, 0, stats);
@@ -69,20 +70,23 @@ public:
 // The rows of a block by class.
 template <Simd simd>
 class AlikeRows {
-    alignas(64) uint32_t alike_[LANE_ROWS];  // of each row those of its class
+    using Lanes = RowLanes<simd>;
+    using Mask = typename Lanes::Mask;
+    alignas(64) Mask alike_[Lanes::ROWS];  // of each row those of its class
     // Of the node: its rows by class, but for rows that are alone in theirs.
-    uint32_t by_class_[LANE_ROWS / 2], n_classes_ = 0, alone_ = 0;
+    Mask by_class_[Lanes::ROWS / 2], alone_ = 0;
+    uint32_t n_classes_ = 0;
 
 public:
-    FASTTREE_INLINE void open(const uint8_t* classes, uint32_t rows) {
-        RowLanes<simd>::alike(classes, rows, alike_);
+    FASTTREE_INLINE void open(const uint8_t* classes, Mask rows) {
+        Lanes::alike(classes, rows, alike_);
     }
-    uint32_t of(int row) const { return alike_[row]; }
+    Mask of(int row) const { return alike_[row]; }
 
-    FASTTREE_INLINE void begin(uint32_t rows) {
+    FASTTREE_INLINE void begin(Mask rows) {
         n_classes_ = alone_ = 0;
-        for (uint32_t rest = rows; rest != 0;) {
-            const uint32_t own = alike_[lowest_bit(rest)] & rows;
+        for (Mask rest = rows; rest != 0;) {
+            const Mask own = alike_[lowest_bit(rest)] & rows;
             const bool is_alone = (own & (own - 1)) == 0;
             by_class_[n_classes_] = own;  // there are two rows for each before
             n_classes_ += !is_alone;
@@ -91,7 +95,7 @@ public:
         }
     }
     // The sums of the squared class counts on either side.
-    FASTTREE_INLINE void sum_squares(uint32_t left, uint32_t right, int64_t& squares_left,
+    FASTTREE_INLINE void sum_squares(Mask left, Mask right, int64_t& squares_left,
                                      int64_t& squares_right) const {
         uint32_t squares[] = {n_rows_of(alone_ & left), n_rows_of(alone_ & right)};
         for (uint32_t i = 0; i < n_classes_; ++i) {
@@ -106,17 +110,19 @@ public:
 #if FASTTREE_X86
 template <>
 class AlikeRows<SIMD_AVX512> {
-    alignas(64) uint32_t alike_[LANE_ROWS];
+    using Lanes = RowLanes<SIMD_AVX512>;
+    using Mask = Lanes::Mask;
+    alignas(64) Mask alike_[Lanes::ROWS];
 
 public:
-    FASTTREE_INLINE void open(const uint8_t* classes, uint32_t rows) {
-        RowLanes<SIMD_AVX512>::alike(classes, rows, alike_);
+    FASTTREE_INLINE void open(const uint8_t* classes, Mask rows) {
+        Lanes::alike(classes, rows, alike_);
     }
-    uint32_t of(int row) const { return alike_[row]; }
+    Mask of(int row) const { return alike_[row]; }
     void begin(uint32_t) {}
-    FASTTREE_INLINE void sum_squares(uint32_t left, uint32_t right, int64_t& squares_left,
+    FASTTREE_INLINE void sum_squares(Mask left, Mask right, int64_t& squares_left,
                                      int64_t& squares_right) const {
-        RowLanes<SIMD_AVX512>::sum_squares(alike_, left, right, squares_left, squares_right);
+        Lanes::sum_squares(alike_, left, right, squares_left, squares_right);
     }
 };
 #endif
@@ -125,19 +131,20 @@ template <Simd simd>
 class RowSides<Gini<UnitWeights, uint8_t, true>, simd> {
     using Acc = Gini<UnitWeights, uint8_t, true>;
     using Lanes = RowLanes<simd>;
+    using Mask = typename Lanes::Mask;
     AlikeRows<simd> alike_rows_;
-    uint8_t classes_[LANE_ROWS], picked_[LANE_ROWS];
+    uint8_t classes_[Lanes::ROWS], picked_[Lanes::ROWS];
     std::vector<int32_t> cell_;
 
 public:
     static constexpr bool exists = true;
 
-    FASTTREE_INLINE void open(const uint8_t* classes, const uint32_t*, uint32_t rows) {
+    FASTTREE_INLINE void open(const uint8_t* classes, const uint32_t*, Mask rows) {
         std::copy_n(classes, n_rows_of(rows), classes_);
         alike_rows_.open(classes_, rows);
     }
-    FASTTREE_INLINE void begin(uint32_t rows) { alike_rows_.begin(rows); }
-    FASTTREE_INLINE const uint8_t* hold(Acc& acc, uint32_t rows) {
+    FASTTREE_INLINE void begin(Mask rows) { alike_rows_.begin(rows); }
+    FASTTREE_INLINE const uint8_t* hold(Acc& acc, Mask rows) {
         const uint32_t n = n_rows_of(rows);
         Lanes::pick(classes_, rows, picked_);
         cell_.assign(acc.cell_size(), 0);
@@ -145,19 +152,19 @@ public:
         acc.begin_cell(cell_.data());
         return picked_;
     }
-    FASTTREE_INLINE double score(uint32_t left, uint32_t right, uint32_t n_left) const {
+    FASTTREE_INLINE double score(Mask left, Mask right, uint32_t n_left) const {
         int64_t squares_left, squares_right;
         alike_rows_.sum_squares(left, right, squares_left, squares_right);
         return to_double(squares_left) / n_left + to_double(squares_right) / n_rows_of(right);
     }
-    FASTTREE_INLINE void take(const Acc& acc, uint32_t rows, NodeStats& stats,
+    FASTTREE_INLINE void take(const Acc& acc, Mask rows, NodeStats& stats,
                               double* value) const {
         const uint32_t n = n_rows_of(rows);
         int64_t squares = 0;
         std::fill_n(value, acc.n_classes, 0.0);
-        for (uint32_t rest = rows; rest != 0;) {
+        for (Mask rest = rows; rest != 0;) {
             const int row = lowest_bit(rest);
-            const uint32_t own = alike_rows_.of(row) & rows;
+            const Mask own = alike_rows_.of(row) & rows;
             const int64_t count = n_rows_of(own);
             value[classes_[row]] = to_double(count) / n;
             squares += count * count;
@@ -173,37 +180,38 @@ template <Simd simd>
 class RowSides<SquaredError<UnitWeights, true>, simd> {
     using Acc = SquaredError<UnitWeights, true>;
     using Lanes = RowLanes<simd>;
-    alignas(64) int64_t sums_[LANE_ROWS], picked_[LANE_ROWS + ROW_PADDING];
-    alignas(64) uint32_t places_[LANE_ROWS];  // of the rows in X
+    using Mask = typename Lanes::Mask;
+    alignas(64) int64_t sums_[Lanes::ROWS], picked_[Lanes::ROWS + ROW_PADDING];
+    alignas(64) uint32_t places_[Lanes::ROWS];  // of the rows in X
     int64_t total_ = 0, n_ = 0;               // of the node
 
 public:
     static constexpr bool exists = true;
 
-    void open(const int64_t* sums, const uint32_t* places, uint32_t rows) {
+    void open(const int64_t* sums, const uint32_t* places, Mask rows) {
         std::copy_n(sums, n_rows_of(rows), sums_);
         std::copy_n(places, n_rows_of(rows), places_);
     }
-    FASTTREE_INLINE void begin(uint32_t rows) {
+    FASTTREE_INLINE void begin(Mask rows) {
         n_ = n_rows_of(rows);
         total_ = Lanes::sum(sums_, rows);
     }
-    FASTTREE_INLINE const int64_t* hold(Acc& acc, uint32_t rows) {
+    FASTTREE_INLINE const int64_t* hold(Acc& acc, Mask rows) {
         const int64_t cell[] = {n_rows_of(rows), Lanes::sum(sums_, rows)};
         acc.begin_cell(cell);
         Lanes::pick(sums_, rows, picked_);
         return picked_;
     }
-    FASTTREE_INLINE double score(uint32_t left, uint32_t, uint32_t n_left) const {
+    FASTTREE_INLINE double score(Mask left, Mask, uint32_t n_left) const {
         return separation(Lanes::sum(sums_, left), n_left, total_, n_);
     }
-    FASTTREE_INLINE void take(Acc& acc, uint32_t rows, NodeStats& stats, double* value) const {
+    FASTTREE_INLINE void take(Acc& acc, Mask rows, NodeStats& stats, double* value) const {
         if ((rows & (rows - 1)) == 0) {  // most leaves of a regression tree: no sums are needed
             stats = {acc.t.weight_unit, 0.0, true};
             value[0] = acc.t.y[places_[lowest_bit(rows)]];
             return;
         }
-        uint32_t own[LANE_ROWS + ROW_PADDING];
+        uint32_t own[Lanes::ROWS + ROW_PADDING];
         Lanes::pick(places_, rows, own);
         const int64_t cell[] = {n_rows_of(rows), Lanes::sum(sums_, rows)};
         acc.begin_cell(cell);

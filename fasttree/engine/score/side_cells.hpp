@@ -59,16 +59,31 @@ struct SideCells<BinaryGini<UnitWeights>> : SideItems<uint8_t> {
 };
 
 template <class Acc>
-struct ClassSideCells : SideItems<uint8_t> {
+class ClassSideCells : public SideItems<uint8_t> {
+    static constexpr uint32_t MOST_CLASSES = 256;  // of a byte
+    uint8_t which_[MOST_CLASSES];                  // classes that the node has
+
+    // Of the node that the accumulator holds; of any, where it holds none yet.
+    uint32_t list_classes(const Acc& acc, bool holds_node) {
+        uint32_t n = 0;
+        for (int c = 0; c < acc.stride; ++c) {
+            which_[n] = static_cast<uint8_t>(c);
+            n += !holds_node || acc.total[c] != 0;
+        }
+        return n;
+    }
+
+public:
     static constexpr bool exists = true;
 
     void open(const Acc& acc, const uint32_t* rows, uint32_t start, uint32_t end) {
-        SideItems::open(acc.y, rows, start, end);
+        SideItems<uint8_t>::open(acc.y, rows, start, end);
     }
     void fill(const Acc& acc, uint32_t start, uint32_t n, const uint64_t* left, uint32_t n_side,
-              int32_t* cell) const {
+              int32_t* cell) {
         std::fill_n(cell, acc.stride, 0);
-        count_side(acc.t.simd, at(start), n, left, n_side, acc.stride, cell);
+        const uint32_t n_which = list_classes(acc, left != nullptr);
+        count_side(acc.t.simd, at(start), n, left, n_side, which_, n_which, cell);
     }
 };
 template <>

@@ -44,23 +44,23 @@ inline int64_t sum_side_portable(const int64_t* items, uint32_t n, const uint64_
 }
 
 #if FASTTREE_X86
-// A class at a time, 64 rows at once, where that is cheaper than row by row.
+// Some classes, one at a time, 64 rows at once, where that is cheaper than row by row.
 FASTTREE_AVX512 inline void count_side_avx512(const uint8_t* classes, uint32_t n,
-                                              const uint64_t* left, int n_classes,
-                                              int32_t* counts) {
+                                              const uint64_t* left, const uint8_t* which,
+                                              uint32_t n_which, int32_t* counts) {
     constexpr uint32_t CHUNK = 64;  // words: the classes of a chunk stay in the first-level cache
     const uint32_t end = n_words(n);
     for (uint32_t begin = 0; begin < end; begin += CHUNK) {
         const uint32_t last = std::min(end, begin + CHUNK);
-        for (int c = 0; c < n_classes; ++c) {
-            const __m512i own = _mm512_set1_epi8(static_cast<char>(c));
+        for (uint32_t k = 0; k < n_which; ++k) {
+            const __m512i own = _mm512_set1_epi8(static_cast<char>(which[k]));
             uint64_t count = 0;
             for (uint32_t w = begin; w < last; ++w) {
                 const __m512i y = _mm512_loadu_si512(classes + w * WORD_BITS);
                 count += static_cast<uint64_t>(__builtin_popcountll(
                     _mm512_mask_cmpeq_epi8_mask(side_word(left, n, w), y, own)));
             }
-            counts[c] += static_cast<int32_t>(count);
+            counts[which[k]] += static_cast<int32_t>(count);
         }
     }
 }
@@ -88,19 +88,20 @@ FASTTREE_AVX512 inline int64_t sum_side_avx512(const int64_t* items, uint32_t n,
     return _mm512_reduce_add_epi64(sum);
 }
 FASTTREE_AVX2 inline void count_side_avx2(const uint8_t* classes, uint32_t n, const uint64_t* left,
-                                          int n_classes, int32_t* counts) {
+                                          const uint8_t* which, uint32_t n_which,
+                                          int32_t* counts) {
     constexpr uint32_t CHUNK = 64;
     const uint32_t end = n_words(n);
     for (uint32_t begin = 0; begin < end; begin += CHUNK) {
         const uint32_t last = std::min(end, begin + CHUNK);
-        for (int c = 0; c < n_classes; ++c) {
-            const __m256i own = _mm256_set1_epi8(static_cast<char>(c));
+        for (uint32_t k = 0; k < n_which; ++k) {
+            const __m256i own = _mm256_set1_epi8(static_cast<char>(which[k]));
             uint64_t count = 0;
             for (uint32_t w = begin; w < last; ++w) {
                 count += static_cast<uint64_t>(__builtin_popcountll(
                     equal_of_64(classes + w * WORD_BITS, own) & side_word(left, n, w)));
             }
-            counts[c] += static_cast<int32_t>(count);
+            counts[which[k]] += static_cast<int32_t>(count);
         }
     }
 }
@@ -137,18 +138,22 @@ FASTTREE_AVX2 inline int64_t sum_side_avx2(const int64_t* items, uint32_t n,
 }
 #endif
 
-// Adds the rows of each class to `counts`; SIDE_PADDING bytes behind the classes may be read.
+// Puts the rows of each class on the side, n_side in all, into `counts`, which holds zeros. `which`
+// are the classes that the node has; SIDE_PADDING bytes behind the rows' classes may be read.
 inline void count_side(Simd simd, const uint8_t* classes, uint32_t n, const uint64_t* left,
-                       uint32_t n_side, int n_classes, int32_t* counts) {
+                       uint32_t n_side, const uint8_t* which, uint32_t n_which, int32_t* counts) {
 #if FASTTREE_X86
     // A row waits for the one before it, a class takes a few instructions per word.
     constexpr uint32_t CLASSES_PER_ROW = 2;
-    const uint64_t n_looks = static_cast<uint64_t>(n_words(n)) * static_cast<uint32_t>(n_classes);
-    if (simd == SIMD_AVX512 && n_looks < CLASSES_PER_ROW * uint64_t{n_side}) {
-        return count_side_avx512(classes, n, left, n_classes, counts);
-    }
-    if (simd == SIMD_AVX2 && n_looks < CLASSES_PER_ROW * uint64_t{n_side}) {
-        return count_side_avx2(classes, n, left, n_classes, counts);
+    const uint32_t n_looked = n_which - 1;  // the last one has the rest
+    if (simd != SIMD_PORTABLE
+        && uint64_t{n_words(n)} * n_looked < CLASSES_PER_ROW * uint64_t{n_side}) {
+        if (simd == SIMD_AVX512) count_side_avx512(classes, n, left, which, n_looked, counts);
+        else count_side_avx2(classes, n, left, which, n_looked, counts);
+        uint32_t rest = n_side;
+        for (uint32_t k = 0; k < n_looked; ++k) rest -= static_cast<uint32_t>(counts[which[k]]);
+        counts[which[n_looked]] = static_cast<int32_t>(rest);
+        return;
     }
 #endif
     count_side_portable(classes, n, left, counts);

@@ -48,7 +48,7 @@ inline Extremes gather_portable(const float* column, ptrdiff_t stride, const uin
 }
 
 // Code of row r: codes[r].
-inline CodeExtremes code_extremes(const uint8_t* codes, uint32_t n) {
+inline CodeExtremes code_extremes_portable(const uint8_t* codes, uint32_t n) {
     uint8_t low = 0xff, high = 0;
     for (uint32_t i = 0; i < n; ++i) {
         low = std::min(low, codes[i]);
@@ -59,7 +59,7 @@ inline CodeExtremes code_extremes(const uint8_t* codes, uint32_t n) {
 inline CodeExtremes gather_codes_portable(const uint8_t* codes, const uint32_t* rows, uint32_t n,
                                           uint8_t* out) {
     for (uint32_t i = 0; i < n; ++i) out[i] = codes[rows[i]];
-    return code_extremes(out, n);
+    return code_extremes_portable(out, n);
 }
 
 #if FASTTREE_X86
@@ -153,15 +153,12 @@ FASTTREE_AVX512 inline CodeExtremes gather_codes_avx512(const uint8_t* codes, co
     return {static_cast<uint8_t>(_mm_cvtsi128_si32(low)),
             static_cast<uint8_t>(~_mm_cvtsi128_si32(high))};
 }
-// Loads and stores alone take less time than with a look at each code.
-FASTTREE_AVX2 inline CodeExtremes gather_codes_avx2(const uint8_t* codes, const uint32_t* rows,
-                                                    uint32_t n, uint8_t* FASTTREE_RESTRICT out) {
+FASTTREE_AVX2 inline CodeExtremes code_extremes_avx2(const uint8_t* codes, uint32_t n) {
     constexpr uint32_t LANES = 16;
-    for (uint32_t i = 0; i < n; ++i) out[i] = codes[rows[i]];
-    if (n < LANES) return code_extremes(out, n);
+    if (n < LANES) return code_extremes_portable(codes, n);
     __m128i low = _mm_set1_epi8(-1), high = _mm_setzero_si128();
     for (uint32_t i = 0; i < n; i += LANES) {
-        const uint8_t* const next = out + std::min(i, n - LANES);
+        const uint8_t* const next = codes + std::min(i, n - LANES);
         const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(next));
         low = _mm_min_epu8(low, x);
         high = _mm_max_epu8(high, x);
@@ -171,6 +168,12 @@ FASTTREE_AVX2 inline CodeExtremes gather_codes_avx2(const uint8_t* codes, const 
     high = _mm_minpos_epu16(_mm_min_epu8(high, _mm_srli_epi16(high, 8)));
     return {static_cast<uint8_t>(_mm_cvtsi128_si32(low)),
             static_cast<uint8_t>(~_mm_cvtsi128_si32(high))};
+}
+// Loads and stores alone take less time than with a look at each code.
+FASTTREE_AVX2 inline CodeExtremes gather_codes_avx2(const uint8_t* codes, const uint32_t* rows,
+                                                    uint32_t n, uint8_t* FASTTREE_RESTRICT out) {
+    for (uint32_t i = 0; i < n; ++i) out[i] = codes[rows[i]];
+    return code_extremes_avx2(out, n);
 }
 // At least 8 rows.
 template <bool is_unit>
@@ -201,6 +204,12 @@ FASTTREE_AVX2 inline Extremes gather_avx2(const float* column, ptrdiff_t stride,
 }
 #endif
 
+inline CodeExtremes code_extremes(Simd simd, const uint8_t* codes, uint32_t n) {
+#if FASTTREE_X86
+    if (simd != SIMD_PORTABLE) return code_extremes_avx2(codes, n);
+#endif
+    return code_extremes_portable(codes, n);
+}
 inline CodeExtremes gather_codes(Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n,
                                  uint8_t* out) {
 #if FASTTREE_X86

@@ -9,7 +9,7 @@
 //     pick            moves the items of some rows to the front of `out`
 //     spread          the lowest bits to the places of some rows
 //     sum             of the items of some rows
-// All may read the items of 32 rows.
+// Rows are the bits of a mask; `ROWS` of them fit, and all may read the items of as many.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -21,13 +21,15 @@
 
 namespace fasttree {
 
-constexpr uint32_t LANE_ROWS = 32;
 constexpr uint32_t ROW_PADDING = 16;  // items behind those picked, which vectors may touch
 
 // Without vectors a row is looked at after the other.
 template <Simd simd>
 struct RowLanes {
-    static Extremes extremes(const float* cells, uint32_t rows, uint32_t n_missing) {
+    using Mask = uint64_t;
+    static constexpr uint32_t ROWS = 64;
+
+    static Extremes extremes(const float* cells, Mask rows, uint32_t n_missing) {
         constexpr float INF = std::numeric_limits<float>::infinity();
         Extremes out{INF, -INF, n_missing};
         for (; rows != 0; rows &= rows - 1) {
@@ -37,31 +39,31 @@ struct RowLanes {
         }
         return out;
     }
-    static uint32_t up_to(const float* cells, uint32_t rows, float top) {
+    static Mask up_to(const float* cells, Mask rows, float top) {
         return find(rows, [=](int row) { return cells[row] <= top; });
     }
-    static uint32_t without_number(const float* cells, uint32_t rows) {
+    static Mask without_number(const float* cells, Mask rows) {
         return find(rows, [=](int row) { return cells[row] != cells[row]; });
     }
     static float float_up_to(double x) { return fasttree::float_up_to(x); }
-    static uint32_t not_zero(const uint8_t* bytes, uint32_t rows) {
+    static Mask not_zero(const uint8_t* bytes, Mask rows) {
         return find(rows, [=](int row) { return bytes[row] != 0; });
     }
-    static void alike(const uint8_t* classes, uint32_t rows, uint32_t* out) {
-        for (uint32_t i = 0; i < LANE_ROWS && rows >> i != 0; ++i) {
+    static void alike(const uint8_t* classes, Mask rows, Mask* out) {
+        for (uint32_t i = 0; i < ROWS && rows >> i != 0; ++i) {
             out[i] = find(rows, [=](int row) { return classes[row] == classes[i]; });
         }
     }
     template <class Item>
-    static void pick(const Item* items, uint32_t rows, Item* out) {
+    static void pick(const Item* items, Mask rows, Item* out) {
         for (; rows != 0; rows &= rows - 1) *out++ = items[lowest_bit(rows)];
     }
-    static uint32_t spread(uint32_t bits, uint32_t rows) {
-        uint32_t out = 0;
+    static Mask spread(Mask bits, Mask rows) {
+        Mask out = 0;
         for (; rows != 0; rows &= rows - 1, bits >>= 1) out |= bits & 1 ? rows & -rows : 0;
         return out;
     }
-    static int64_t sum(const int64_t* items, uint32_t rows) {
+    static int64_t sum(const int64_t* items, Mask rows) {
         int64_t sum = 0;
         for (; rows != 0; rows &= rows - 1) sum += items[lowest_bit(rows)];
         return sum;
@@ -69,8 +71,8 @@ struct RowLanes {
 
 private:
     template <class Is>
-    static uint32_t find(uint32_t rows, const Is& is) {
-        uint32_t found = 0;
+    static Mask find(Mask rows, const Is& is) {
+        Mask found = 0;
         for (; rows != 0; rows &= rows - 1) {
             found |= is(lowest_bit(rows)) ? rows & -rows : 0;
         }
@@ -81,12 +83,15 @@ private:
 #if FASTTREE_X86
 template <>
 struct RowLanes<SIMD_AVX512> {
+    using Mask = uint32_t;
+    static constexpr uint32_t ROWS = 32;
+
     FASTTREE_AVX512 static Extremes extremes(const float* cells, uint32_t rows,
                                              uint32_t n_missing) {
         const __mmask16 front = static_cast<__mmask16>(rows);
         const __mmask16 back = static_cast<__mmask16>(rows >> 16);
         const __m512 none = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
-        const __m512 x = _mm512_loadu_ps(cells), y = _mm512_loadu_ps(cells + LANE_ROWS / 2);
+        const __m512 x = _mm512_loadu_ps(cells), y = _mm512_loadu_ps(cells + ROWS / 2);
         const __m512 highs = _mm512_max_ps(_mm512_mask_mov_ps(none, front, x),
                                            _mm512_mask_mov_ps(none, back, y));
         const __m512 negatives = _mm512_max_ps(_mm512_mask_mov_ps(none, front, negative(x)),
@@ -97,11 +102,11 @@ struct RowLanes<SIMD_AVX512> {
         const __m512 tops = _mm512_set1_ps(top);
         const uint32_t front = _mm512_cmp_ps_mask(_mm512_loadu_ps(cells), tops, _CMP_LE_OQ);
         const uint32_t back =
-            _mm512_cmp_ps_mask(_mm512_loadu_ps(cells + LANE_ROWS / 2), tops, _CMP_LE_OQ);
+            _mm512_cmp_ps_mask(_mm512_loadu_ps(cells + ROWS / 2), tops, _CMP_LE_OQ);
         return rows & (front | back << 16);
     }
     FASTTREE_AVX512 static uint32_t without_number(const float* cells, uint32_t rows) {
-        const __m512 x = _mm512_loadu_ps(cells), y = _mm512_loadu_ps(cells + LANE_ROWS / 2);
+        const __m512 x = _mm512_loadu_ps(cells), y = _mm512_loadu_ps(cells + ROWS / 2);
         const uint32_t front = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
         const uint32_t back = _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q);
         return rows & (front | back << 16);
@@ -116,7 +121,7 @@ struct RowLanes<SIMD_AVX512> {
     }
     FASTTREE_AVX512 static void alike(const uint8_t* classes, uint32_t rows, uint32_t* out) {
         const __m256i all = _mm256_maskz_loadu_epi8(rows, classes);
-        for (uint32_t i = 0; i < LANE_ROWS && rows >> i != 0; ++i) {
+        for (uint32_t i = 0; i < ROWS && rows >> i != 0; ++i) {
             out[i] = rows & _mm256_cmpeq_epi8_mask(all, _mm256_set1_epi8(
                 static_cast<char>(classes[i])));
         }
@@ -128,7 +133,7 @@ struct RowLanes<SIMD_AVX512> {
         const __m512i rights = _mm512_set1_epi32(static_cast<int>(right));
         __m512i sums = _mm512_setzero_si512();
         // A row counts those of its class on its side; on the right in the upper half of a lane.
-        for (uint32_t i = 0; i < LANE_ROWS; i += 16) {
+        for (uint32_t i = 0; i < ROWS; i += 16) {
             const __mmask16 l = static_cast<__mmask16>(left >> i);
             const __mmask16 r = static_cast<__mmask16>(right >> i);
             const __m512i own = _mm512_maskz_and_epi32(l | r, _mm512_loadu_si512(alike + i),
@@ -152,7 +157,7 @@ struct RowLanes<SIMD_AVX512> {
             rows, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(items))));
     }
     FASTTREE_AVX512 static void pick(const int64_t* items, uint32_t rows, int64_t* out) {
-        for (uint32_t i = 0; i < LANE_ROWS; i += 8) {
+        for (uint32_t i = 0; i < ROWS; i += 8) {
             const __mmask8 own = static_cast<__mmask8>(rows >> i);
             _mm512_storeu_si512(out,
                                 _mm512_maskz_compress_epi64(own, _mm512_loadu_si512(items + i)));
@@ -164,7 +169,7 @@ struct RowLanes<SIMD_AVX512> {
     }
     FASTTREE_AVX512 static int64_t sum(const int64_t* items, uint32_t rows) {
         __m512i sum = _mm512_setzero_si512();
-        for (uint32_t i = 0; i < LANE_ROWS; i += 8) {
+        for (uint32_t i = 0; i < ROWS; i += 8) {
             sum = _mm512_add_epi64(
                 sum, _mm512_maskz_loadu_epi64(static_cast<__mmask8>(rows >> i), items + i));
         }
