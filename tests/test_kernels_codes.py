@@ -22,15 +22,21 @@ def test_codes_and_buckets_of_many_columns_are_interleaved_in_steps(kernels):
 
 def limits_of(sample):
     """The largest key of each bucket: a bucket takes values until it has its share of the rows that
-    the buckets before have left."""
+    the buckets before have left. A value of eight times as many has a bucket to itself."""
     values, counts = np.unique(sample, return_counts=True)
     n_left, held, limits = len(sample), 0, []
     most = n_left // 255 + 1
+    very_many = 8 * most
     for i, count in enumerate(counts):
         if held > 0 and held + count > most and len(limits) < 254:
             limits.append(values[i - 1])
             held = 0
             most = n_left // (255 - len(limits)) + 1
+        if count > very_many and len(limits) < 254:
+            if values[i] > (limits[-1] + 1 if limits else 0):
+                limits.append(values[i] - 1)
+            if i + 1 == len(values):
+                limits.append(values[i])
         held += count
         n_left -= count
     return limits
@@ -56,6 +62,20 @@ def test_buckets(kernels, simd, n, n_values):
         is_number = np.append(keys, others) < others[0]
         assert_array_equal(buckets[is_number], np.searchsorted(last_keys, keys[is_number[:-2]]))
         assert (buckets[~is_number] == 255).all()
+
+
+@pytest.mark.parametrize("heavy", [[0], [500], [998], [0, 1, 2, 998]])
+def test_values_of_very_many_rows_are_alone_in_their_buckets(kernels, simd, heavy):
+    rng = np.random.default_rng(0)
+    keys = rng.integers(0, 999, 8000).astype(np.uint32) * 5 + 7
+    keys[rng.random(8000) < 0.6] = rng.choice(heavy) * 5 + 7
+    keys[: 1600 * len(heavy)] = np.repeat(np.array(heavy, np.uint32) * 5 + 7, 1600)
+    last_keys, buckets = kernels.arrays.find_buckets(simd, np.sort(keys), keys)
+    for key in np.array(heavy) * 5 + 7:
+        bucket = buckets[keys == key][0]
+        assert last_keys[bucket] == key == last_keys[bucket - 1] + 1
+    others = np.unique(keys[~np.isin(keys, np.array(heavy) * 5 + 7)], return_counts=True)
+    assert np.bincount(buckets)[buckets[np.isin(keys, others[0])]].max() < 8000 / 255 * 4
 
 
 def test_samples_for_buckets(kernels):

@@ -21,13 +21,14 @@ def as_bits(places):
 
 
 @each_size
-def test_a_column_is_gathered(kernels, simd, n):
+@pytest.mark.parametrize("gathers", [False, True])
+def test_a_column_is_gathered(kernels, simd, n, gathers):
     for seed in range(8):
         rng = np.random.default_rng(1000 * n + seed)
         order = rng.choice(["C", "F"])
         X = random_floats(rng, 3 * (n + 5)).reshape(n + 5, 3).copy(order=order)[::-1]
         rows = rng.permutation(n + 5)[:n].astype(np.uint32)
-        cells, low, high, n_missing = kernels.arrays.gather(simd, X, 1, rows)
+        cells, low, high, n_missing = kernels.arrays.gather(simd, X, 1, rows, gathers)
         expected = X[rows, 1]
         numbers = expected[~np.isnan(expected)]
         assert_array_equal(cells, expected)
@@ -82,14 +83,23 @@ def test_targets_of_a_side_are_summed(kernels, simd, n):
         assert kernels.arrays.side_sum(simd, items, None) == items.sum()
 
 
+def test_offsets_beyond_32_bits_are_not_read_in_wide_vectors(kernels):
+    sets = kernels.arrays.SIMD
+    for n_rows, stride in ((2**30, 2), (2**20, -(2**11)), (2**31, 1)):
+        assert kernels.arrays.simd_of_reads(sets["avx512"], n_rows, stride) == sets["avx2"]
+        assert kernels.arrays.simd_of_reads(sets["avx512"], n_rows - 1, stride) == sets["avx512"]
+        assert kernels.arrays.simd_of_reads(sets["portable"], n_rows, stride) == sets["portable"]
+
+
 @each_size
-def test_codes_are_gathered_and_marked(kernels, simd, n):
+@pytest.mark.parametrize("gathers", [False, True])
+def test_codes_are_gathered_and_marked(kernels, simd, n, gathers):
     for seed in range(8):
         rng = np.random.default_rng(1000 * n + seed)
         low, high = sorted(rng.integers(0, 256, 2))
         codes = rng.integers(low, high + 1, n + 5).astype(np.uint8)
         rows = np.sort(rng.permutation(n + 5)[:n]).astype(np.uint32)
-        cells, *extremes = kernels.arrays.gather_codes(simd, codes, rows)
+        cells, *extremes = kernels.arrays.gather_codes(simd, codes, rows, gathers)
         assert_array_equal(cells, codes[rows])
         assert extremes == [cells.min(), cells.max()]
         top = rng.choice(cells)
@@ -109,6 +119,38 @@ def test_codes_of_a_group_of_columns_are_gathered(kernels, simd, n):
         assert_array_equal(columns, codes[rows].T)
         for column in columns:
             assert kernels.arrays.code_extremes(simd, column) == (column.min(), column.max())
+
+
+@each_size
+@pytest.mark.parametrize("n_bits", [1, 63, 64, 65, 150])
+def test_bits_of_a_node_are_gathered_and_marked(kernels, simd, n, n_bits):
+    rng = np.random.default_rng([n, n_bits])
+    X = rng.random((n + 5, n_bits)) < rng.choice([0, 0.1, 0.5, 1], n_bits)
+    padded = np.pad(X, ((0, 0), (0, -n_bits % 64)))
+    words = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+    rows = rng.permutation(n + 5)[:n].astype(np.uint32)
+    bits = rng.permutation(n_bits)[:20].astype(np.uint32)
+    for bit, (n_left, sides) in zip(bits, kernels.arrays.zeros_of_bits(simd, words, rows, bits)):
+        assert_array_equal(sides, ~X[rows, bit])
+        assert n_left == sides.sum()
+
+
+@pytest.mark.parametrize("n", [1, 16, 200, 255, 256, 300, 1000])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_cells_of_several_features_are_gathered_at_once(kernels, simd, n, order):
+    rng = np.random.default_rng(n)
+    X = np.asarray(random_floats(rng, 9 * (n + 5)).reshape(n + 5, 9), order=order)
+    rows = rng.permutation(n + 5)[:n].astype(np.uint32)
+    for n_looked in (1, 2, 4, 7, 9):
+        features = rng.permutation(9)[:n_looked].astype(np.uint32)
+        found = kernels.arrays.gather_in_turn(simd, X, features, rows)
+        for feature, (cells, low, high, n_missing) in zip(features, found):
+            expected = X[rows, feature]
+            numbers = expected[~np.isnan(expected)]
+            assert_array_equal(cells, expected)
+            assert low == min(numbers, default=np.inf)
+            assert high == max(numbers, default=-np.inf)
+            assert n_missing == n - len(numbers)
 
 
 @each_size

@@ -323,6 +323,29 @@ def test_same_random_thresholds_in_matrices_that_no_cache_holds():
             assert_same(model.fit(X, y).tree_, weighted, ("feature", "threshold", "value"))
 
 
+@pytest.mark.parametrize("n_bits", [0, 15, 16, 70])
+@pytest.mark.parametrize("max_features", [4, None])
+def test_same_random_thresholds_on_columns_of_two_values(n_bits, max_features):
+    """They are bits, if there are many; beside them columns of few and of many values, which are
+    read several at a time where a row's cells are side by side."""
+    rng = np.random.default_rng(n_bits)
+    X = rng.normal(size=(700, n_bits + 12)).astype(np.float32)
+    X[:, 4:8] = rng.integers(0, 5, (700, 4))
+    two = rng.permutation(n_bits + 12)[:n_bits]
+    X[:, two] = np.where(rng.random((700, n_bits)) < 0.3, np.float32(-0.5), np.float32(2))
+    X[rng.random(700) < 0.1, np.setdiff1d(range(n_bits + 12), two)[0]] = np.nan
+    signal = np.nansum(X[:, :9], axis=1) + rng.normal(size=700)
+    for kind, y in (("Classifier", np.digitize(signal, [-2, 1])), ("Regressor", signal)):
+        model = getattr(fasttree.tree, f"ExtraTree{kind}")(
+            max_features=max_features, random_state=0
+        )
+        expected = model.fit(np.asfortranarray(X), y).tree_
+        settings = itertools.product(("auto", "count"), (1, 3), ("auto", "avx2", "portable"))
+        for strategy, n_threads, simd in settings:
+            with fasttree.config_context(strategy=strategy, n_threads=n_threads, simd=simd):
+                assert_same(model.fit(X, y).tree_, expected)
+
+
 def test_forests_of_random_thresholds_on_copied_columns():
     """The few columns that are not coded are copied; X in Fortran order needs no copy."""
     rng = np.random.default_rng(0)

@@ -60,6 +60,8 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
                          uint32_t part) noexcept
         void sort(uint32_t feature, Storage storage, SortBuffers& buffers) except +
         void group_codes_of_numbers() except +
+        void keep_drawn_bits() noexcept
+        cbool has_categories() except +
         void begin_copying(uint32_t n_looked) except +
         void begin_interleaving() except +
         uint32_t n_interleaving_steps() noexcept

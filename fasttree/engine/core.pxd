@@ -175,6 +175,7 @@ cdef extern from "engine/core/sampler.hpp" namespace "fasttree" nogil:
     cdef cppclass FeatureSampler:
         FeatureSampler(uint32_t n_features, uint32_t max_features, cbool replay,
                        uint32_t seed) except +
+        uint32_t max_features() noexcept
         unique_ptr[FeatureSampler] clone() except +
         cbool is_ascending() noexcept
         void begin(uint64_t key, uint32_t n_known) noexcept
@@ -194,6 +195,7 @@ cdef extern from "engine/core/cost_model.hpp" namespace "fasttree" nogil:
     cbool lists_pay(uint32_t n_features, uint32_t max_features) noexcept
     cbool keys_pay(uint32_t n_features, uint32_t max_features) noexcept
     cbool codes_pay(uint32_t n_rows, uint32_t n_features, uint32_t n_looked) noexcept
+    cbool drawn_bits_pay(uint32_t n_rows, uint32_t n_features) noexcept
     cbool grouping_pays(uint32_t n_rows, uint32_t n_features, uint32_t n_looked) noexcept
     const uint32_t MIN_BIT_COLUMNS
     cbool sparse_bits_pay(size_t n_rows, size_t n_features, size_t n_nonzeros) noexcept

@@ -107,7 +107,7 @@ cdef extern from "engine/grow/block_splitter.hpp" namespace "fasttree" nogil:
 
 cdef extern from "engine/grow/drawn_splitter.hpp" namespace "fasttree" nogil:
     cdef cppclass DrawnSplitter(SubtreeSplitter):
-        void open(DenseSample& sample, const Node& root) except +
+        void open(DenseSample& sample, const Node& root, uint32_t n_looked) except +
 
 
 cdef extern from "engine/grow/key_splitter.hpp" namespace "fasttree" nogil:

@@ -15,7 +15,7 @@ from fasttree.engine.columns cimport (
     BITS, COMPARED_TOGETHER, COUNTED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes,
     are_consistent, borrow_codes,
 )
-from fasttree.engine.core cimport MIN_BIT_COLUMNS, grouping_pays
+from fasttree.engine.core cimport MIN_BIT_COLUMNS, drawn_bits_pay, grouping_pays
 from fasttree.engine.simd cimport SortBuffers, best_simd
 from fasttree.tree._options cimport AUTO, CODES, COUNT
 from fasttree.utils._std cimport vector
@@ -61,7 +61,10 @@ cdef class DenseColumnsOwner:
         cdef uint32_t step, n_steps, n_features = <uint32_t> columns.columns.size()
         columns.begin_encoding(n_threads)
         n_parts = columns.n_parts()
-        if (strategy == AUTO or strategy == COUNT) and not columns.has_bits():
+        if strategy == CODES:
+            if drawn_bits_pay(columns.n_rows, n_features) and not columns.has_categories():
+                self.find_bits(strategy, options.simd, n_threads)
+        elif (strategy == AUTO or strategy == COUNT) and not columns.has_bits():
             self.find_bits(strategy, options.simd, n_threads)
         if strategy == AUTO or strategy == COUNT or strategy == CODES:
             if columns.rows.size() <= MAX_COUNTED:
@@ -73,6 +76,7 @@ cdef class DenseColumnsOwner:
         elif strategy == CODES or with_keys:
             self.keep_codes(strategy == CODES, n_threads)
         if strategy == CODES:
+            columns.keep_drawn_bits()
             columns.begin_copying(options.n_looked)
         if with_keys:
             self.find_buckets(n_threads)

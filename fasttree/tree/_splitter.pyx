@@ -325,5 +325,6 @@ cdef class RandomSplitter(Splitter):
 
     cdef SubtreeSplitter* open_subtree(self, Node& root) except NULL nogil:
         cdef DrawnSplitter* drawn_splitter = self.criterion.searcher.drawn_splitter.get()
-        drawn_splitter.open(deref((<DensePartitioner> self.partitioner).sample), root)
+        drawn_splitter.open(deref((<DensePartitioner> self.partitioner).sample), root,
+                            self.sampler.get().max_features())
         return drawn_splitter

@@ -82,15 +82,31 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         uint32_t n_missing
     Extremes c_gather "fasttree::gather"(
         Simd simd, const float* column, ptrdiff_t stride, const uint32_t* rows, uint32_t n,
-        float* out)
+        float* out, cbool gathers)
     cdef cppclass CodeExtremes:
         uint8_t low, high
     size_t c_group_stride "fasttree::group_stride"(uint32_t n)
     void c_gather_group "fasttree::gather_group"(
         Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n, uint8_t* out)
+    cdef cppclass BitRows:
+        const uint64_t* words
+        uint32_t n_words
+    cdef cppclass GatheredBits:
+        void open(const BitRows& from_, uint32_t n) except +
+        void begin()
+        const uint64_t* take(Simd simd, const BitRows& from_, const uint32_t* rows, uint32_t n,
+                             uint32_t bit)
+    void c_gather_in_turn "fasttree::tests::gather_in_turn"(
+        Simd simd, const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, uint32_t n_rows,
+        const vector[uint32_t]& features, const uint32_t* rows, uint32_t n, float* out,
+        Extremes* extremes) except +
+    uint32_t c_mark_zeros "fasttree::mark_zeros"(
+        Simd simd, const uint64_t* bits, uint32_t n, uint64_t* left)
+    Simd c_simd_of_reads "fasttree::simd_of_reads"(Simd simd, uint32_t n_rows, ptrdiff_t stride)
     CodeExtremes c_code_extremes "fasttree::code_extremes"(Simd, const uint8_t* codes, uint32_t n)
     CodeExtremes c_gather_codes "fasttree::gather_codes"(
-        Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n, uint8_t* out)
+        Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n, uint8_t* out,
+        cbool gathers)
     cdef cppclass LaneDraws:
         uint32_t varies, missing
         float low[16]
@@ -158,7 +174,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     cbool c_are_equal "fasttree::are_equal"(Simd simd, const uint32_t* keys, uint32_t n)
     cbool c_gather_keys "fasttree::gather_keys"(
         Simd simd, const float* column, ptrdiff_t stride, const uint32_t* rows, uint32_t n,
-        uint32_t* keys)
+        uint32_t* keys, cbool gathers)
     cdef cppclass KeyBuckets:
         const uint8_t* buckets
         uint32_t n
@@ -601,21 +617,28 @@ def walk_questions(Simd simd, nodes, const float[:, :] X):
 
 # ---- sides by position
 
-def gather(Simd simd, const float[:, :] X, size_t feature, const uint32_t[::1] rows):
-    """(cells, lowest, highest, number of missing ones) of a column."""
+def gather(Simd simd, const float[:, :] X, size_t feature, const uint32_t[::1] rows, gathers):
+    """(cells, lowest, highest, number of missing ones) of a column, by loads or instructions that
+    gather."""
     cdef uint32_t n = len(rows)
     cdef float[::1] out = np.full(n + 1, 7, np.float32)
-    cdef Extremes extremes = c_gather(simd, &X[0, feature], X.strides[0] // 4, &rows[0], n, &out[0])
+    cdef Extremes extremes = c_gather(simd, &X[0, feature], X.strides[0] // 4, &rows[0], n,
+                                      &out[0], gathers)
     assert out[n] == 7
     return np.asarray(out[:n]), extremes.low, extremes.high, extremes.n_missing
 
 
-def gather_codes(Simd simd, codes, const uint32_t[::1] rows):
-    """(codes, lowest, highest) of a column."""
+def simd_of_reads(Simd simd, uint32_t n_rows, ptrdiff_t stride):
+    return c_simd_of_reads(simd, n_rows, stride)
+
+
+def gather_codes(Simd simd, codes, const uint32_t[::1] rows, gathers):
+    """The same of codes."""
     cdef uint32_t n = len(rows)
     cdef const uint8_t[::1] padded = np.append(codes, np.zeros(3)).astype(np.uint8)
     cdef uint8_t[::1] out = np.full(n + 1, 7, np.uint8)
-    cdef CodeExtremes extremes = c_gather_codes(simd, &padded[0], &rows[0], n, &out[0])
+    cdef CodeExtremes extremes = c_gather_codes(simd, &padded[0], &rows[0], n, &out[0],
+                                                gathers)
     assert out[n] == 7
     return np.asarray(out[:n]), extremes.low, extremes.high
 
@@ -745,6 +768,37 @@ def mark_codes(Simd simd, codes, uint8_t top):
     return n_left, bits[:n]
 
 
+def zeros_of_bits(Simd simd, const uint64_t[:, ::1] words, const uint32_t[::1] rows,
+                  const uint32_t[::1] bits):
+    """(number of zeros, where they are), of each bit in some rows."""
+    cdef uint32_t n = len(rows)
+    cdef uint64_t[::1] left = np.zeros((n + 63) // 64, np.uint64)
+    cdef BitRows from_
+    cdef GatheredBits gathered
+    from_.words, from_.n_words = &words[0, 0], words.shape[1]
+    gathered.open(from_, n)
+    gathered.take(simd, from_, &rows[n // 2], n - n // 2, bits[0])
+    gathered.begin()  # the next node
+    found = []
+    for bit in bits:
+        n_left = c_mark_zeros(simd, gathered.take(simd, from_, &rows[0], n, bit), n, &left[0])
+        sides = np.unpackbits(np.asarray(left).view(np.uint8), bitorder="little").astype(bool)
+        assert not sides[n:].any()
+        found.append((n_left, sides[:n]))
+    return found
+
+
+def gather_in_turn(Simd simd, const float[:, :] X, features, const uint32_t[::1] rows):
+    """What `gather` finds, of the features that a node looks at."""
+    cdef uint32_t n = len(rows)
+    cdef float[:, ::1] out = np.zeros((len(features), n), np.float32)
+    cdef vector[Extremes] extremes = vector[Extremes](len(features))
+    c_gather_in_turn(simd, &X[0, 0], X.strides[0] // 4, X.strides[1] // 4, len(X), features,
+                     &rows[0], n, &out[0, 0], extremes.data())
+    return [(np.asarray(out[i]), extremes[i].low, extremes[i].high, extremes[i].n_missing)
+            for i in range(len(features))]
+
+
 def divide_items(Simd simd, items, sides):
     """The items of an array of 1, 4 or 8 bytes each, those on the left first."""
     cdef uint32_t n = len(items)
@@ -814,11 +868,12 @@ def are_equal(Simd simd, const uint32_t[::1] keys, uint32_t n):
     return c_are_equal(simd, &keys[0], n)
 
 
-def gather_keys(Simd simd, const float[:] column, const uint32_t[::1] rows):
-    """(keys, whether they are the same)."""
+def gather_keys(Simd simd, const float[:] column, const uint32_t[::1] rows, gathers):
+    """(keys, whether they are the same), as `gather` reads cells."""
     cdef uint32_t[::1] keys = np.zeros(len(rows) + c_KEY_PADDING, np.uint32)
     cdef ptrdiff_t stride = column.strides[0] // <ptrdiff_t>sizeof(float)
-    are_same = c_gather_keys(simd, &column[0], stride, &rows[0], len(rows), &keys[0])
+    are_same = c_gather_keys(simd, &column[0], stride, &rows[0], len(rows), &keys[0],
+                             gathers)
     return np.asarray(keys[:len(rows)]), are_same
 
 

@@ -15,6 +15,8 @@
 #include "engine/columns/dense.hpp"
 #include "engine/columns/distinct_texts.hpp"
 #include "engine/columns/few_values.hpp"
+#include "engine/columns/gathered_bits.hpp"
+#include "engine/columns/gathered_cells.hpp"
 #include "engine/columns/sparse.hpp"
 #include "engine/core/class_targets.hpp"
 #include "engine/core/compact_tree.hpp"
@@ -67,6 +69,33 @@
 #include "utils/_threads.hpp"
 
 namespace fasttree::tests {
+
+// Names the features that are left.
+struct FeaturesAhead {
+    const std::vector<uint32_t>& features;
+    size_t n_visited;
+
+    template <class Use>
+    void visit_ahead(const Use& use) const {
+        std::for_each(features.begin() + n_visited, features.end(), use);
+    }
+};
+// The cells and extremes of some features, [feature, row], as a node looks at them.
+inline void gather_in_turn(Simd simd, const float* X, ptrdiff_t row_stride,
+                           ptrdiff_t column_stride, uint32_t n_rows,
+                           const std::vector<uint32_t>& features, const uint32_t* rows, uint32_t n,
+                           float* out, Extremes* extremes) {
+    const DenseColumns data(X, row_stride, column_stride, n_rows, 9);
+    GatheredCells gathered;
+    gathered.open(data, simd, n, static_cast<uint32_t>(features.size()));
+    gathered.take(FeaturesAhead{features, features.size()}, 0, rows + n / 2, n - n / 2);
+    gathered.begin();  // the next node
+    for (size_t i = 0; i < features.size(); ++i) {
+        const auto cells = gathered.take(FeaturesAhead{features, i + 1}, features[i], rows, n);
+        std::copy_n(cells.of_rows, n, out + i * n);
+        extremes[i] = cells.extremes;
+    }
+}
 
 // How often [0, end), cut into pieces, is gone through; pieces from `fails_from` on throw.
 inline void share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,

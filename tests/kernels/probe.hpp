@@ -278,7 +278,7 @@ public:
         if constexpr (KeyScan<Acc>::exists && FASTTREE_X86) {
             NodeClasses classes;
             const std::vector<Label> labels = take_labels(classes);
-            alignas(32) uint16_t padded[LIGHT_ROWS];
+            alignas(64) uint16_t padded[LIGHT_ROWS];
             std::fill_n(padded, LIGHT_ROWS, keys[0]);
             std::copy_n(keys, n(), padded);
             LightNode node{};
@@ -292,7 +292,7 @@ public:
             typename KeyScan<Acc>::KeyScore score{};
             score.w = node.weight;
             if constexpr (decltype(score)::two_classes) score.t = node.classes[1].weight;
-            return best_of_light_avx2(score, node, padded);
+            return best_of_light(acc_.t.simd, score, node, padded);
         } else {
             return {};
         }

@@ -2,8 +2,8 @@
 // others. A byte per row says in which bucket its value is.
 //
 // Limits between buckets come from the values of a sample of the rows. How well they divide the
-// others costs or saves time; what is in a bucket is exact. A value is in one bucket, one of many
-// rows in a bucket of its own.
+// others costs or saves time; what is in a bucket is exact. A value is in one bucket, one of very
+// many rows in a bucket of its own.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -24,6 +24,7 @@ inline uint32_t bucket_sample_row(uint32_t i, uint32_t n) {
 
 class Buckets {
     static constexpr uint32_t BLOCK = 16, N_BLOCKS = MAX_BUCKETS / BLOCK;
+    static constexpr uint32_t MANY = 8;  // times the rows of a bucket
     // The largest key (simd/sorting.hpp) of each bucket, and padding. Behind the buckets of numbers
     // all are the largest key of a number, but for OTHERS.
     uint32_t last_[MAX_BUCKETS + KEY_PADDING];
@@ -38,15 +39,21 @@ public:
     Buckets(const uint32_t* keys, uint32_t n) {
         while (n > 0 && keys[n - 1] >= FIRST_CATEGORY_KEY) --n;
         uint32_t n_in_bucket = 0, most = n / OTHERS + 1;
+        const uint32_t very_many = MANY * most;
         for (uint32_t i = 0, end; i < n; i = end) {
             end = i + 1;
             while (end < n && keys[end] == keys[i]) ++end;
+            const bool is_alone = end - i > very_many;
             if (n_in_bucket > 0 && n_in_bucket + (end - i) > most && n_ + 1 < OTHERS) {
                 last_[n_++] = keys[i - 1];
                 n_in_bucket = 0;
                 most = (n - i) / (OTHERS - n_) + 1;  // what is left, among the buckets left
             }
+            if (is_alone && n_ + 1 < OTHERS && keys[i] > lowest_in(n_)) {
+                last_[n_++] = keys[i] - 1;  // for what is between this value and the one before
+            }
             n_in_bucket += end - i;
+            if (is_alone && end == n && n_ + 1 < OTHERS) last_[n_++] = keys[i];
         }
         std::fill(last_ + n_, last_ + OTHERS, FIRST_CATEGORY_KEY - 1);
         std::fill(last_ + OTHERS, last_ + MAX_BUCKETS + KEY_PADDING, NO_KEY);
@@ -75,6 +82,9 @@ public:
     }
 
 private:
+    // The lowest key that the i-th bucket may hold.
+    uint32_t lowest_in(uint32_t i) const { return i > 0 ? last_[i - 1] + 1 : 0; }
+
 #if FASTTREE_X86
     // The same search in 16 lanes: for the block in a register, then in the block.
     FASTTREE_AVX512 void find_avx512(const uint32_t* keys, uint32_t n, uint8_t* out) const {

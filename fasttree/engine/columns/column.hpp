@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/columns/buckets.hpp"
+#include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
@@ -40,6 +41,7 @@ struct Column {
     bool has_missing = false;        // not known of RAW columns without a list
     bool keeps_codes = false;        // in `narrow`
     bool is_grouped = false;         // its codes are in groups of columns, at `slot`
+    bool is_bit = false;             // two numbers, its bit is number `slot` of `drawn_bits`
     AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
     // Codes of the encoded rows, until they are interleaved. By row of X where they are kept: for
     // keys and questions that are drawn. BUCKETED: buckets, by row.
@@ -49,9 +51,26 @@ struct Column {
     AlignedBuffer<uint32_t> wide;
 
     bool has_categories() const noexcept { return n_categories > 0; }
+    // Whether rows have codes, or bits, that questions are drawn about.
+    bool has_codes_of_rows() const noexcept { return is_grouped || is_bit || keeps_codes; }
     bool is_plain() const noexcept { return !has_missing && n_categories == 0; }
     // Values that codes tell apart: none of RAW, BITS.
     size_t n_coded() const { return storage == BITS ? 0 : values.size(); }
+    // Makes a COUNTED column RAW.
+    void release_codes() {
+        narrow.release();
+        rank = std::vector<uint8_t>();
+        storage = RAW;
+    }
+    // Adds the next key of its cells.
+    void append(uint32_t key) {
+        if (key == MISSING_KEY) {
+            has_missing = true;
+        } else {
+            values.push_back(key_cell(key));
+            n_category_values += key >= FIRST_CATEGORY_KEY;
+        }
+    }
     uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_category_values; }
 };
 

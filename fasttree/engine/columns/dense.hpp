@@ -37,7 +37,8 @@ public:
     AlignedBuffer<uint8_t> codes;                  // [n_rows, n_counted], of `rows` only
     AlignedBuffer<uint32_t> wide_codes;            // [n_rows, n_wide]
     AlignedBuffer<float> cells;                    // [n_rows, n_bucketed], unless X serves
-    BitColumns bits;                               // of all rows
+    BitColumns bits;                               // of all rows: BITS
+    BitColumns drawn_bits;                         // the same of columns with `is_bit`
     CodeRows code_rows;                            // of columns that are grouped
     uint32_t n_counted = 0, n_wide = 0, n_bucketed = 0;
 
@@ -69,7 +70,7 @@ public:
     // Whether the cells or codes of each column are side by side.
     bool has_columns() const {
         return std::all_of(columns.begin(), columns.end(), [this](const Column& col) {
-            return row_stride == 1 || col.keeps_codes || col.is_grouped || col.copy.get();
+            return row_stride == 1 || col.has_codes_of_rows() || col.copy.get();
         });
     }
     // Of a BUCKETED column, where a row's are side by side.
@@ -124,6 +125,10 @@ public:
         place_columns();
     }
     bool has_bits() const noexcept { return bits.n_columns > 0; }
+    bool has_categories() const {
+        return std::any_of(columns.begin(), columns.end(),
+                           [](const Column& col) { return col.has_categories(); });
+    }
 
     // Telling the values of features [first, last) apart, as long as they are few: in shares, TILE
     // features in a part of the rows, codes in order of appearance; then, of each feature, all
@@ -183,7 +188,7 @@ public:
         keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
         if (keys.size() > MAX_COUNTED) return col.narrow.release();
         col.storage = COUNTED;
-        for (uint32_t key : keys) append_key(col, key);
+        for (uint32_t key : keys) col.append(key);
         col.rank.resize(n_parts_ * MAX_COUNTED);
         for (uint32_t part = 0; part < n_parts_; ++part) {
             uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
@@ -221,7 +226,7 @@ public:
             col.rank.resize(n_codes);
             for (uint32_t c = 0; c < n_codes; ++c) {
                 col.rank[c] = static_cast<uint8_t>(c);
-                append_key(col, keys[c]);
+                col.append(keys[c]);
             }
         }
     }
@@ -235,7 +240,7 @@ public:
             keep_codes(feature);
             col.storage = RAW;
         } else {
-            release_codes(col);
+            col.release_codes();
         }
     }
     // Keeps a feature's codes if its values are few.
@@ -258,10 +263,20 @@ public:
         code_rows.open(n_rows, n);
         for (Column& col : columns) {
             if (col.is_grouped) put_by_row(col, code_rows.column(col.slot), GROUP);
-            if (col.storage == COUNTED) release_codes(col);
+            if (col.storage == COUNTED) col.release_codes();
         }
     }
     void end_counting() noexcept { found_.clear(); }
+    // Keeps bits for questions that are drawn. Their columns stay RAW to all but who asks for them.
+    void keep_drawn_bits() noexcept {
+        for (Column& col : columns) {
+            if (col.storage != BITS) continue;
+            col.is_bit = true;
+            col.storage = RAW;
+        }
+        drawn_bits = std::move(bits);
+        bits = BitColumns();
+    }
 
     // Features that may be listed and are not yet.
     std::vector<uint32_t> unlisted() const {
@@ -326,7 +341,7 @@ public:
 
     // Room for copies of the columns without codes, for nodes that look at so many features.
     void begin_copying(uint32_t n_looked) {
-        const auto is_coded = [](const Column& c) { return c.keeps_codes || c.is_grouped; };
+        const auto is_coded = [](const Column& c) { return c.has_codes_of_rows(); };
         const size_t n = columns.size();
         const size_t n_copied = n - std::count_if(columns.begin(), columns.end(), is_coded);
         if (!copying_columns_pays(row_stride, n_copied, n, n_looked)) return;
@@ -450,12 +465,6 @@ private:
                     [=](size_t i) { return rank[from[i]]; });
         }
     }
-    // Makes a COUNTED column RAW.
-    static void release_codes(Column& col) {
-        col.narrow.release();
-        col.rank = std::vector<uint8_t>();
-        col.storage = RAW;
-    }
     template <class Code, class From>
     void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {
         const uint32_t* at = rows.data();
@@ -472,7 +481,7 @@ private:
             code_of_row[row] = code;
             if (code < col.values.size()) continue;
             const uint32_t key = cell_key(value(row, feature), col.has_categories());
-            if (key != MISSING_KEY) append_value(col, key);
+            col.append(key);
         }
         take_wide(col, code_of_row);
         col.storage = WIDE;
@@ -483,15 +492,6 @@ private:
         uint32_t* wide = col.wide.reserve(rows.size());
         for (size_t i = 0; i < rows.size(); ++i) wide[i] = of_row[rows[i]];
         col.list.release();
-    }
-
-    static void append_key(Column& col, uint32_t key) {
-        if (key == MISSING_KEY) col.has_missing = true;
-        else append_value(col, key);
-    }
-    static void append_value(Column& col, uint32_t key) {
-        col.values.push_back(key_cell(key));
-        col.n_category_values += key >= FIRST_CATEGORY_KEY;
     }
 };
 

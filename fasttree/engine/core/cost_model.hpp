@@ -73,7 +73,7 @@ inline bool comparing_pays(uint32_t n, uint32_t n_buckets, uint32_t n_classes) n
 
 // Questions drawn about all features of n rows, each of which fills so many vectors, against a look
 // at some features, one by one.
-constexpr double LANES_ROW = 5.0, LOOK_ROW = 1.4;
+constexpr double LANES_ROW = 6.5, LOOK_ROW = 1.4;
 inline bool lanes_pay(uint32_t n, uint32_t n_vectors, uint32_t n_looked) noexcept {
     constexpr double LANES = 60.0, LOOK = 40.0;
     return n_vectors * (LANES_ROW * n + LANES) < n_looked * (LOOK_ROW * n + LOOK);
@@ -102,6 +102,12 @@ inline bool grouping_pays(uint32_t n_rows, uint32_t n_features, uint32_t n_looke
     constexpr uint32_t LOOKS = 3;
     constexpr size_t CACHE = size_t{1} << 20;
     return n_looked >= LOOKS && n_looked < n_features && size_t{n_rows} * n_features < CACHE;
+}
+// Columns of two values as bits, which a node that draws some features reads whole: as long as a
+// cache holds all of them, and what a thread gathers of them.
+inline bool drawn_bits_pay(uint32_t n_rows, uint32_t n_features) noexcept {
+    constexpr size_t CACHE = size_t{1} << 22;
+    return size_t{n_rows} * n_features / 8 < CACHE;
 }
 // Codes of few values, which trees share, stay in a cache where the matrix does not.
 inline bool codes_pay(uint32_t n_rows, uint32_t n_features, uint32_t n_looked) noexcept {

@@ -50,6 +50,10 @@ struct KeyBuckets {
     const uint32_t* rows;
 
     bool are_values() const { return cells == nullptr; }
+    // Whether a bucket has room for one key only.
+    bool holds_one_key(uint32_t bucket) const {
+        return bucket > 0 && last_keys[bucket] - last_keys[bucket - 1] == 1;
+    }
     // Of a row, unless buckets are values.
     uint32_t key(uint32_t i) const {
         return float_key(cells[static_cast<ptrdiff_t>(rows[i]) * stride]);

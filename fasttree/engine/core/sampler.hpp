@@ -56,6 +56,14 @@ public:
         }
         return NO_FEATURE;
     }
+    // Calls use(f) of each feature that `next` is known to return after this one.
+    template <class Use>
+    void visit_ahead(const Use& use) const {
+        const uint32_t end = draws() ? n_drawn_ : n_features_;
+        for (uint32_t i = position_; i < end; ++i) {
+            if (!is_constant_[features_[i]]) use(features_[i]);
+        }
+    }
     void found_constant() {
         is_constant_[current_] = 1;
         constants_[n_constants_++] = current_;
@@ -182,6 +190,9 @@ public:
         }
         return NO_FEATURE;
     }
+    // None is known: how many there are depends on what is found.
+    template <class Use>
+    void visit_ahead(const Use&) const {}
     void found_constant() {
         std::swap(features_[drawn_at_], features_[n_known_ + n_found_]);
         ++n_found_;

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "engine/columns/code_rows.hpp"
+#include "engine/columns/gathered_bits.hpp"
+#include "engine/columns/gathered_cells.hpp"
 #include "engine/core/cost_model.hpp"
 #include "engine/core/sampler.hpp"
 #include "engine/core/split.hpp"
@@ -67,6 +69,7 @@ class DrawnBlock<Acc, simd, true> {
     std::vector<uint64_t> taken_in_;  // the block whose cells they are
     uint64_t block_ = 0;
     GatheredGroups groups_;
+    GatheredBits bits_;
 
     Waiting waiting_[Lanes::ROWS];
     std::vector<double> value_[2];  // of the children
@@ -79,11 +82,10 @@ public:
     void open(const DenseColumns& data) {
         const size_t n_features = data.columns.size();
         data_ = &data;
-        is_possible_ =
-            std::none_of(data.columns.begin(), data.columns.end(),
-                         [](const Column& column) { return column.has_categories(); });
+        is_possible_ = !data.has_categories();
         cells_.reserve(n_features * Lanes::ROWS);
         groups_.open(data.code_rows, Lanes::ROWS);
+        bits_.open(data.drawn_bits.rows(), Lanes::ROWS);
         missing_.resize(n_features);
         taken_in_.resize(n_features);
         most_rows_ = wide_blocks_pay(data.n_rows, data.row_stride) || data.has_columns()
@@ -161,6 +163,7 @@ private:
         all_ = static_cast<Mask>(low_bits(n_));
         ++block_;
         groups_.begin();
+        bits_.begin();
         std::copy_n(sample.rows.data() + root.start, n_, rows_);
         sides_.open(targets, rows_, all_);
     }
@@ -173,15 +176,18 @@ private:
         const Column& column = data_->columns[feature];
         const float* const values = column.values.data();
         missing_[feature] = 0;  // codes are those of numbers
-        if (column.is_grouped) {
+        if (column.is_bit) {
+            const BitRows bits = data_->drawn_bits.rows();
+            const uint64_t ones = *bits_.take(simd, bits, rows_, n_, column.slot);
+            for (uint32_t i = 0; i < n_; ++i) out[i] = values[ones >> i & 1];
+        } else if (column.is_grouped) {
             const uint8_t* codes = groups_.take(simd, data_->code_rows, rows_, n_, column.slot);
             for (uint32_t i = 0; i < n_; ++i) out[i] = values[codes[i]];
         } else if (const uint8_t* codes = column.narrow.get()) {
             for (uint32_t i = 0; i < n_; ++i) out[i] = values[codes[rows_[i]]];
         } else {
-            const ColumnCells x = data_->cells_of(feature);
-            for (uint32_t i = 0; i < n_; ++i) out[i] = x[rows_[i]];
-            missing_[feature] = Lanes::without_number(out, all_);
+            const Extremes all = gather_column(simd, *data_, feature, rows_, n_, out);
+            if (all.n_missing > 0) missing_[feature] = Lanes::without_number(out, all_);
         }
         taken_in_[feature] = block_;
     }

@@ -45,9 +45,7 @@ public:
     void open(const DenseColumns& data, Simd simd) {
         const uint32_t n_features = static_cast<uint32_t>(data.columns.size());
         const bool fits = LaneCounts<Acc>::exists && simd != SIMD_PORTABLE
-            && n_features <= MOST_FEATURES
-            && std::none_of(data.columns.begin(), data.columns.end(),
-                            [](const Column& column) { return column.has_categories(); });
+            && n_features <= MOST_FEATURES && !data.has_categories();
         data_ = &data;
         simd_ = simd;
         vectors_.resize(fits ? (n_features + LANES - 1) / LANES : 0);

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "engine/columns/code_rows.hpp"
+#include "engine/columns/gathered_bits.hpp"
+#include "engine/columns/gathered_cells.hpp"
 #include "engine/core/impurity.hpp"
 #include "engine/grow/drawn_block.hpp"
 #include "engine/grow/drawn_lanes.hpp"
@@ -39,9 +41,10 @@ class DrawnSplitterOf final : public DrawnSplitter {
     const Simd simd_;
     Side side_;
     DenseSample* sample_ = nullptr;
-    AlignedBuffer<float> cells_;        // of the feature looked at, or
+    GatheredCells cells_;               // of the feature looked at, or
     AlignedBuffer<uint8_t> codes_;      // where they are few
     GatheredGroups groups_;             // or where they are read by groups of columns
+    GatheredBits bits_;                 // or where they are two
     AlignedBuffer<uint32_t> scratch_;   // rows or entries
     Drawn two_[2];
     Drawn *drawn_ = &two_[0], *best_ = &two_[1];
@@ -58,12 +61,13 @@ public:
     DrawnSplitterOf(ScannerOf<Acc>& scanner, Simd simd)
         : scanner_(scanner), acc_(scanner.accumulator()), simd_(simd) {}
 
-    void open(DenseSample& sample, const Node& root) override {
+    void open(DenseSample& sample, const Node& root, uint32_t n_looked) override {
         const DenseColumns& data = sample.data;
         sample_ = &sample;
-        cells_.reserve(root.size());
+        cells_.open(data, simd_, root.size(), n_looked);
         codes_.reserve(root.size());
         groups_.open(data.code_rows, root.size());
+        bits_.open(data.drawn_bits.rows(), root.size());
         scratch_.reserve(root.size() + SIDE_PADDING);
         drawn_->sides.reserve(n_words(root.size()));
         best_->sides.reserve(n_words(root.size()));
@@ -125,7 +129,9 @@ private:
     void begin_node(const Node& node) {
         rows_ = sample_->rows.data() + node.start;
         n_ = node.size();
+        cells_.begin();
         groups_.begin();
+        bits_.begin();
         if (node.start == held_start_ && node.end == held_end_) return;
         held_start_ = node.start;
         held_end_ = node.end;
@@ -228,11 +234,11 @@ private:
         limits.is_drawn = true;
         const Column& column = sample_->data.columns[feature];
         uint32_t n_left = 0;
-        const bool has_codes = column.is_grouped || column.narrow.get() != nullptr;
-        if (!(has_codes ? look_at_codes(sampler, node, feature, limits, n_left)
-                        : look_at_cells(sampler, node, feature, limits, n_left))) {
-            return false;
-        }
+        const bool varies =
+            column.is_bit ? look_at_bits(sampler, node, feature, limits, n_left)
+            : column.has_codes_of_rows() ? look_at_codes(sampler, node, feature, limits, n_left)
+                                         : look_at_cells(sampler, node, feature, limits, n_left);
+        if (!varies) return false;
         Split& drawn = drawn_->split;
         Candidate candidate;
         candidate.score = rules.ties.to_beat(best_->split.score, best_->split.feature, feature);
@@ -246,17 +252,13 @@ private:
     template <class Sampler>
     bool look_at_cells(Sampler& sampler, const Node& node, uint32_t feature, const Limits& limits,
                        uint32_t& n_left) {
-        const DenseColumns& data = sample_->data;
-        const ColumnCells cells = data.cells_of(feature);
-        const Simd simd = offsets_fit(data.n_rows, cells.stride) ? simd_ : SIMD_PORTABLE;
-        const Extremes extremes =
-            gather(simd, cells.first, cells.stride, rows_, n_, cells_.get());
+        const GatheredCells::Cells cells = cells_.take(sampler, feature, rows_, n_);
         Split& drawn = drawn_->split;
-        const bool varies = data.columns[feature].has_categories()
-            ? draw_on_categories(sampler, node, feature, cells_.get(), limits,
-                                 [&] { return extremes; }, drawn)
-            : draw_threshold(sampler, node, feature, extremes, limits.replay, drawn);
-        if (varies) n_left = mark(drawn);
+        const bool varies = sample_->data.columns[feature].has_categories()
+            ? draw_on_categories(sampler, node, feature, cells.of_rows, limits,
+                                 [&] { return cells.extremes; }, drawn)
+            : draw_threshold(sampler, node, feature, cells.extremes, limits.replay, drawn);
+        if (varies) n_left = mark(drawn, cells.of_rows);
         return varies;
     }
     template <class Sampler>
@@ -286,16 +288,29 @@ private:
         return true;
     }
 
+    // Any threshold between two values sends the rows of the lower one left.
+    template <class Sampler>
+    bool look_at_bits(Sampler& sampler, const Node& node, uint32_t feature, const Limits& limits,
+                      uint32_t& n_left) {
+        const Column& column = sample_->data.columns[feature];
+        const uint64_t* const is_high =
+            bits_.take(simd_, sample_->data.drawn_bits.rows(), rows_, n_, column.slot);
+        n_left = mark_zeros(simd_, is_high, n_, drawn_->sides.get());
+        const float low = column.values[n_left > 0 ? 0 : 1], high = column.values[n_left < n_];
+        return draw_threshold(sampler, node, feature, {low, high, 0}, limits.replay,
+                              drawn_->split);
+    }
+
     // Sides of the rows by the question drawn; returns how many go left.
-    uint32_t mark(const Split& drawn) {
+    uint32_t mark(const Split& drawn, const float* cells) {
         if (drawn.question == THRESHOLD) {
-            return mark_sides(simd_, cells_.get(), n_, float_up_to(drawn.threshold),
+            return mark_sides(simd_, cells, n_, float_up_to(drawn.threshold),
                               drawn.missing_left, drawn_->sides.get());
         }
         uint32_t n_left = 0;
         std::fill_n(drawn_->sides.get(), n_words(n_), 0);
         for (uint32_t i = 0; i < n_; ++i) {
-            const bool is_left = drawn.goes_left(cells_[i]);
+            const bool is_left = drawn.goes_left(cells[i]);
             drawn_->sides[i / WORD_BITS] |= uint64_t{is_left} << i % WORD_BITS;
             n_left += is_left;
         }

@@ -83,6 +83,7 @@ template <class Score>
 class KeyBlock {
     const DenseColumns* data_ = nullptr;
     double weight_unit_ = 1.0;
+    Simd simd_ = SIMD_PORTABLE;
     bool is_possible_ = false;
     uint32_t rows_[LIGHT_ROWS];
     LightRows block_;
@@ -97,7 +98,7 @@ class KeyBlock {
     double perfect_ = 0.0;                    // no split scores more
     uint32_t members_ = 0;                    // its rows
     alignas(32) uint8_t places_[LIGHT_ROWS];  // of these in the block, then copies of the first
-    alignas(32) uint16_t node_keys_[2][LIGHT_ROWS];  // of a feature in these places
+    alignas(64) uint16_t node_keys_[2][LIGHT_ROWS];  // of a feature in these places
     uint16_t *here_ = node_keys_[0], *best_ = node_keys_[1];
     uint32_t limit_ = 0;                      // the largest key on the left of the best split
 
@@ -109,7 +110,8 @@ public:
         const size_t n_features = data.columns.size();
         data_ = &data;
         weight_unit_ = weight_unit;
-        is_possible_ = simd == SIMD_AVX2
+        simd_ = simd;
+        is_possible_ = simd != SIMD_PORTABLE
             && std::all_of(data.columns.begin(), data.columns.end(),
                            [](const Column& column) { return column.is_plain(); });
         if (!is_possible_) return;
@@ -208,7 +210,7 @@ private:
         // Two rows are separated by any threshold in the same way.
         const LightBest found = node_.n == 2
             ? LightBest{perfect_, std::min<uint32_t>(here_[0], here_[1])}
-            : best_of_light_avx2(score_, node_, here_);
+            : best_of_light(simd_, score_, node_, here_);
         if (!is_better(found.score, feature, best.score, best.feature)) return true;
         best.score = found.score;
         best.feature = feature;

@@ -31,25 +31,62 @@ struct LeftSums {
     }
 };
 
+// Rows that are looked at together for whether they are in one bucket.
+constexpr uint32_t ALIKE = 16;
 // Class weights by bucket; as many zeros stand before the first.
 constexpr uint32_t COUNTS_BEFORE = 16;
 
 // Weights of the rows by bucket. Many are counted in two tables that take turns: rows of one bucket
-// often follow each other, and each would wait for the one before.
-inline void count_rows(const KeyBuckets& k, const Label* labels, const ClassRows& rows,
-                       uint32_t* weights) {
+// often follow each other, and each would wait for the one before. pass_alike(i, of_bucket): if the
+// rows from i on are in one bucket, adds them to its weight and moves i behind them; else false.
+template <class PassAlike>
+FASTTREE_INLINE inline void count_rows_here(const KeyBuckets& k, const Label* labels,
+                                            const ClassRows& rows, uint32_t* weights,
+                                            const PassAlike& pass_alike) {
     constexpr uint32_t MANY = 4;  // rows of a bucket
     uint32_t i = rows.begin;
     if (rows.end - i >= MANY * k.n_buckets) {
         uint32_t others[MAX_BUCKETS];
         std::fill_n(others, k.n_buckets, 0);
-        for (; i + 2 <= rows.end; i += 2) {
-            weights[k.buckets[i]] += label_weight(labels[i]);
-            others[k.buckets[i + 1]] += label_weight(labels[i + 1]);
+        while (i + ALIKE <= rows.end) {
+            if (pass_alike(i, weights[k.buckets[i]])) continue;
+            for (const uint32_t end = i + ALIKE; i < end; i += 2) {
+                weights[k.buckets[i]] += label_weight(labels[i]);
+                others[k.buckets[i + 1]] += label_weight(labels[i + 1]);
+            }
         }
         for (uint32_t b = 0; b < k.n_buckets; ++b) weights[b] += others[b];
     }
     for (; i < rows.end; ++i) weights[k.buckets[i]] += label_weight(labels[i]);
+}
+#if FASTTREE_X86
+FASTTREE_AVX2 inline void count_rows_avx2(const KeyBuckets& k, const Label* labels,
+                                          const ClassRows& rows, uint32_t* weights) {
+    const auto are_alike = [&](uint32_t i, __m128i bucket) FASTTREE_AVX2 {
+        const __m128i own = _mm_loadu_si128(reinterpret_cast<const __m128i*>(k.buckets + i));
+        return _mm_movemask_epi8(_mm_cmpeq_epi8(own, bucket)) == 0xffff;
+    };
+    count_rows_here(k, labels, rows, weights, [&](uint32_t& i, uint32_t& of_bucket) FASTTREE_AVX2 {
+        const __m128i bucket = _mm_set1_epi8(static_cast<char>(k.buckets[i]));
+        if (!are_alike(i, bucket)) return false;
+        __m256i sums = _mm256_setzero_si256();
+        do {
+            const __m256i own = _mm256_srli_epi16(
+                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(labels + i)), LABEL_BITS);
+            sums = _mm256_add_epi32(sums, _mm256_madd_epi16(own, _mm256_set1_epi16(1)));
+            i += ALIKE;
+        } while (i + ALIKE <= rows.end && are_alike(i, bucket));
+        of_bucket += sum_of_8(sums);
+        return true;
+    });
+}
+#endif
+inline void count_rows(Simd simd, const KeyBuckets& k, const Label* labels, const ClassRows& rows,
+                       uint32_t* weights) {
+#if FASTTREE_X86
+    if (simd != SIMD_PORTABLE) return count_rows_avx2(k, labels, rows, weights);
+#endif
+    count_rows_here(k, labels, rows, weights, [](uint32_t, uint32_t) { return false; });
 }
 
 inline void add_up_portable(uint32_t* weights, uint32_t n) {

@@ -76,7 +76,7 @@ public:
 
     // Whether keys of a feature are compared with each other, or rows counted by bucket.
     bool compares(uint32_t n_buckets) const {
-        if (simd_ == SIMD_AVX2 && has_small_table(n_buckets)) return false;
+        if (simd_ != SIMD_PORTABLE && has_small_table(n_buckets)) return false;
         return n_ <= MOST_COMPARED &&
                comparing_pays(n_, n_buckets, static_cast<uint32_t>(classes().size()));
     }
@@ -84,7 +84,7 @@ public:
     void find(const Keys& k, BestKey& best) { compare_rows(k, best); }
     void find(const KeyBuckets& k, BestKey& best) {
 #if FASTTREE_X86
-        if (simd_ == SIMD_AVX2 && k.are_values() && has_small_table(k.n_buckets)) {
+        if (simd_ != SIMD_PORTABLE && k.are_values() && has_small_table(k.n_buckets)) {
             return best_of_small_avx2(score_, k, labels_, classes(), best);
         }
 #endif
@@ -121,7 +121,7 @@ private:
         sums_.begin(k.n_buckets, node_->squares());
         for (const ClassRows& rows : classes()) {
             uint32_t* own = counts + COUNTS_BEFORE;
-            count_rows(k, labels_, rows, own);
+            count_rows(simd_, k, labels_, rows, own);
             add_up(simd_, own, k.n_buckets);
             add_class<Score::two_classes>(simd_, rows, own, k.n_buckets, sums_);
             counts += stride_;
@@ -137,7 +137,9 @@ private:
         for (uint32_t word = 0; word < WORDS; ++word) {
             for (uint32_t open = is_open[word]; open != 0; open &= open - 1) {
                 const uint32_t bit = open & -open;
-                const uint32_t most = most_rows(word * 32 + __builtin_ctz(open));
+                const uint32_t bucket = word * 32 + static_cast<uint32_t>(__builtin_ctz(open));
+                if (k.holds_one_key(bucket)) continue;
+                const uint32_t most = most_rows(bucket);
                 if (n_next + most > ROWS_AT_ONCE) {
                     scan_buckets(k, is_next, n_next, best);
                     std::fill_n(is_next, WORDS, 0);
@@ -156,8 +158,6 @@ private:
     }
     void scan_buckets(const KeyBuckets& k, const uint32_t* is_open, uint32_t most, BestKey& best) {
         if (most < 2) return;
-        // A bucket of very many rows may be that of one value: nothing is sorted then.
-        if (most > ROWS_AT_ONCE && hold_one_key(simd_, k, is_open)) return;
         buffers_.reserve(most);
         const uint32_t n = take_open(simd_, k, is_open, buffers_.items.get());
         const uint64_t* items = sort_by_key(buffers_.items.get(), buffers_.scratch.get(), n);

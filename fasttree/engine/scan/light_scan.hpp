@@ -20,7 +20,7 @@ constexpr uint32_t LIGHT_ROWS = 32, MOST_LIGHT_WEIGHT = 255;
 struct LightNode {
     uint32_t n, n_classes, weight;
     ClassRows classes[LIGHT_ROWS];  // ascending
-    alignas(32) uint16_t weights[LIGHT_ROWS];
+    alignas(64) uint16_t weights[LIGHT_ROWS];
 };
 
 // The largest score, and the lowest key that has it.
@@ -32,7 +32,7 @@ struct LightBest {
 #if FASTTREE_X86
 // On the left of the threshold at each key; see LeftSums.
 struct LightSums {
-    alignas(32) uint16_t weight[LIGHT_ROWS], first[LIGHT_ROWS], second[LIGHT_ROWS];
+    alignas(64) uint16_t weight[LIGHT_ROWS], first[LIGHT_ROWS], second[LIGHT_ROWS];
 };
 
 FASTTREE_AVX2 inline __m256i load_16(const uint16_t* items) {
@@ -85,7 +85,8 @@ FASTTREE_AVX2 inline void add_up_light(const LightNode& node, const uint16_t* ke
     }
 }
 
-// `keys`, not all the same, are followed by copies of one of them, up to a multiple of 16.
+// `keys`, not all the same, are followed by copies of one of them, up to a multiple of 16, and what
+// is behind may be read.
 template <class Score>
 FASTTREE_AVX2 inline LightBest best_of_light_avx2(const Score& score, const LightNode& node,
                                               const uint16_t* keys) {
@@ -115,6 +116,70 @@ FASTTREE_AVX2 inline LightBest best_of_light_avx2(const Score& score, const Ligh
         }
     }
     return best;
+}
+
+template <class Score>
+FASTTREE_AVX512 inline void add_up_light_avx512(const LightNode& node, const uint16_t* keys,
+                                                LightSums& out) {
+    const __m512i limits = _mm512_load_si512(keys);
+    __m512i weight = _mm512_setzero_si512(), first = weight, second = weight;
+    for (uint32_t c = 0; c < node.n_classes; ++c) {
+        const ClassRows& rows = node.classes[c];
+        __m512i left = _mm512_setzero_si512();
+        for (uint32_t j = rows.begin; j < rows.end; ++j) {
+            const __m512i key = _mm512_set1_epi16(static_cast<short>(keys[j]));
+            left = _mm512_mask_add_epi16(left, _mm512_cmple_epu16_mask(key, limits), left,
+                                         _mm512_set1_epi16(static_cast<short>(node.weights[j])));
+        }
+        weight = _mm512_add_epi16(weight, left);
+        if constexpr (Score::two_classes) {
+            if (rows.label_class == 1) first = left;
+        } else {
+            const __m512i right =
+                _mm512_sub_epi16(_mm512_set1_epi16(static_cast<short>(rows.weight)), left);
+            first = _mm512_add_epi16(first, _mm512_mullo_epi16(left, left));
+            second = _mm512_add_epi16(second, _mm512_mullo_epi16(right, right));
+        }
+    }
+    _mm512_store_si512(out.weight, weight);
+    _mm512_store_si512(out.first, first);
+    _mm512_store_si512(out.second, second);
+}
+FASTTREE_AVX512 inline __m512d doubles_of_8(const uint16_t* items) {
+    const __m128i eight = _mm_load_si128(reinterpret_cast<const __m128i*>(items));
+    return _mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(eight));
+}
+template <class Score>
+FASTTREE_AVX512 inline LightBest best_of_light_avx512(const Score& score, const LightNode& node,
+                                                  const uint16_t* keys) {
+    LightSums sums;
+    add_up_light_avx512<Score>(node, keys, sums);
+    const __m512d all = _mm512_set1_pd(node.weight), none = _mm512_set1_pd(MINUS_INFINITY);
+    __m512d scores[LIGHT_ROWS / 8], top = none;
+    for (uint32_t i = 0; i < node.n; i += 8) {
+        const __m512d left = doubles_of_8(sums.weight + i);
+        const __m512d at = score.score(left, doubles_of_8(sums.first + i),
+                                       doubles_of_8(sums.second + i));
+        scores[i / 8] = _mm512_mask_mov_pd(at, _mm512_cmp_pd_mask(left, all, _CMP_EQ_OQ), none);
+        top = _mm512_max_pd(top, scores[i / 8]);
+    }
+    LightBest best{_mm512_reduce_max_pd(top), NO_KEY};
+    top = _mm512_set1_pd(best.score);
+    for (uint32_t i = 0; i < node.n; i += 8) {
+        uint32_t at = _mm512_cmp_pd_mask(scores[i / 8], top, _CMP_EQ_OQ);
+        for (; at != 0; at &= at - 1) {
+            const uint32_t key = keys[i + static_cast<uint32_t>(__builtin_ctz(at))];
+            best.limit = std::min(best.limit, key);
+        }
+    }
+    return best;
+}
+
+template <class Score>
+FASTTREE_AVX2 inline LightBest best_of_light(Simd simd, const Score& score, const LightNode& node,
+                                             const uint16_t* keys) {
+    return simd == SIMD_AVX512 ? best_of_light_avx512(score, node, keys)
+                               : best_of_light_avx2(score, node, keys);
 }
 #endif
 

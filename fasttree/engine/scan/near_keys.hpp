@@ -83,16 +83,6 @@ inline uint32_t take_open(Simd simd, const KeyBuckets& k, const uint32_t* is_ope
     return n;
 }
 
-// Whether the keys of the rows in open buckets are all the same.
-inline bool hold_one_key(Simd simd, const KeyBuckets& k, const uint32_t* is_open) {
-    uint32_t low = NO_KEY, high = 0;
-    visit_open(simd, k, is_open, [&](uint32_t i) {
-        low = std::min(low, k.key(i));
-        high = std::max(high, k.key(i));
-    });
-    return low >= high;
-}
-
 // The largest bucket up to a limit that holds a row of the node, or 0, and the smallest beyond, or
 // the last.
 struct NextBuckets {

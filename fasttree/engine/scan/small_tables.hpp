@@ -45,6 +45,20 @@ FASTTREE_AVX2 inline __m256i prefix_sums_16(__m256i lanes) {
     const __m256i low = _mm256_permute2x128_si256(lanes, lanes, 0x08);  // zeros, the lower half
     return _mm256_add_epi16(lanes, _mm256_shuffle_epi8(low, _mm256_set1_epi16(0x0f0e)));
 }
+// What a class weighs up to each value. A few rows are added one by one, without a table.
+FASTTREE_AVX2 inline __m256i weights_up_to(const uint8_t* codes, const Label* labels,
+                                           const ClassRows& rows) {
+    constexpr uint32_t FEW = 32;
+    if (rows.end - rows.begin > FEW) return prefix_sums_16(count_small(codes, labels, rows));
+    const __m256i values = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m256i sums = _mm256_setzero_si256();
+    for (uint32_t i = rows.begin; i < rows.end; ++i) {
+        const __m256i is_above = _mm256_cmpgt_epi16(_mm256_set1_epi16(codes[i]), values);
+        const __m256i weight = _mm256_set1_epi16(static_cast<short>(label_weight(labels[i])));
+        sums = _mm256_add_epi16(sums, _mm256_andnot_si256(is_above, weight));
+    }
+    return sums;
+}
 // Numbers of 32 bits by value: in each half of the lanes the lower four values of eight, and the
 // higher ones.
 struct SmallSums {
@@ -78,7 +92,7 @@ FASTTREE_AVX2 inline void best_of_small_avx2(const Score& score, const KeyBucket
     __m256i weight = _mm256_setzero_si256();
     SmallSums first = SmallSums::zeros(), second = first;
     for (const ClassRows& rows : classes) {
-        const __m256i left = prefix_sums_16(count_small(k.buckets, labels, rows));
+        const __m256i left = weights_up_to(k.buckets, labels, rows);
         weight = _mm256_add_epi16(weight, left);
         if constexpr (Score::two_classes) {
             if (rows.label_class == 1) first = SmallSums::of(left);

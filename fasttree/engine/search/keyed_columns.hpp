@@ -28,7 +28,7 @@ class KeyedNodeColumns final : public DenseNodeColumns {
     };
     DenseSample& sample_;
     const DenseColumns& data_;
-    const Simd simd_, gather_simd_;
+    const Simd simd_;
     Gathered here_, best_;  // of the feature gathered last, of the best one so far
     // Of a feature, in the order of the node's rows: all keys, or those next to a threshold.
     AlignedBuffer<uint32_t> keys_;
@@ -44,8 +44,7 @@ class KeyedNodeColumns final : public DenseNodeColumns {
 public:
     KeyedNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd)
         : DenseNodeColumns(sample, scanner, simd, false, false), sample_(sample),
-          data_(sample.data), simd_(simd),
-          gather_simd_(offsets_fit(data_.n_rows, data_.row_stride) ? simd : SIMD_PORTABLE) {
+          data_(sample.data), simd_(simd) {
         const size_t n = sample.rows.size() + KEY_PADDING;
         tables = CountTables();  // of a node nothing is counted before it looks at a feature
         keys_.reserve(n);
@@ -222,8 +221,8 @@ private:
         const uint32_t* node_rows = rows(node);
         if (data_.columns[feature].storage == BUCKETED) {
             const ColumnValues cells = data_.row_values_of(feature);
-            return fasttree::gather_keys(gather_simd_, cells.values, cells.stride, node_rows, n,
-                                         keys);
+            const Simd simd = simd_of_reads(simd_, data_.n_rows, cells.stride);
+            return fasttree::gather_keys(simd, cells.values, cells.stride, node_rows, n, keys);
         }
         const Column& col = data_.columns[feature];
         if (col.storage == BITS) return gather_bits(node, col.slot, keys);
@@ -270,7 +269,7 @@ private:
         const CodeExtremes extremes = gather_codes(simd_, col.narrow.get(), rows(node), n, out);
         if (extremes.low < extremes.high) return false;
         const KeyBuckets one = buckets(node, here_);
-        if (one.are_values()) return true;
+        if (one.are_values() || one.holds_one_key(extremes.low)) return true;
         for (uint32_t i = 1; i < n; ++i) {
             if (one.key(i) != one.key(0)) return false;
         }

@@ -4,6 +4,7 @@
 // same result.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -40,8 +41,52 @@ FASTTREE_INLINE inline void swap_blocks(uint64_t* square, uint64_t low_halves) {
         }
     }
 }
+#if FASTTREE_X86
+// Squares of 8 by 8 bits, a square per word: first each is made of the bytes of eight words, and
+// transposed, then the squares change places.
+FASTTREE_AVX512 inline void transpose_bits_avx512(uint64_t* square) {
+    constexpr uint32_t N = 8;
+    // Byte i of word k to byte k of word i; where it is then transposed, rows stand upside down.
+    static constexpr auto places = [](uint32_t flip) {
+        std::array<uint8_t, N * N> from{};
+        for (uint32_t k = 0; k < N * N; ++k) {
+            from[k ^ flip] = static_cast<uint8_t>(k % N * N + k / N);
+        }
+        return from;
+    };
+    static constexpr auto TO_SQUARES = places(N - 1), TO_WORDS = places(0);
+    const __m512i to_squares = _mm512_loadu_si512(TO_SQUARES.data());
+    const __m512i to_words = _mm512_loadu_si512(TO_WORDS.data());
+    const __m512i bits = _mm512_set1_epi64(static_cast<int64_t>(0x8040201008040201u));
+    __m512i a[N], b[N];
+    for (uint32_t i = 0; i < N; ++i) {
+        const __m512i words = _mm512_loadu_si512(square + i * N);
+        a[i] = _mm512_gf2p8affine_epi64_epi8(bits, _mm512_permutexvar_epi8(to_squares, words), 0);
+    }
+    for (uint32_t i = 0; i < N; i += 2) {
+        b[i] = _mm512_unpacklo_epi64(a[i], a[i + 1]);
+        b[i + 1] = _mm512_unpackhi_epi64(a[i], a[i + 1]);
+    }
+    for (uint32_t i = 0; i < N; i += 4) {
+        for (uint32_t k = 0; k < 2; ++k) {
+            a[i + k] = _mm512_shuffle_i64x2(b[i + k], b[i + k + 2], 0x88);
+            a[i + k + 2] = _mm512_shuffle_i64x2(b[i + k], b[i + k + 2], 0xdd);
+        }
+    }
+    for (uint32_t i = 0; i < N / 2; ++i) {
+        b[i] = _mm512_shuffle_i64x2(a[i], a[i + 4], 0x88);
+        b[i + 4] = _mm512_shuffle_i64x2(a[i], a[i + 4], 0xdd);
+    }
+    for (uint32_t i = 0; i < N; ++i) {
+        _mm512_storeu_si512(square + i * N, _mm512_permutexvar_epi8(to_words, b[i]));
+    }
+}
+#endif
 // Bit c of word r becomes bit r of word c, of 64 words.
 inline void transpose_bits(Simd simd, uint64_t* square) {
+#if FASTTREE_X86
+    if (simd == SIMD_AVX512) return transpose_bits_avx512(square);
+#endif
     call(simd, [=]() FASTTREE_INLINE {
         swap_blocks<32>(square, 0x00000000ffffffffu);
         swap_blocks<16>(square, 0x0000ffff0000ffffu);

@@ -16,6 +16,13 @@ namespace fasttree {
 struct Extremes {
     float low, high;      // of the numbers: above and below all others if there are none
     uint32_t n_missing;   // cells that are not numbers
+
+    // Of these rows and others.
+    void add(const Extremes& other) {
+        low = std::min(low, other.low);
+        high = std::max(high, other.high);
+        n_missing += other.n_missing;
+    }
 };
 static_assert(is_value<Extremes>);
 
@@ -63,18 +70,30 @@ inline CodeExtremes gather_codes_portable(const uint8_t* codes, const uint32_t* 
 }
 
 #if FASTTREE_X86
-// Sixteen loads take less time than a gathering instruction. `is_unit`: the stride is 1.
-template <bool is_unit>
+// How a vector of cells or codes is read: by a load per lane, or an instruction for all.
+// UNIT_LOADS: of a column whose cells are side by side.
+enum Reads { LOADS, UNIT_LOADS, GATHERS };
+
+template <Reads reads>
 FASTTREE_AVX512 inline __m512 load_cells(const float* column, ptrdiff_t stride,
                                          const uint32_t* r) {
-    const ptrdiff_t s = is_unit ? 1 : stride;
+    if constexpr (reads == GATHERS) {
+        const __m512i at = _mm512_mullo_epi32(_mm512_loadu_si512(r),
+                                              _mm512_set1_epi32(static_cast<int>(stride)));
+        return _mm512_i32gather_ps(at, column, 4);
+    }
+    const ptrdiff_t s = reads == UNIT_LOADS ? 1 : stride;
     return _mm512_setr_ps(column[r[0] * s], column[r[1] * s], column[r[2] * s], column[r[3] * s],
                           column[r[4] * s], column[r[5] * s], column[r[6] * s], column[r[7] * s],
                           column[r[8] * s], column[r[9] * s], column[r[10] * s],
                           column[r[11] * s], column[r[12] * s], column[r[13] * s],
                           column[r[14] * s], column[r[15] * s]);
 }
+template <Reads reads>
 FASTTREE_AVX512 inline __m128i load_codes(const uint8_t* codes, const uint32_t* r) {
+    if constexpr (reads == GATHERS) {
+        return _mm512_cvtepi32_epi8(_mm512_i32gather_epi32(_mm512_loadu_si512(r), codes, 1));
+    }
     const auto code = [codes](uint32_t row) { return static_cast<char>(codes[row]); };
     return _mm_setr_epi8(code(r[0]), code(r[1]), code(r[2]), code(r[3]), code(r[4]), code(r[5]),
                          code(r[6]), code(r[7]), code(r[8]), code(r[9]), code(r[10]), code(r[11]),
@@ -94,8 +113,8 @@ FASTTREE_AVX512 inline Extremes extremes_of(__m512 negatives, __m512 high, uint3
             _mm_cvtss_f32(_mm512_castps512_ps128(_mm512_shuffle_f32x4(most, most, 0x02))),
             n_missing};
 }
-// Offsets of all rows in `column` are to fit 32 bits, see `offsets_fit`.
-template <bool is_unit>
+// Offsets of all rows in `column` are to fit 32 bits, see `simd_of_reads`.
+template <Reads reads>
 FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t stride,
                                               const uint32_t* rows, uint32_t n, float* out) {
     constexpr uint32_t LANES = 16;
@@ -116,7 +135,7 @@ FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t str
     uint32_t n_missing = 0;
     for (uint32_t i = 0; i < n; i += LANES) {
         const uint32_t first = std::min(i, n - LANES);  // the last ones begin among those before
-        const __m512 x = load_cells<is_unit>(column, stride, rows + first);
+        const __m512 x = load_cells<reads>(column, stride, rows + first);
         const uint32_t missing = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
         low = _mm512_min_ps(x, low);  // the second one if either is not a number
         high = _mm512_max_ps(x, high);
@@ -125,6 +144,7 @@ FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t str
     }
     return extremes_of(negative(low), high, n_missing);
 }
+template <Reads reads>
 FASTTREE_AVX512 inline CodeExtremes gather_codes_avx512(const uint8_t* codes, const uint32_t* rows,
                                                         uint32_t n, uint8_t* out) {
     constexpr uint32_t LANES = 16;
@@ -140,7 +160,7 @@ FASTTREE_AVX512 inline CodeExtremes gather_codes_avx512(const uint8_t* codes, co
         high = _mm_setzero_si128();
         for (uint32_t i = 0; i < n; i += LANES) {
             const uint32_t first = std::min(i, n - LANES);
-            const __m128i x = load_codes(codes, rows + first);
+            const __m128i x = load_codes<reads>(codes, rows + first);
             low = _mm_min_epu8(low, x);
             high = _mm_max_epu8(high, x);
             _mm_storeu_si128(reinterpret_cast<__m128i*>(out + first), x);
@@ -211,25 +231,31 @@ inline CodeExtremes code_extremes(Simd simd, const uint8_t* codes, uint32_t n) {
     return code_extremes_portable(codes, n);
 }
 inline CodeExtremes gather_codes(Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n,
-                                 uint8_t* out) {
+                                 uint8_t* out, bool gathers = gathers_fast()) {
 #if FASTTREE_X86
-    if (simd == SIMD_AVX512) return gather_codes_avx512(codes, rows, n, out);
+    if (simd == SIMD_AVX512) {
+        return gathers ? gather_codes_avx512<GATHERS>(codes, rows, n, out)
+                       : gather_codes_avx512<LOADS>(codes, rows, n, out);
+    }
     if (simd == SIMD_AVX2) return gather_codes_avx2(codes, rows, n, out);
 #endif
     return gather_codes_portable(codes, rows, n, out);
 }
 
-// Whether the offsets of rows fit the vectors' 32 bits.
-inline bool offsets_fit(uint32_t n_rows, ptrdiff_t stride) {
-    return static_cast<uint64_t>(stride < 0 ? -stride : stride) * n_rows < uint64_t{1} << 31;
+// The instruction set for reads of cells that are so far apart: AVX-512's offsets have 32 bits.
+inline Simd simd_of_reads(Simd simd, uint32_t n_rows, ptrdiff_t stride) {
+    const bool fits =
+        static_cast<uint64_t>(stride < 0 ? -stride : stride) * n_rows < uint64_t{1} << 31;
+    return simd == SIMD_AVX512 && !fits ? SIMD_AVX2 : simd;
 }
 
 inline Extremes gather(Simd simd, const float* column, ptrdiff_t stride, const uint32_t* rows,
-                       uint32_t n, float* out) {
+                       uint32_t n, float* out, bool gathers = gathers_fast()) {
 #if FASTTREE_X86
     if (simd == SIMD_AVX512) {
-        return stride == 1 ? gather_avx512<true>(column, stride, rows, n, out)
-                           : gather_avx512<false>(column, stride, rows, n, out);
+        return gathers       ? gather_avx512<GATHERS>(column, stride, rows, n, out)
+               : stride == 1 ? gather_avx512<UNIT_LOADS>(column, stride, rows, n, out)
+                             : gather_avx512<LOADS>(column, stride, rows, n, out);
     }
     if (simd == SIMD_AVX2 && n >= 8) {
         return stride == 1 ? gather_avx2<true>(column, stride, rows, n, out)

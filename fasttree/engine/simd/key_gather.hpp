@@ -25,7 +25,8 @@ FASTTREE_AVX512 inline __m512i float_keys(__m512 x) {
     const __m512i sign = _mm512_set1_epi32(static_cast<int>(0x80000000u));
     return _mm512_xor_si512(bits, _mm512_or_si512(_mm512_srai_epi32(bits, 31), sign));
 }
-// Offsets of all rows in `column` are to fit 32 bits, see `offsets_fit`.
+// Offsets of all rows in `column` are to fit 32 bits, see `simd_of_reads`.
+template <Reads reads>
 FASTTREE_AVX512 inline bool gather_keys_avx512(const float* column, ptrdiff_t stride,
                                                const uint32_t* rows, uint32_t n, uint32_t* keys) {
     constexpr uint32_t LANES = 16;
@@ -44,7 +45,7 @@ FASTTREE_AVX512 inline bool gather_keys_avx512(const float* column, ptrdiff_t st
     uint32_t differ = 0;
     for (uint32_t i = 0; i < n; i += LANES) {
         const uint32_t begin = std::min(i, n - LANES);  // the last ones begin among those before
-        const __m512i key = float_keys(load_cells<false>(column, stride, rows + begin));
+        const __m512i key = float_keys(load_cells<reads>(column, stride, rows + begin));
         differ |= _mm512_cmpneq_epi32_mask(key, first);
         _mm512_storeu_si512(keys + begin, key);
     }
@@ -53,9 +54,12 @@ FASTTREE_AVX512 inline bool gather_keys_avx512(const float* column, ptrdiff_t st
 #endif
 // `keys` has room for a vector more than n.
 inline bool gather_keys(Simd simd, const float* column, ptrdiff_t stride, const uint32_t* rows,
-                        uint32_t n, uint32_t* keys) {
+                        uint32_t n, uint32_t* keys, bool gathers = gathers_fast()) {
 #if FASTTREE_X86
-    if (simd == SIMD_AVX512) return gather_keys_avx512(column, stride, rows, n, keys);
+    if (simd == SIMD_AVX512) {
+        return gathers ? gather_keys_avx512<GATHERS>(column, stride, rows, n, keys)
+                       : gather_keys_avx512<LOADS>(column, stride, rows, n, keys);
+    }
 #endif
     return gather_keys_portable(column, stride, rows, n, keys);
 }

@@ -55,6 +55,18 @@ inline uint32_t mark_codes_portable(const uint8_t* codes, uint32_t n, uint8_t to
     return n_left;
 }
 
+// The same of bits: zeros go left.
+inline uint32_t mark_zeros(Simd simd, const uint64_t* bits, uint32_t n, uint64_t* left) {
+    uint32_t n_left = 0;
+    call(simd, [=, &n_left]() FASTTREE_INLINE {
+        for (uint32_t w = 0; w < n_words(n); ++w) {
+            left[w] = ~bits[w] & whole_word(n, w);
+            n_left += static_cast<uint32_t>(__builtin_popcountll(left[w]));
+        }
+    });
+    return n_left;
+}
+
 // Moves the items that go left to the front, keeping the order on either side. `scratch` holds
 // n items and SIDE_PADDING bytes.
 template <class Item>

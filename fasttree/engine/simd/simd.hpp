@@ -9,12 +9,13 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define FASTTREE_X86 1
+#include <cpuid.h>
 #include <immintrin.h>
 #define FASTTREE_AVX2 \
     __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
 #define FASTTREE_AVX512 \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg," \
-                          "avx512cd,avx512vbmi,avx512vbmi2,bmi2,popcnt")))
+                          "avx512cd,avx512vbmi,avx512vbmi2,gfni,bmi2,popcnt")))
 #else
 #define FASTTREE_X86 0
 #endif
@@ -43,6 +44,22 @@ inline bool has_simd(Simd simd) noexcept {
     }
 #endif
     return simd == SIMD_PORTABLE;
+}
+
+// Whether AVX-512's gathering instructions take less time than a load per lane: on Intel's
+// processors as of Sapphire Rapids, the first with AVX512-FP16. Those before are slowed down by the
+// repair of CVE-2022-40982, and AMD's take longer.
+inline bool gathers_fast() noexcept {
+#if FASTTREE_X86
+    static const bool is_fast = [] {
+        constexpr unsigned FP16 = 1u << 23;
+        unsigned a, b, c, d = 0;
+        return __builtin_cpu_is("intel") && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & FP16);
+    }();
+    return is_fast;
+#else
+    return false;
+#endif
 }
 
 // Calls a loop that the compiler vectorises by itself: FASTTREE_INLINE makes it
