@@ -4,6 +4,7 @@ import copy
 import io
 import pickle
 import warnings
+import weakref
 
 import joblib
 import numpy as np
@@ -394,6 +395,27 @@ def test_callbacks():
     assert watcher.n_expected == 3
     assert watcher.begun == ["fit", "tree", "tree", "tree"]
     assert watcher.ended == ["tree", "tree", "tree", "fit"]
+
+
+def test_a_refit_gives_back_the_earlier_trees():
+    class Counter(Watcher):
+        def on_fit_task_begin(self, estimator, context, **_):
+            if context.task_name == "tree":
+                self.begun.append(earlier() is not None)
+
+    counter = Counter()
+    forest = RandomForestClassifier(3).fit(X, y)
+    earlier = weakref.ref(forest.estimators_[0])
+    forest.set_callbacks(counter).fit(X, y)
+    assert counter.begun == [True, False, False]
+
+
+def test_a_refit_that_fails_keeps_the_earlier_trees():
+    forest = RandomForestRegressor(3, random_state=0).fit(X, y)
+    expected = forest.predict(X)
+    with pytest.raises(ValueError, match="targets are too large"):
+        forest.fit(X, np.where(y > 0, 1.7e308, -1.7e308))
+    assert_array_equal(forest.predict(X), expected)
 
 
 def test_verbose(capsys):

@@ -119,6 +119,38 @@ def test_codes_of_a_group_of_columns_are_gathered(kernels, simd, n):
         assert_array_equal(columns, codes[rows].T)
         for column in columns:
             assert kernels.arrays.code_extremes(simd, column) == (column.min(), column.max())
+        places = rng.permutation(16)[: rng.integers(1, 5)]
+        gathered = kernels.arrays.gather_places(simd, codes, rows, places)
+        for place, (column, least, greatest) in zip(places, gathered or []):
+            assert_array_equal(column, columns[place])
+            assert (least, greatest) == (column.min(), column.max())
+
+
+def test_avx512_gathers_some_columns_of_a_group(kernels, simd):
+    codes, rows = np.zeros((1, 16), np.uint8), np.zeros(1, np.uint32)
+    gathered = kernels.arrays.gather_places(simd, codes, rows, [3])
+    assert (gathered is not None) == (simd == kernels.arrays.SIMD["avx512"])
+
+
+@pytest.mark.parametrize("n", range(1, 65))
+def test_bits_and_codes_of_few_rows_are_decoded(kernels, simd, n):
+    rng = np.random.default_rng(n)
+    values = random_floats(rng, 256)
+    for gathers in (False, True):
+        codes = rng.integers(0, 256, n).astype(np.uint8)
+        cells = kernels.arrays.decode_codes(simd, codes, values, gathers)
+        assert_array_equal(cells, values[codes])
+    ones = rng.random(n) < 0.5
+    cells = kernels.arrays.decode_bits(simd, as_bits(np.flatnonzero(ones)), *values[:2], n)
+    assert_array_equal(cells, np.where(ones, values[1], values[0]))
+
+
+def test_values_up_to_a_threshold_are_counted(kernels):
+    rng = np.random.default_rng(0)
+    for n in range(1, 130):
+        values = np.sort(rng.normal(size=n).astype(np.float32))
+        for top in [*values, *rng.normal(size=3), -np.inf, np.inf]:
+            assert kernels.arrays.count_up_to(values, top) == np.sum(values <= np.float32(top))
 
 
 @each_size

@@ -59,7 +59,6 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         void write_main(cbool as_grown) except +
         void write_subtree(int i) except +
         int max_depth() noexcept
-        int64_t n_leaves() noexcept
         CategoryLists category_lists() except +
 
 

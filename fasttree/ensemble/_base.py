@@ -220,8 +220,16 @@ class Forest(ToSklearn, CallbackSupportMixin):
             own.call_on_fit_task_begin(estimator=self)
             estimators.append(bare_copy(finished, random_state=seed, tree_=next(trees)))
             own.call_on_fit_task_end(estimator=self)
+            if number == 0 and not self._continues():
+                self._forget_trees()
         next(trees, None)  # lets the back-end end
         return estimators
+
+    def _forget_trees(self):
+        """Release the trees of an earlier fit, once the first new one has been grown: most errors
+        would have shown by then."""
+        vars(self).pop("estimators_", None)
+        vars(self).pop("_memory", None)
 
     def _adopt_trees(self, trees, seeds):
         """Take trees that were grown before, with their random states."""

@@ -125,6 +125,7 @@ cdef class TreeBuilder:
                    bint as_grown) except -1:
         """Give `tree` the nodes that have been grown."""
         cdef size_t n_nodes = count_nodes(self.store, self.subtrees)
+        cdef size_t n_leaves = (n_nodes + 1) // 2  # a split makes two nodes of a leaf
         cdef NodeArrays arrays = NodeArrays(
             None, None, (n_nodes, tree.n_outputs, tree.max_n_classes))
         cdef unique_ptr[NodeWriter] writer
@@ -140,7 +141,7 @@ cdef class TreeBuilder:
                         schedule="dynamic"):
             self.write_subtree(deref(writer), i)
         self.splitter.criterion.restore_units(arrays)
-        tree.take(arrays, writer.get().max_depth(), writer.get().n_leaves(),
+        tree.take(arrays, writer.get().max_depth(), n_leaves,
                   side_arrays(writer.get().category_lists(), encoding.n_categories))
         return 0
 

@@ -88,6 +88,19 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     size_t c_group_stride "fasttree::group_stride"(uint32_t n)
     void c_gather_group "fasttree::gather_group"(
         Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n, uint8_t* out)
+    cdef cppclass GroupPlaces:
+        uint8_t[4] places
+        uint32_t n
+        CodeExtremes[4] extremes
+    cbool c_gather_places "fasttree::gather_places"(
+        Simd simd, const uint8_t* codes, const uint32_t* rows, uint32_t n, GroupPlaces& columns,
+        uint8_t* out)
+    uint32_t c_count_up_to "fasttree::count_up_to"(const float* values, uint32_t n, float top)
+    void c_decode_bits "fasttree::decode_bits"(
+        Simd simd, uint64_t ones, float zero, float one, uint32_t n, float* out)
+    void c_decode_codes "fasttree::decode_codes"(
+        Simd simd, const uint8_t* codes, const float* values, uint32_t n, float* out,
+        cbool gathers)
     cdef cppclass BitRows:
         const uint64_t* words
         uint32_t n_words
@@ -658,6 +671,40 @@ def gather_group(Simd simd, const uint8_t[:, ::1] codes, const uint32_t[::1] row
     c_gather_group(simd, &codes[0, 0], &rows[0], n, &out[0])
     assert out[16 * stride] == 7
     return np.asarray(out[:16 * stride]).reshape(16, stride)[:, :n]
+
+
+def gather_places(Simd simd, const uint8_t[:, ::1] codes, const uint32_t[::1] rows, places):
+    """(codes, lowest, highest) of up to four of 16 columns; None if they are gathered all."""
+    cdef uint32_t n = len(rows)
+    cdef size_t stride = c_group_stride(n)
+    cdef uint8_t[::1] out = np.full(16 * stride + 1, 7, np.uint8)
+    cdef GroupPlaces columns
+    for place in places:
+        columns.places[columns.n] = place
+        columns.n += 1
+    if not c_gather_places(simd, &codes[0, 0], &rows[0], n, columns, &out[0]):
+        return None
+    assert out[16 * stride] == 7
+    gathered = np.asarray(out[:16 * stride]).reshape(16, stride)[:, :n]
+    return [(gathered[place], columns.extremes[k].low, columns.extremes[k].high)
+            for k, place in enumerate(places)]
+
+
+def count_up_to(const float[::1] values, float top):
+    return c_count_up_to(&values[0], len(values), top)
+
+
+def decode_bits(Simd simd, uint64_t ones, float zero, float one, uint32_t n):
+    """The cells of n rows, of which bits tell whether they have the second value."""
+    cdef float[::1] out = np.empty(64, np.float32)
+    c_decode_bits(simd, ones, zero, one, n, &out[0])
+    return np.asarray(out[:n])
+
+
+def decode_codes(Simd simd, const uint8_t[::1] codes, const float[::1] values, gathers):
+    cdef float[::1] out = np.empty(64, np.float32)
+    c_decode_codes(simd, &codes[0], &values[0], len(codes), &out[0], gathers)
+    return np.asarray(out[:len(codes)])
 
 
 def look_in_lanes(Simd simd, const float[:, ::1] X, const uint32_t[::1] rows, uint64_t key):

@@ -32,28 +32,73 @@ public:
     }
 };
 
-// The codes of some rows, by column: of the groups that were asked for.
+// The codes of a node's rows, by column.
 class GatheredGroups {
-    AlignedBuffer<uint8_t> codes_;
-    std::vector<uint8_t> is_taken_;  // by group
+    static constexpr CodeExtremes UNKNOWN{0xff, 0};
+    AlignedBuffer<uint8_t> codes_;        // [slot, row]
+    std::vector<uint8_t> is_taken_;       // by slot
+    std::vector<CodeExtremes> extremes_;  // of those taken
+    bool picks_columns_ = false;
 
 public:
-    // For up to n rows.
-    void open(const CodeRows& rows, uint32_t n) {
-        is_taken_.resize(rows.n_groups());
-        codes_.reserve(size_t{rows.n_groups()} * GROUP * group_stride(n));
+    struct Codes {
+        const uint8_t* of_rows;
+        CodeExtremes extremes;
+    };
+
+    // For up to n rows, of which nodes look at some columns, or at any.
+    void open(const CodeRows& rows, uint32_t n, bool picks_columns) {
+        picks_columns_ = picks_columns;
+        is_taken_.resize(size_t{rows.n_groups()} * GROUP);
+        extremes_.resize(is_taken_.size());
+        codes_.reserve(is_taken_.size() * group_stride(n));
     }
     // Forgets those it holds.
     void begin() { std::fill(is_taken_.begin(), is_taken_.end(), uint8_t{0}); }
+
+    // list_ahead(use) calls use(slot) of each column that will be asked for next, if that is known.
+    template <class ListAhead>
+    Codes take(Simd simd, const CodeRows& from, const uint32_t* rows, uint32_t n, uint32_t slot,
+               const ListAhead& list_ahead) {
+        if (!is_taken_[slot] && picks_columns_) {
+            GroupPlaces columns;
+            const auto add = [&](uint32_t other) {
+                if (other / GROUP != slot / GROUP || columns.n == GroupPlaces::MOST) return;
+                columns.places[columns.n++] = other % GROUP;
+            };
+            add(slot);
+            list_ahead(add);
+            pick(simd, from, rows, n, slot / GROUP, columns);
+        }
+        const uint8_t* const codes = take(simd, from, rows, n, slot);
+        CodeExtremes& extremes = extremes_[slot];
+        if (extremes.low > extremes.high) extremes = code_extremes(simd, codes, n);
+        return {codes, extremes};
+    }
+    // The same for who may ask for any column next.
     const uint8_t* take(Simd simd, const CodeRows& from, const uint32_t* rows, uint32_t n,
                         uint32_t slot) {
-        const uint32_t g = slot / GROUP;
-        uint8_t* group = codes_.get() + g * GROUP * group_stride(n);
-        if (!is_taken_[g]) {
-            gather_group(simd, from.group(g), rows, n, group);
-            is_taken_[g] = 1;
+        if (!is_taken_[slot]) gather_all(simd, from, rows, n, slot / GROUP);
+        return codes_.get() + slot * group_stride(n);
+    }
+
+private:
+    void pick(Simd simd, const CodeRows& from, const uint32_t* rows, uint32_t n, uint32_t group,
+              GroupPlaces& columns) {
+        const uint32_t first = group * GROUP;
+        uint8_t* const out = codes_.get() + first * group_stride(n);
+        if (!gather_places(simd, from.group(group), rows, n, columns, out)) return;
+        for (uint32_t k = 0; k < columns.n; ++k) {
+            is_taken_[first + columns.places[k]] = 1;
+            extremes_[first + columns.places[k]] = columns.extremes[k];
         }
-        return group + slot % GROUP * group_stride(n);
+    }
+    void gather_all(Simd simd, const CodeRows& from, const uint32_t* rows, uint32_t n,
+                    uint32_t group) {
+        const uint32_t first = group * GROUP;
+        gather_group(simd, from.group(group), rows, n, codes_.get() + first * group_stride(n));
+        std::fill_n(&is_taken_[first], GROUP, uint8_t{1});
+        std::fill_n(&extremes_[first], GROUP, UNKNOWN);
     }
 };
 

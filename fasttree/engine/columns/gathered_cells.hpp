@@ -47,9 +47,12 @@ public:
         data_ = &data;
         simd_ = simd;
         const bool is_by_row = std::abs(data.column_stride) < std::abs(data.row_stride);
-        most_ = is_by_row ? std::min(n_looked, MOST) : 1;
+        uint32_t n_read = 0;
+        for (uint32_t f = 0; f < data.columns.size(); ++f) n_read += reads_X(f);
+        most_ = is_by_row && n_read > 0 ? std::min({n_looked, n_read, MOST}) : 1;
         stride_ = n;
-        cells_.reserve(most_ * stride_);
+        if (n_read > 0) cells_.reserve_filled(most_ * stride_);
+        else cells_.reserve(stride_);
     }
     // Forgets the cells it holds.
     void begin() { n_held_ = 0; }

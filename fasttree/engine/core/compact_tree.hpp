@@ -39,6 +39,16 @@ struct CompactNode {
 };
 static_assert(sizeof(CompactNode) == 40);
 
+// Copies the values of a node, at least one: of one number or two classes without a call.
+inline void copy_values(const double* values, size_t n, double* out) noexcept {
+    if (n > 2) {
+        std::copy_n(values, n, out);
+        return;
+    }
+    out[0] = values[0];
+    out[n - 1] = values[n - 1];
+}
+
 // Values are kept unless all their bits are zero: -0.0 is kept.
 inline bool is_kept(double value) noexcept {
     uint64_t bits;
@@ -85,7 +95,7 @@ public:
     // before it; returns what that is for the next one.
     size_t put(size_t node, size_t start, const double* values) noexcept {
         if (places_ == nullptr) {
-            std::memcpy(&numbers_[node * width_], values, width_ * sizeof(double));
+            copy_values(values, width_, &numbers_[node * width_]);
             return start;
         }
         constexpr size_t BITS = 64;

@@ -89,6 +89,14 @@ inline bool packing_pays(uint32_t n_vectors, uint32_t n_looked) noexcept {
     return LANES_ROW * n_vectors < LOOK_ROW * n_looked;
 }
 
+// Gathering those columns of a group of codes that a node looks at, instead of all 16: if they are
+// few and soon listed.
+inline bool picking_columns_pays(uint32_t n_groups, uint32_t n_looked,
+                                 uint32_t n_features) noexcept {
+    constexpr uint32_t FEW_GROUPS = 4, GROUP = 16, AT_ONCE = 4;
+    return n_groups <= FEW_GROUPS && n_looked * std::min(GROUP, n_features) <= AT_ONCE * n_features;
+}
+
 // A block of as many rows as fit a mask, for drawn questions about cells that are `row_stride`
 // apart: the more rows, the more vectors each of its nodes is spread over.
 inline bool wide_blocks_pay(uint32_t n_rows, ptrdiff_t row_stride) noexcept {

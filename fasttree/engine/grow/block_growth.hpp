@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "engine/core/split.hpp"
-#include "engine/grow/keep_split.hpp"
 #include "engine/grow/nodes.hpp"
 #include "engine/grow/rules.hpp"
 #include "engine/order/block.hpp"
@@ -30,13 +29,19 @@ public:
 template <class Weights>
 class BlockGrowth<SquaredError<Weights, true>> {
     using Acc = SquaredError<Weights, true>;
-    struct Part {
-        Node node;
+    struct Waiting {  // a node that is to be visited
+        uint64_t members;
         BlockTotals totals;
+        NodeStats stats;
         double value;
+        uint32_t depth;
+        uint32_t parent;  // the node of which it is the right child, or NO_NODE
+
+        uint32_t n_rows() const { return static_cast<uint32_t>(__builtin_popcountll(members)); }
     };
     double targets_[BLOCK_ROWS], weights_[BLOCK_ROWS];  // as given, by place
-    Part waiting_[BLOCK_ROWS];  // nodes of two rows or more, no two of which share a row
+    Waiting waiting_[BLOCK_ROWS];  // no two share a row
+    uint32_t n_waiting_ = 0;
     Split split_;
 
 public:
@@ -51,41 +56,51 @@ public:
     // All features are searched, without limits on the children other than their rows being some.
     void grow(const GrowthRules& rules, const Acc& acc, Block& block, BlockSearch<Acc>& search,
               const Node& root, NodeStore& store) {
-        uint32_t n_waiting = 1;
-        waiting_[0] = {root, search.totals(root.members), 0.0};
-        Part left, right;
-        while (n_waiting > 0) {
-            const Part& parent = waiting_[--n_waiting];
-            const Node& node = parent.node;
-            BlockBest best;
-            if (!search.find(block, node.members, parent.totals, best)) continue;
-            const BlockSides sides = search.sides(node.members, best);
-            take_child(acc, search, node, sides.left, left);
-            take_child(acc, search, node, node.members & ~sides.left, right);
-            take_split(block, best.feature, sides, left.node.size() > right.node.size());
-            if (!keep_split(rules, node, split_, left.node, &left.value, right.node, &right.value,
-                            store)) {
-                continue;
-            }
-            if (!rules.is_terminal(right.node)) waiting_[n_waiting++] = right;
-            if (!rules.is_terminal(left.node)) waiting_[n_waiting++] = left;
+        NodesBelow below(store, root.record);
+        n_waiting_ = 0;
+        Waiting node{root.members, search.totals(root.members), root.stats, 0.0, root.depth,
+                     NodesBelow::NO_NODE};
+        split(rules, acc, block, search, node, below.root(), below);
+        while (n_waiting_ > 0) {
+            node = waiting_[--n_waiting_];
+            const uint32_t n = node.n_rows();
+            const uint32_t id = below.append(node.stats, n, node.depth, &node.value, node.parent);
+            if (rules.is_terminal(node.depth, n, node.stats)) continue;
+            split(rules, acc, block, search, node, id, below);
         }
     }
 
 private:
-    // What is drawn, counted or bounded elsewhere, a node does not need here.
-    void take_child(const Acc& acc, const BlockSearch<Acc>& search, const Node& parent,
-                    uint64_t members, Part& child) const {
-        child.node.members = members;
-        child.node.start = 0;
-        child.node.end = static_cast<uint32_t>(__builtin_popcountll(members));
-        child.node.depth = parent.depth + 1;
+    // Splits a node, if the rules accept it; its children are to be visited next.
+    void split(const GrowthRules& rules, const Acc& acc, Block& block, BlockSearch<Acc>& search,
+               const Waiting& node, uint32_t id, NodesBelow& below) {
+        BlockBest best;
+        if (!search.find(block, node.members, node.totals, best)) return;
+        const BlockSides sides = search.sides(node.members, best);
+        Waiting& right = waiting_[n_waiting_];
+        Waiting& left = waiting_[n_waiting_ + 1];
+        take_child(acc, search, node, sides.left, left);
+        take_child(acc, search, node, node.members & ~sides.left, right);
+        if (!rules.accepts_all()
+            && !rules.accepts(rules.improvement(node.stats, left.stats, right.stats))) {
+            return;
+        }
+        take_split(block, best.feature, sides, left.n_rows() > right.n_rows());
+        below.split(id, split_);
+        right.parent = id;
+        left.parent = NodesBelow::NO_NODE;
+        n_waiting_ += 2;
+    }
+    void take_child(const Acc& acc, const BlockSearch<Acc>& search, const Waiting& parent,
+                    uint64_t members, Waiting& child) const {
+        child.members = members;
         child.totals = search.totals(members);
+        child.depth = parent.depth + 1;
         take_stats(acc, child);
     }
-    void take_stats(const Acc& acc, Part& part) const {
-        const uint64_t members = part.node.members;
-        NodeStats& stats = part.node.stats;
+    void take_stats(const Acc& acc, Waiting& part) const {
+        const uint64_t members = part.members;
+        NodeStats& stats = part.stats;
         const double first = targets_[lowest_bit(members)];
         stats.weight = to_double(part.totals.weight) * acc.t.weight_unit;
         stats.pure = are_all(first, members);

@@ -20,6 +20,8 @@
 #include "engine/order/sample.hpp"
 #include "engine/scan/drawn_question.hpp"
 #include "engine/score/row_sides.hpp"
+#include "engine/simd/decode.hpp"
+#include "engine/simd/gather.hpp"
 #include "engine/simd/row_lanes.hpp"
 #include "utils/_aligned_buffer.hpp"
 
@@ -40,17 +42,23 @@ class DrawnBlock<Acc, simd, true> {
     using Lanes = RowLanes<simd>;
     using Mask = typename Lanes::Mask;
     static constexpr uint32_t FEW_ROWS = 32;
-    struct Waiting {  // a node that is to be split
+    struct Waiting {  // a node that is to be visited
         Mask rows;
         uint64_t key;
-        NodeStats stats;
-        uint32_t record, depth, n_known;
+        uint32_t depth, n_known;
+        uint32_t parent;  // the node of which it is the right child, or NO_NODE
     };
     struct Question {
         uint32_t feature;
         double threshold, score;
         bool has_missing, missing_left;
         Mask left;  // rows that it sends there
+    };
+    struct Varying {  // a feature that is not constant in the node, and the question about it
+        uint32_t feature;
+        float low, high;
+        double threshold;
+        Mask left;
     };
 
     DrawnLanes<Acc>& lanes_;
@@ -70,9 +78,10 @@ class DrawnBlock<Acc, simd, true> {
     uint64_t block_ = 0;
     GatheredGroups groups_;
     GatheredBits bits_;
+    std::vector<Varying> varying_;
 
     Waiting waiting_[Lanes::ROWS];
-    std::vector<double> value_[2];  // of the children
+    uint32_t n_waiting_ = 0;
 
 public:
     static constexpr bool exists = true;
@@ -84,10 +93,11 @@ public:
         data_ = &data;
         is_possible_ = !data.has_categories();
         cells_.reserve(n_features * Lanes::ROWS);
-        groups_.open(data.code_rows, Lanes::ROWS);
+        groups_.open(data.code_rows, Lanes::ROWS, false);
         bits_.open(data.drawn_bits.rows(), Lanes::ROWS);
         missing_.resize(n_features);
         taken_in_.resize(n_features);
+        varying_.resize(n_features);
         most_rows_ = wide_blocks_pay(data.n_rows, data.row_stride) || data.has_columns()
             ? Lanes::ROWS
             : FEW_ROWS;
@@ -117,44 +127,41 @@ private:
             lanes_.take_rows(sample, root);
             std::copy_n(lanes_.rows(), root.size(), places_);
         }
-        for (std::vector<double>& value : value_) value.resize(store.value_size);
-        uint32_t n_waiting = 1;
-        waiting_[0] = {all_, root.key, root.stats, root.record, root.depth, root.n_known};
-        while (n_waiting > 0) {
-            Waiting& node = waiting_[--n_waiting];
-            Question best;
-            if (!find(rules, sampler, acc, node, best)) continue;
-            n_waiting = divide(rules, acc, node, best, n_waiting, store);
+        NodesBelow below(store, root.record);
+        n_waiting_ = 0;
+        Waiting node{all_, root.key, root.depth, root.n_known, NodesBelow::NO_NODE};
+        split(rules, sampler, acc, node, below.root(), root.stats, below);
+        while (n_waiting_ > 0) {
+            node = waiting_[--n_waiting_];
+            const uint32_t n = n_rows_of(node.rows);
+            NodeStats stats;
+            double* const value = below.next_value();
+            sides_.take(acc, node.rows, stats, value);
+            const uint32_t id = below.append(stats, n, node.depth, value, node.parent);
+            if (rules.is_terminal(node.depth, n, stats)) continue;
+            split(rules, sampler, acc, node, id, stats, below);
         }
     }
-    // Takes a node's split into the store, if the rules accept it, and its children, which may be
-    // split, to those that wait.
-    FASTTREE_INLINE uint32_t divide(const GrowthRules& rules, Acc& acc, const Waiting& node,
-                                    const Question& best, uint32_t n_waiting, NodeStore& store) {
-        const uint64_t key = node.key;
-        const uint32_t record = node.record, depth = node.depth + 1, n_known = node.n_known;
+    // Splits a node, if the rules accept it; its children are to be visited next.
+    FASTTREE_INLINE void split(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
+                               Waiting& node, uint32_t id, const NodeStats& stats,
+                               NodesBelow& below) {
+        Question best;
+        if (!find(rules, sampler, acc, node, best)) return;
         const Mask left = best.left, right = node.rows & ~left;
-        const uint32_t n_left = n_rows_of(left), n_right = n_rows_of(right);
-        NodeStats left_stats, right_stats;
-        sides_.take(acc, left, left_stats, value_[0].data());
-        sides_.take(acc, right, right_stats, value_[1].data());
-        if (!rules.accepts_all()
-            && !rules.accepts(rules.improvement(node.stats, left_stats, right_stats))) {
-            return n_waiting;
+        if (!rules.accepts_all()) {
+            NodeStats left_stats, right_stats;
+            sides_.take(acc, left, left_stats, below.next_value());
+            sides_.take(acc, right, right_stats, below.next_value());
+            if (!rules.accepts(rules.improvement(stats, left_stats, right_stats))) return;
         }
-        const uint32_t child = store.append(left_stats, n_left, depth, value_[0].data());
-        store.append(right_stats, n_right, depth, value_[1].data());
-        store.set_question(record, best.feature, best.threshold,
-                           best.has_missing ? best.missing_left : n_left > n_right, child);
-        // The left child is split next. From here on `node` may be overwritten.
-        if (!rules.is_terminal(depth, n_right, right_stats)) {
-            waiting_[n_waiting++] = {right, rules.right_key(key), right_stats, child + 1, depth,
-                                     n_known};
-        }
-        if (!rules.is_terminal(depth, n_left, left_stats)) {
-            waiting_[n_waiting++] = {left, rules.left_key(key), left_stats, child, depth, n_known};
-        }
-        return n_waiting;
+        const bool larger_left = n_rows_of(left) > n_rows_of(right);
+        below.split(id, best.feature, best.threshold,
+                    best.has_missing ? best.missing_left : larger_left);
+        const uint32_t depth = node.depth + 1;
+        waiting_[n_waiting_++] = {right, rules.right_key(node.key), depth, node.n_known, id};
+        waiting_[n_waiting_++] = {left, rules.left_key(node.key), depth, node.n_known,
+                                  NodesBelow::NO_NODE};
     }
     template <class Target>
     FASTTREE_INLINE void take_rows(const DenseSample& sample, const Node& root,
@@ -179,12 +186,14 @@ private:
         if (column.is_bit) {
             const BitRows bits = data_->drawn_bits.rows();
             const uint64_t ones = *bits_.take(simd, bits, rows_, n_, column.slot);
-            for (uint32_t i = 0; i < n_; ++i) out[i] = values[ones >> i & 1];
+            decode_bits(simd, ones, values[0], values[1], n_, out);
         } else if (column.is_grouped) {
             const uint8_t* codes = groups_.take(simd, data_->code_rows, rows_, n_, column.slot);
-            for (uint32_t i = 0; i < n_; ++i) out[i] = values[codes[i]];
-        } else if (const uint8_t* codes = column.narrow.get()) {
-            for (uint32_t i = 0; i < n_; ++i) out[i] = values[codes[rows_[i]]];
+            decode_codes(simd, codes, values, n_, out);
+        } else if (column.narrow.get() != nullptr) {
+            uint8_t codes[Lanes::ROWS];
+            gather_codes(simd, column.narrow.get(), rows_, n_, codes);
+            decode_codes(simd, codes, values, n_, out);
         } else {
             const Extremes all = gather_column(simd, *data_, feature, rows_, n_, out);
             if (all.n_missing > 0) missing_[feature] = Lanes::without_number(out, all_);
@@ -205,41 +214,58 @@ private:
         }
         return best.feature != NO_FEATURE;
     }
-    // The best of the questions drawn about the features that the sampler names.
+    // The best of the questions drawn about the features that the sampler names. Whether a feature
+    // varies, and whether its question is the best so far, is hard to foresee: nothing branches on
+    // it.
     FASTTREE_INLINE void find_in_turn(uint32_t leaf, KeyedSampler& sampler, Waiting& node,
                                       Question& best) {
         const Mask rows = node.rows;
         const uint64_t key = node.key;
-        const uint32_t n = n_rows_of(rows);
-        Question found;
-        found.feature = NO_FEATURE;
-        found.score = MINUS_INFINITY;
-        sides_.begin(rows);
+        Varying* const varying = varying_.data();
+        uint32_t n_varying = 0;
         node.n_known = sampler.visit(key, node.n_known, [&](uint32_t f) FASTTREE_INLINE {
-            Question drawn;
-            drawn.feature = f;
-            if (!draw(sampler, key, rows, drawn)) return false;
-            const uint32_t n_left = n_rows_of(drawn.left);
-            if (n_left < leaf || n - n_left < leaf) return true;
-            drawn.score = sides_.score(drawn.left, rows & ~drawn.left, n_left);
-            if (is_better(drawn.score, f, found.score, found.feature)) found = drawn;
-            return true;
+            const float* const cells = cells_of(f);
+            const Mask missing = rows & missing_[f], numbers = rows & ~missing;
+            const Extremes extremes = Lanes::extremes(cells, numbers, 0);
+            const bool varies =
+                (numbers != 0) & ((missing != 0) | (extremes.low != extremes.high));
+            Varying& own = varying[n_varying];  // the next feature's if this one is constant
+            own.feature = f;
+            own.low = extremes.low;
+            own.high = extremes.high;
+            n_varying += varies;
+            return varies;
         });
-        best = found;
+        const uint32_t n = n_rows_of(rows);
+        uint32_t found = 0;
+        best.feature = NO_FEATURE;
+        best.score = MINUS_INFINITY;
+        sides_.begin(rows);
+        for (uint32_t i = 0; i < n_varying; ++i) {
+            Varying& own = varying[i];
+            draw(sampler, key, rows, own);
+            const uint32_t n_left = n_rows_of(own.left);
+            const bool is_possible = n_left >= leaf && n - n_left >= leaf;
+            const double score = sides_.score(own.left, rows & ~own.left, n_left);
+            const bool is_best =
+                is_possible && is_better(score, own.feature, best.score, best.feature);
+            found = is_best ? i : found;
+            best.feature = is_best ? own.feature : best.feature;
+            best.score = is_best ? score : best.score;
+        }
+        if (best.feature == NO_FEATURE) return;
+        best.threshold = varying[found].threshold;
+        best.left = varying[found].left;
+        best.has_missing = (rows & missing_[best.feature]) != 0;
+        best.missing_left = best.has_missing && sampler.missing_left(key, best.feature);
     }
-    // Draws a question and finds the rows that it sends left; false if the feature is constant.
-    FASTTREE_INLINE bool draw(KeyedSampler& sampler, uint64_t key, Mask rows, Question& drawn) {
-        const uint32_t f = drawn.feature;
-        const float* cells = cells_of(f);
-        const Mask missing = rows & missing_[f], numbers = rows & ~missing;
-        const Extremes extremes = Lanes::extremes(cells, numbers, 0);
-        if (numbers == 0 || (missing == 0 && extremes.low == extremes.high)) return false;
-        drawn.threshold = draw_between(sampler, key, f, extremes.low, extremes.high);
-        drawn.left = Lanes::up_to(cells, numbers, Lanes::float_up_to(drawn.threshold));
-        drawn.has_missing = missing != 0;
-        drawn.missing_left = drawn.has_missing && sampler.missing_left(key, f);
-        if (drawn.missing_left) drawn.left |= missing;
-        return true;
+    // Draws a question and finds the rows that it sends left.
+    FASTTREE_INLINE void draw(KeyedSampler& sampler, uint64_t key, Mask rows, Varying& own) {
+        const uint32_t f = own.feature;
+        const Mask missing = rows & missing_[f];
+        own.threshold = draw_between(sampler, key, f, own.low, own.high);
+        own.left = Lanes::up_to(cells_of(f), rows & ~missing, Lanes::float_up_to(own.threshold));
+        if (missing != 0 && sampler.missing_left(key, f)) own.left |= missing;
     }
 
     // Two rows are separated by any threshold in the same way: of the features that tell them apart

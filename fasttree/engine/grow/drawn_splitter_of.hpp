@@ -11,6 +11,7 @@
 #include "engine/columns/code_rows.hpp"
 #include "engine/columns/gathered_bits.hpp"
 #include "engine/columns/gathered_cells.hpp"
+#include "engine/core/cost_model.hpp"
 #include "engine/core/impurity.hpp"
 #include "engine/grow/drawn_block.hpp"
 #include "engine/grow/drawn_lanes.hpp"
@@ -66,9 +67,11 @@ public:
         sample_ = &sample;
         cells_.open(data, simd_, root.size(), n_looked);
         codes_.reserve(root.size());
-        groups_.open(data.code_rows, root.size());
+        const uint32_t n_features = static_cast<uint32_t>(data.columns.size());
+        groups_.open(data.code_rows, root.size(),
+                     picking_columns_pays(data.code_rows.n_groups(), n_looked, n_features));
         bits_.open(data.drawn_bits.rows(), root.size());
-        scratch_.reserve(root.size() + SIDE_PADDING);
+        scratch_.reserve_filled(root.size() + SIDE_PADDING);
         drawn_->sides.reserve(n_words(root.size()));
         best_->sides.reserve(n_words(root.size()));
         held_start_ = held_end_ = 0;
@@ -269,8 +272,11 @@ private:
         const uint8_t* codes = codes_.get();
         CodeExtremes extremes;
         if (column.is_grouped) {
-            codes = groups_.take(simd_, sample_->data.code_rows, rows_, n_, column.slot);
-            extremes = code_extremes(simd_, codes, n_);
+            const auto taken =
+                groups_.take(simd_, sample_->data.code_rows, rows_, n_, column.slot,
+                             [&](const auto& use) { list_groups_ahead(sampler, use); });
+            codes = taken.of_rows;
+            extremes = taken.extremes;
         } else {
             extremes = gather_codes(simd_, column.narrow.get(), rows_, n_, codes_.get());
         }
@@ -281,11 +287,20 @@ private:
             return false;
         }
         // The highest code's value is above the threshold.
-        const float* above = std::upper_bound(values + extremes.low, values + extremes.high,
-                                              float_up_to(drawn.threshold));
-        n_left = mark_codes(simd_, codes, n_, static_cast<uint8_t>(above - values - 1),
+        const uint32_t n_below = count_up_to(values + extremes.low, extremes.high - extremes.low,
+                                             float_up_to(drawn.threshold));
+        n_left = mark_codes(simd_, codes, n_, static_cast<uint8_t>(extremes.low + n_below - 1),
                             drawn_->sides.get());
         return true;
+    }
+
+    // Calls use(slot) of each column of a group that the node will look at next.
+    template <class Sampler, class Use>
+    void list_groups_ahead(const Sampler& sampler, const Use& use) const {
+        sampler.visit_ahead([&](uint32_t f) {
+            const Column& column = sample_->data.columns[f];
+            if (column.is_grouped) use(column.slot);
+        });
     }
 
     // Any threshold between two values sends the rows of the lower one left.

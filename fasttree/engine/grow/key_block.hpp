@@ -14,7 +14,6 @@
 #include "engine/core/sampler.hpp"
 #include "engine/core/split.hpp"
 #include "engine/grow/frontier.hpp"
-#include "engine/grow/keep_split.hpp"
 #include "engine/grow/nodes.hpp"
 #include "engine/grow/rules.hpp"
 #include "engine/scan/light_scan.hpp"
@@ -102,8 +101,13 @@ class KeyBlock {
     uint16_t *here_ = node_keys_[0], *best_ = node_keys_[1];
     uint32_t limit_ = 0;                      // the largest key on the left of the best split
 
-    std::vector<Node> waiting_;
+    struct Waiting {  // a node that is to be visited
+        Node node;
+        uint32_t parent;  // the node of which it is the right child, or NO_NODE
+    };
+    std::vector<Waiting> waiting_;
     Open open_;
+    size_t value_size_ = 0;
 
 public:
     void open(const DenseColumns& data, Simd simd, double weight_unit) {
@@ -129,27 +133,44 @@ public:
         if (!block_.open(labels, root.size())) return false;
         std::copy_n(rows, root.size(), rows_);
         ++n_blocks_;
-        open_.left_value.resize(store.value_size);
-        open_.right_value.resize(store.value_size);
-        waiting_.assign(1, root);
-        waiting_.back().members = low_bits(root.size());
+        value_size_ = store.value_size();
+        NodesBelow below(store, root.record);
+        waiting_.clear();
+        open_.node = root;
+        open_.node.members = low_bits(root.size());
+        split(rules, sampler, below.root(), below);
         while (!waiting_.empty()) {
-            Node& node = open_.node = waiting_.back();
+            Node& node = open_.node = waiting_.back().node;
+            const uint32_t parent = waiting_.back().parent;
             waiting_.pop_back();
-            begin(node);
-            if (!find(sampler, node)) continue;
-            divide(rules);
-            if (!keep_split(rules, node, open_.split, open_.left, open_.left_value, open_.right,
-                            open_.right_value, store)) {
-                continue;
-            }
-            if (!rules.is_terminal(open_.right)) waiting_.push_back(open_.right);
-            if (!rules.is_terminal(open_.left)) waiting_.push_back(open_.left);
+            double* const value = below.next_value();
+            take_stats(static_cast<uint32_t>(node.members), node.stats, value);
+            const uint32_t id = below.append(node.stats, node.size(), node.depth, value, parent);
+            if (!rules.is_terminal(node)) split(rules, sampler, id, below);
         }
         return true;
     }
 
 private:
+    // Splits the node, if the rules accept it; its children are to be visited next.
+    FASTTREE_AVX2 void split(const GrowthRules& rules, KeyedSampler& sampler, uint32_t id,
+                             NodesBelow& below) {
+        Node& node = open_.node;
+        begin(node);
+        if (!find(sampler, node)) return;
+        divide(rules);
+        if (!rules.accepts_all()) {
+            double* const value = below.next_value();
+            take_stats(static_cast<uint32_t>(open_.left.members), open_.left.stats, value);
+            take_stats(static_cast<uint32_t>(open_.right.members), open_.right.stats, value);
+            const double improvement =
+                rules.improvement(node.stats, open_.left.stats, open_.right.stats);
+            if (!rules.accepts(improvement)) return;
+        }
+        below.split(id, open_.split);
+        waiting_.push_back({open_.right, id});
+        waiting_.push_back({open_.left, NodesBelow::NO_NODE});
+    }
     FASTTREE_AVX2 void begin(const Node& node) {
         members_ = static_cast<uint32_t>(node.members);
         node_.n = node.size();
@@ -284,8 +305,6 @@ private:
         rules.make_children(node, split, node.start + split.n_left, open_.left, open_.right);
         open_.left.members = left;
         open_.right.members = right;
-        take_stats(left, open_.left.stats, open_.left_value);
-        take_stats(right, open_.right.stats, open_.right_value);
     }
     FASTTREE_AVX2 uint32_t rows_up_to(__m256i keys, uint32_t limit) const {
         const __m256i bar = _mm256_set1_epi8(static_cast<char>(limit));
@@ -314,11 +333,10 @@ private:
         const ColumnValues cells = data_->row_values_of(feature);
         return key_cell(float_key(cells.of(rows_[__builtin_ctz(rows)])));
     }
-    FASTTREE_AVX2 void take_stats(uint32_t rows, NodeStats& stats,
-                                  std::vector<double>& value) const {
+    FASTTREE_AVX2 void take_stats(uint32_t rows, NodeStats& stats, double* value) const {
         const uint32_t weight = block_.weight(rows);
         uint32_t squares = 0, n_classes = 0;
-        std::fill(value.begin(), value.end(), 0.0);
+        std::fill_n(value, value_size_, 0.0);
         block_.visit_classes(rows, [&](uint32_t c, uint32_t, uint32_t own) {
             squares += own * own;
             ++n_classes;

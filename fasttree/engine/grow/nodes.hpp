@@ -1,7 +1,8 @@
 // The nodes of a tree while it grows.
 //
-// Nodes are recorded in the order they are made; subtrees grown by other threads have stores of
-// their own. `NodeWriter` numbers them all in depth-first order, left first.
+// Nodes are recorded in the order they are made, two children at a time, or depth-first below a
+// node of few rows (`NodesBelow`). Subtrees grown by other threads have stores of their own.
+// `NodeWriter` numbers them all in depth-first order, left first.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -30,9 +31,20 @@ public:
 
     size_t size() const { return size_; }
     void clear() { size_ = 0; }  // keeps the memory
-    T* append() {  // not initialised
+    // The next item, not initialised, and the same as a part of the array.
+    T* next() {
         if (size_ >> SHIFT == chunks_.size()) chunks_.push_back(memory_->take<T>(CHUNK * width_));
-        return at(size_++);
+        return at(size_);
+    }
+    T* append() {
+        T* const item = next();
+        ++size_;
+        return item;
+    }
+    // Calls use(items, n) for items that lie one after the other, until it has seen all.
+    template <class Use>
+    void visit_chunks(const Use& use) const {
+        for (size_t i = 0; i < size_; i += CHUNK) use(at(i), std::min<size_t>(CHUNK, size_ - i));
     }
     T* at(size_t i) { return &chunks_[i >> SHIFT][(i & (CHUNK - 1)) * width_]; }
     const T* at(size_t i) const { return &chunks_[i >> SHIFT][(i & (CHUNK - 1)) * width_]; }
@@ -46,28 +58,31 @@ class NodeValues {
     static constexpr size_t WIDE = 8, BLOCK = 64;
     static constexpr double ZEROS[BLOCK] = {};
     struct Entry {
-        uint32_t place;
-        double value;
+        uint32_t place = 0;
+        double value = 0.0;
     };
-    size_t width_ = 0, n_kept_ = 0;
+    size_t width_ = 0;
     ChunkedArray<double> all_;
+    std::vector<double> wide_;  // the next node's, if they are
     std::vector<Entry> entries_;
     std::vector<size_t> ends_;  // of a node's entries
 
 public:
     NodeValues() = default;
-    NodeValues(size_t width, SharedBlocks& memory) : width_(width), all_(width, memory) {}
+    NodeValues(size_t width, SharedBlocks& memory)
+        : width_(width), all_(width, memory), wide_(width > WIDE ? width : 0) {}
 
     void clear() {
-        n_kept_ = 0;
         all_.clear();
         entries_.clear();
         ends_.clear();
     }
+    // Room for the values of the next node: what is written there need not be copied.
+    double* next() { return width_ <= WIDE ? all_.next() : wide_.data(); }
     void append(const double* value) {
         if (width_ <= WIDE) {
-            std::copy_n(value, width_, all_.append());
-            n_kept_ += count_kept(value, width_);
+            double* const own = all_.append();
+            if (value != own) copy_values(value, width_, own);
             return;
         }
         for (size_t start = 0; start < width_; start += BLOCK) {
@@ -78,14 +93,22 @@ public:
             }
             for (uint64_t kept = kept_bits(value + start, n); kept != 0; kept &= kept - 1) {
                 const size_t place = start + static_cast<size_t>(lowest_bit(kept));
-                entries_.push_back({static_cast<uint32_t>(place), value[place]});
+                Entry& entry = entries_.emplace_back();  // in place, see `NodeStore::put_off`
+                entry.place = static_cast<uint32_t>(place);
+                entry.value = value[place];
             }
         }
         ends_.push_back(entries_.size());
-        n_kept_ = entries_.size();
     }
     // How many numbers of all nodes a `CompactValues` keeps.
-    size_t n_kept() const noexcept { return n_kept_; }
+    size_t n_kept() const noexcept {
+        if (width_ > WIDE) return entries_.size();
+        size_t n = 0;
+        all_.visit_chunks([&](const double* values, size_t n_nodes) {
+            n += count_kept(values, n_nodes * width_);
+        });
+        return n;
+    }
     size_t n_kept(size_t node) const {
         return width_ <= WIDE ? count_kept(all_.at(node), width_) : ends_[node] - begin(node);
     }
@@ -112,135 +135,192 @@ private:
 };
 
 class NodeStore {
-public:
+    // What growth needs of a node that is not one of `NodesBelow`.
     struct Record {
-        double threshold, impurity, weight;  // threshold -2 at a leaf
-        uint32_t n_rows, depth;
-        uint32_t feature;        // NO_FEATURE at a leaf
-        uint32_t parent, left;   // records; the right child follows the left one
-        int subtree;             // store that holds the node and what is below, or -1
-        int categories;              // place in category_sets, or -1
-        bool missing_left;
+        uint32_t node;          // in nodes_
+        uint32_t parent, left;  // records; the right child follows the left one
+        uint32_t depth;
+        uint32_t n_below;  // how many of `NodesBelow` are below it
+        int subtree;       // store that holds the node and what is below, or -1
+        int categories;    // place in category_sets_, or -1
     };
-    size_t value_size = 0;
-    ChunkedArray<Record> records;
-    NodeValues values;
-    std::vector<CategorySet> category_sets;
+    ChunkedArray<Record> records_;
+    ChunkedArray<CompactNode> nodes_;  // children are nodes here; one without is a leaf
+    NodeValues values_;
+    std::vector<CategorySet> category_sets_;
+    size_t value_size_ = 0;
+    uint32_t max_depth_ = 0;
 
+public:
     NodeStore() = default;
     NodeStore(NodeStore&&) = default;
     NodeStore& operator=(NodeStore&&) = default;
-    NodeStore(size_t value_size_, SharedBlocks& memory)
-        : value_size(value_size_), records(1, memory), values(value_size_, memory),
-          memory_(&memory) {}
+    NodeStore(size_t value_size, SharedBlocks& memory)
+        : records_(1, memory), nodes_(1, memory), values_(value_size, memory),
+          value_size_(value_size), memory_(&memory) {}
 
     // Forgets all nodes and keeps their memory.
     void clear() {
-        records.clear();
-        values.clear();
-        category_sets.clear();
+        records_.clear();
+        nodes_.clear();
+        values_.clear();
+        category_sets_.clear();
         late_.clear();
+        max_depth_ = 0;
     }
     uint32_t append(const Node& node, const std::vector<double>& value) {
-        return append(node, value.data());
-    }
-    uint32_t append(const Node& node, const double* value) {
-        return append(node.stats, node.size(), node.depth, value);
-    }
-    uint32_t append(const NodeStats& stats, uint32_t n_rows, uint32_t depth, const double* value) {
-        Record& r = *records.append();
-        r.threshold = -2.0;
-        r.parent = r.left = 0;
-        r.impurity = stats.impurity;
-        r.weight = stats.weight;
-        r.n_rows = n_rows;
-        r.depth = depth;
-        r.feature = NO_FEATURE;
-        r.subtree = r.categories = -1;
-        r.missing_left = false;
-        values.append(value);
-        return static_cast<uint32_t>(records.size() - 1);
+        const uint32_t i = append_node(node.stats, node.size(), node.depth, value.data());
+        return append_record(i, node.depth);
     }
     // Splits a node whose children were appended last.
     void set_split(uint32_t record, const Split& split, uint32_t left) {
-        set_question(record, split.feature, split.threshold, split.missing_left, left);
-        if (split.below != nullptr) put_off(record, split);
-        if (split.question != THRESHOLD) {
-            records[record].categories = static_cast<int>(category_sets.size());
-            category_sets.push_back(split.categories);
-        }
-    }
-    void set_question(uint32_t record, uint32_t feature, double threshold, bool missing_left,
-                      uint32_t left) {
-        Record& r = records[record];
-        r.feature = feature;
-        r.threshold = threshold;
-        r.missing_left = missing_left;
+        Record& r = records_[record];
         r.left = left;
-        records[left].parent = records[left + 1].parent = record;
+        records_[left].parent = records_[left + 1].parent = record;
+        nodes_[r.node].left = records_[left].node;
+        nodes_[r.node].right = records_[left + 1].node;
+        set_question(r.node, split);
+        if (split.question != THRESHOLD) {
+            r.categories = static_cast<int>(category_sets_.size());
+            category_sets_.push_back(split.categories);
+        }
     }
     // Computes the thresholds that were put off; to be called when the last node is split.
     void settle_thresholds() noexcept {
         for (const LateThreshold& late : late_) {
-            records[late.record].threshold = midpoint(*late.below, *late.above);
+            nodes_[late.node].threshold = midpoint(*late.below, *late.above);
         }
         late_.clear();
     }
     // Begins a subtree's store with the node it hangs from.
     void begin_subtree(const NodeStore& main, uint32_t record) {
-        *this = NodeStore(main.value_size, *main.memory_);
-        *records.append() = main.records[record];
-        records[0].subtree = -1;
-        std::vector<double> value(value_size);
-        main.values.write(record, value.data());
-        values.append(value.data());
+        *this = NodeStore(main.value_size_, *main.memory_);
+        const Record& root = main.records_[record];
+        *nodes_.append() = main.nodes_[root.node];
+        append_record(0, max_depth_ = root.depth);
+        std::vector<double> value(value_size_);
+        main.values_.write(root.node, value.data());
+        values_.append(value.data());
     }
     void set_missing_side(uint32_t record, bool left) noexcept {
-        records[record].missing_left = left;
+        nodes_[records_[record].node].missing_left = left;
     }
-    void set_subtree(uint32_t record, int subtree) noexcept { records[record].subtree = subtree; }
+    void set_subtree(uint32_t record, int subtree) noexcept { records_[record].subtree = subtree; }
+
+    uint32_t size() const noexcept { return static_cast<uint32_t>(nodes_.size()); }
+    size_t value_size() const noexcept { return value_size_; }
+    uint32_t max_depth() const noexcept { return max_depth_; }
+    const NodeValues& values() const noexcept { return values_; }
 
     // Whether node a comes before node b in depth-first order; neither is above the other.
     bool precedes(uint32_t a, uint32_t b) const {
-        while (records[a].depth > records[b].depth) a = records[a].parent;
-        while (records[b].depth > records[a].depth) b = records[b].parent;
-        while (records[a].parent != records[b].parent) {
-            a = records[a].parent;
-            b = records[b].parent;
+        while (records_[a].depth > records_[b].depth) a = records_[a].parent;
+        while (records_[b].depth > records_[a].depth) b = records_[b].parent;
+        while (records_[a].parent != records_[b].parent) {
+            a = records_[a].parent;
+            b = records_[b].parent;
         }
-        return records[records[a].parent].left == a;
+        return records_[records_[a].parent].left == a;
     }
 
 private:
+    friend class NodesBelow;
+    friend class NodeWriter;
+
     // Between neighbours that have been asked for, but may not have arrived from memory yet.
     struct LateThreshold {
-        uint32_t record;
-        const float *below, *above;
+        uint32_t node = 0;
+        const float *below = nullptr, *above = nullptr;
     };
     static constexpr size_t MOST_LATE = 32;
     std::vector<LateThreshold> late_;
     SharedBlocks* memory_ = nullptr;
 
-    void put_off(uint32_t record, const Split& split) {
-        late_.push_back({record, split.below, split.above});
+    uint32_t append_node(const NodeStats& stats, uint32_t n_rows, uint32_t depth,
+                         const double* value) {
+        CompactNode& node = *nodes_.append();
+        node.threshold = -2.0;
+        node.impurity = stats.impurity;
+        node.weight = stats.weight;
+        node.left = node.right = 0;
+        node.n_rows = n_rows;
+        node.feature = node.missing_left = 0;
+        values_.append(value);
+        max_depth_ = std::max(max_depth_, depth);
+        return size() - 1;
+    }
+    uint32_t append_record(uint32_t node, uint32_t depth) {
+        *records_.append() = {node, 0, 0, depth, 0, -1, -1};
+        return static_cast<uint32_t>(records_.size() - 1);
+    }
+    void set_question(uint32_t node, const Split& split) {
+        set_question(node, split.feature, split.threshold, split.missing_left);
+        if (split.below != nullptr) put_off(node, split);
+    }
+    void set_question(uint32_t node, uint32_t feature, double threshold, bool missing_left) {
+        nodes_[node].threshold = threshold;
+        nodes_[node].feature = feature;
+        nodes_[node].missing_left = missing_left;
+    }
+    // Written in place: to copy fields together right after they were stored one by one takes long.
+    void put_off(uint32_t node, const Split& split) {
+        LateThreshold& late = late_.emplace_back();
+        late.node = node;
+        late.below = split.below;
+        late.above = split.above;
         if (late_.size() == MOST_LATE) settle_thresholds();
     }
 };
 
 static_assert(is_value<NodeStore>);
 
+// What is grown at once below a node of few rows, by thresholds: nodes are stored depth-first, so
+// that they are written one after the other.
+class NodesBelow {
+    NodeStore& store_;
+    NodeStore::Record& root_;
+    const uint32_t first_;
+
+public:
+    static constexpr uint32_t NO_NODE = 0xffffffffu;
+
+    NodesBelow(NodeStore& store, uint32_t record)
+        : store_(store), root_(store.records_[record]), first_(store.size()) {}
+    NodesBelow(const NodesBelow&) = delete;
+    NodesBelow& operator=(const NodesBelow&) = delete;
+    ~NodesBelow() { root_.n_below = store_.size() - first_; }
+
+    uint32_t root() const { return root_.node; }
+    // Where to write the values of the next node.
+    double* next_value() { return store_.values_.next(); }
+    // The next node, the right child of `parent` or, if that is NO_NODE, the left one of the node
+    // split last.
+    uint32_t append(const NodeStats& stats, uint32_t n_rows, uint32_t depth, const double* value,
+                    uint32_t parent) {
+        const uint32_t node = store_.append_node(stats, n_rows, depth, value);
+        if (parent != NO_NODE) store_.nodes_[parent].right = node;
+        return node;
+    }
+    // Splits a node; its left child is appended next.
+    template <class... Question>
+    void split(uint32_t node, const Question&... question) {
+        store_.set_question(node, question...);
+        store_.nodes_[node].left = store_.size();
+    }
+};
+
 // A subtree's store begins with a copy of the node it hangs from.
 inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& subtrees) noexcept {
-    size_t n = main.records.size();
-    for (const NodeStore& store : subtrees) n += store.records.size() - (store.records.size() > 0);
+    size_t n = main.size();
+    for (const NodeStore& store : subtrees) n += store.size() - (store.size() > 0);
     return n;
 }
 // How many numbers of a store that begins a subtree, or of all, are kept as the nodes' values.
 inline size_t count_values(const NodeStore& subtree) {
-    return subtree.values.n_kept() - (subtree.records.size() > 0 ? subtree.values.n_kept(0) : 0);
+    return subtree.values().n_kept() - (subtree.size() > 0 ? subtree.values().n_kept(0) : 0);
 }
 inline size_t count_values(const NodeStore& main, const std::vector<NodeStore>& subtrees) {
-    size_t n = main.values.n_kept();
+    size_t n = main.values().n_kept();
     for (const NodeStore& store : subtrees) n += count_values(store);
     return n;
 }
@@ -271,68 +351,72 @@ static_assert(is_value<CategoryLists>);
 // values. The main store's nodes come first, which gives the subtrees their places; threads may
 // share the subtrees.
 class NodeWriter {
-    struct Place {  // of the next node of a store
+    struct Next {  // of the nodes of a store the one to be written
         uint32_t id = 0;
         size_t value = 0;  // its first value among those that are kept
-    };
-    struct Part {  // what is left to be put together, of a store
-        uint32_t depth = 0;
-        int64_t n_leaves = 0;
-        CategoryLists categories;
     };
     const NodeStore& main_;
     const std::vector<NodeStore>& subtrees_;
     CompactNodes& nodes_;
     CompactValues& values_;
-    std::vector<Place> first_;  // of each subtree
-    std::vector<Part> parts_;   // of the subtrees and of the main store
+    std::vector<Next> first_;                // of each subtree
+    std::vector<CategoryLists> categories_;  // of the subtrees and of the main store
 
-    // Returns whether the node is split.
-    bool write(const NodeStore& store, uint32_t record, uint32_t left, uint32_t right, Place& at,
-               Part& part) {
-        const NodeStore::Record& r = store.records[record];
-        const bool is_leaf = r.feature == NO_FEATURE;
-        const uint32_t id = at.id++;
-        nodes_[id] = {r.threshold, r.impurity, r.weight, is_leaf ? 0 : left, is_leaf ? 0 : right,
-                      r.n_rows, is_leaf ? 0 : r.feature, r.missing_left};
-        at.value = store.values.put(record, id, at.value, values_);
-        part.depth = std::max(part.depth, r.depth);
-        part.n_leaves += is_leaf;
-        if (r.categories >= 0) {
-            const CategorySet& categories = store.category_sets[r.categories];
-            const uint32_t* codes = categories.codes.data();
-            part.categories.append(id, codes, codes + categories.codes.size(),
-                                   categories.listed_left);
-        }
+    // Node i of a store; `left` and `right` are its children if it is split. Returns whether it is.
+    bool write(const NodeStore& store, uint32_t i, uint32_t left, uint32_t right, Next& next) {
+        const CompactNode& node = store.nodes_[i];
+        const bool is_leaf = node.left == 0;
+        const uint32_t id = next.id++;
+        nodes_[id] = {node.threshold, node.impurity, node.weight, is_leaf ? 0 : left,
+                      is_leaf ? 0 : right, node.n_rows, node.feature, node.missing_left};
+        next.value = store.values_.put(i, id, next.value, values_);
         return !is_leaf;
     }
-
-    void write_depth_first(const NodeStore& store, Place at, Part& part) {
+    void write_below(const NodeStore& store, uint32_t first, uint32_t n, Next& next) {
+        for (uint32_t i = first; i < first + n; ++i) {
+            write(store, i, next.id + 1, next.id + store.nodes_[i].right - i, next);
+        }
+    }
+    void write_categories(const NodeStore& store, const NodeStore::Record& record, uint32_t id,
+                          CategoryLists& out) {
+        if (record.categories < 0) return;
+        const CategorySet& set = store.category_sets_[record.categories];
+        const uint32_t* codes = set.codes.data();
+        out.append(id, codes, codes + set.codes.size(), set.listed_left);
+    }
+    void write_depth_first(const NodeStore& store, Next next, CategoryLists& categories) {
+        // Written in place, see `NodeStore::put_off`.
         struct Task {
-            uint32_t record;
-            uint32_t parent;  // whose right child it is
+            uint32_t record = 0;
+            uint32_t parent = 0;  // whose right child it is
         };
         std::vector<Task> stack;
         uint32_t record = 0;
         while (true) {
             // Down the left side: a left child's id follows its parent's.
-            bool is_split = true;
-            while (is_split) {
-                const int subtree = store.records[record].subtree;
-                if (subtree >= 0) {
-                    first_[subtree] = at;
-                    at.id += static_cast<uint32_t>(subtrees_[subtree].records.size());
-                    at.value += subtrees_[subtree].values.n_kept();
+            while (true) {
+                const NodeStore::Record& r = store.records_[record];
+                if (r.subtree >= 0) {
+                    first_[r.subtree] = next;
+                    next.id += subtrees_[r.subtree].size();
+                    next.value += subtrees_[r.subtree].values_.n_kept();
                     break;
                 }
-                is_split = write(store, record, at.id + 1, 0, at, part);
-                if (!is_split) break;
-                const uint32_t left = store.records[record].left;
-                stack.push_back({left + 1, at.id - 1});
-                record = left;
+                const CompactNode& node = store.nodes_[r.node];
+                const uint32_t id = next.id;
+                write_categories(store, r, id, categories);
+                if (!write(store, r.node, id + 1, id + 1 + node.right - node.left, next)) break;
+                if (r.n_below > 0) {
+                    write_below(store, node.left, r.n_below, next);
+                    break;
+                }
+                Task& task = stack.emplace_back();
+                task.record = r.left + 1;
+                task.parent = id;
+                record = r.left;
             }
             if (stack.empty()) return;
-            nodes_[stack.back().parent].right = at.id;
+            nodes_[stack.back().parent].right = next.id;
             record = stack.back().record;
             stack.pop_back();
         }
@@ -342,49 +426,46 @@ public:
     NodeWriter(const NodeStore& main, const std::vector<NodeStore>& subtrees, CompactNodes& nodes,
                CompactValues& values)
         : main_(main), subtrees_(subtrees), nodes_(nodes), values_(values),
-          first_(subtrees.size()), parts_(subtrees.size() + 1) {}
+          first_(subtrees.size()), categories_(subtrees.size() + 1) {}
 
     void write_main(bool as_grown) {
-        Place at;
-        if (!as_grown) return write_depth_first(main_, at, parts_.back());
-        for (uint32_t i = 0; i < main_.records.size(); ++i) {
-            const uint32_t left = main_.records[i].left;
-            write(main_, i, left, left + 1, at, parts_.back());
+        Next next;
+        CategoryLists& categories = categories_.back();
+        if (!as_grown) return write_depth_first(main_, next, categories);
+        for (uint32_t i = 0; i < main_.size(); ++i) {
+            const CompactNode& node = main_.nodes_[i];
+            write_categories(main_, main_.records_[i], i, categories);
+            write(main_, i, node.left, node.right, next);
         }
     }
-    void write_subtree(int i) { write_depth_first(subtrees_[i], first_[i], parts_[i]); }
+    void write_subtree(int i) { write_depth_first(subtrees_[i], first_[i], categories_[i]); }
 
-    int64_t n_leaves() const noexcept {
-        int64_t n = 0;
-        for (const Part& part : parts_) n += part.n_leaves;
-        return n;
-    }
     int max_depth() const noexcept {
-        uint32_t depth = 0;
-        for (const Part& part : parts_) depth = std::max(depth, part.depth);
+        uint32_t depth = main_.max_depth();
+        for (const NodeStore& subtree : subtrees_) depth = std::max(depth, subtree.max_depth());
         return static_cast<int>(depth);
     }
     // In ascending order of nodes.
     CategoryLists category_lists() const {
-        struct Place {
+        struct Entry {
             int64_t node;
             const CategoryLists* lists;
             size_t i;
         };
-        std::vector<Place> places;
-        for (const Part& part : parts_) {
-            for (size_t i = 0; i < part.categories.nodes.size(); ++i) {
-                places.push_back({part.categories.nodes[i], &part.categories, i});
+        std::vector<Entry> entries;
+        for (const CategoryLists& lists : categories_) {
+            for (size_t i = 0; i < lists.nodes.size(); ++i) {
+                entries.push_back({lists.nodes[i], &lists, i});
             }
         }
-        std::sort(places.begin(), places.end(),
-                  [](const Place& a, const Place& b) { return a.node < b.node; });
+        std::sort(entries.begin(), entries.end(),
+                  [](const Entry& a, const Entry& b) { return a.node < b.node; });
         CategoryLists out;
-        for (const Place& place : places) {
-            const uint32_t* codes = place.lists->codes.data();
-            const int64_t* offsets = &place.lists->offsets[place.i];
-            out.append(place.node, codes + offsets[0], codes + offsets[1],
-                       place.lists->listed_left[place.i]);
+        for (const Entry& entry : entries) {
+            const uint32_t* codes = entry.lists->codes.data();
+            const int64_t* offsets = &entry.lists->offsets[entry.i];
+            out.append(entry.node, codes + offsets[0], codes + offsets[1],
+                       entry.lists->listed_left[entry.i]);
         }
         return out;
     }

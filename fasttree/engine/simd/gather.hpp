@@ -144,6 +144,15 @@ FASTTREE_AVX512 inline Extremes gather_avx512(const float* column, ptrdiff_t str
     }
     return extremes_of(negative(low), high, n_missing);
 }
+// Of all bytes: the least of 8 words whose upper halves are 0; the greatest is the least of
+// complements.
+FASTTREE_AVX2 inline CodeExtremes code_extremes_of(__m128i low, __m128i high) {
+    high = _mm_xor_si128(high, _mm_set1_epi8(-1));
+    low = _mm_minpos_epu16(_mm_min_epu8(low, _mm_srli_epi16(low, 8)));
+    high = _mm_minpos_epu16(_mm_min_epu8(high, _mm_srli_epi16(high, 8)));
+    return {static_cast<uint8_t>(_mm_cvtsi128_si32(low)),
+            static_cast<uint8_t>(~_mm_cvtsi128_si32(high))};
+}
 template <Reads reads>
 FASTTREE_AVX512 inline CodeExtremes gather_codes_avx512(const uint8_t* codes, const uint32_t* rows,
                                                         uint32_t n, uint8_t* out) {
@@ -166,12 +175,7 @@ FASTTREE_AVX512 inline CodeExtremes gather_codes_avx512(const uint8_t* codes, co
             _mm_storeu_si128(reinterpret_cast<__m128i*>(out + first), x);
         }
     }
-    // The least of 8 words whose upper halves are 0; the greatest is the least of complements.
-    high = _mm_xor_si128(high, _mm_set1_epi8(-1));
-    low = _mm_minpos_epu16(_mm_min_epu8(low, _mm_srli_epi16(low, 8)));
-    high = _mm_minpos_epu16(_mm_min_epu8(high, _mm_srli_epi16(high, 8)));
-    return {static_cast<uint8_t>(_mm_cvtsi128_si32(low)),
-            static_cast<uint8_t>(~_mm_cvtsi128_si32(high))};
+    return code_extremes_of(low, high);
 }
 FASTTREE_AVX2 inline CodeExtremes code_extremes_avx2(const uint8_t* codes, uint32_t n) {
     constexpr uint32_t LANES = 16;
@@ -183,11 +187,7 @@ FASTTREE_AVX2 inline CodeExtremes code_extremes_avx2(const uint8_t* codes, uint3
         low = _mm_min_epu8(low, x);
         high = _mm_max_epu8(high, x);
     }
-    high = _mm_xor_si128(high, _mm_set1_epi8(-1));
-    low = _mm_minpos_epu16(_mm_min_epu8(low, _mm_srli_epi16(low, 8)));
-    high = _mm_minpos_epu16(_mm_min_epu8(high, _mm_srli_epi16(high, 8)));
-    return {static_cast<uint8_t>(_mm_cvtsi128_si32(low)),
-            static_cast<uint8_t>(~_mm_cvtsi128_si32(high))};
+    return code_extremes_of(low, high);
 }
 // Loads and stores alone take less time than with a look at each code.
 FASTTREE_AVX2 inline CodeExtremes gather_codes_avx2(const uint8_t* codes, const uint32_t* rows,
