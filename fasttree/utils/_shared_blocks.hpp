@@ -15,7 +15,7 @@ class SharedBlocks {
     using Block = AlignedBuffer<char>;
     // What is not used of a block is never touched, and what is given back returns to the system.
     static constexpr size_t BLOCK = size_t{1} << 25, LARGE = BLOCK / 4;
-    static constexpr size_t FEW = size_t{1} << 20;  // bytes in all that are not worth a huge page
+    static constexpr size_t FEW = size_t{3} << 19;  // bytes in all that are not worth a huge page
     static constexpr size_t CACHE_LINE = 64;
     std::mutex mutex_;
     std::shared_ptr<Block> block_;
