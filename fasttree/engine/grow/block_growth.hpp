@@ -81,10 +81,7 @@ private:
         Waiting& left = waiting_[n_waiting_ + 1];
         take_child(acc, search, node, sides.left, left);
         take_child(acc, search, node, node.members & ~sides.left, right);
-        if (!rules.accepts_all()
-            && !rules.accepts(rules.improvement(node.stats, left.stats, right.stats))) {
-            return;
-        }
+        if (!rules.accepts(node.stats, left.stats, right.stats)) return;
         take_split(block, best.feature, sides, left.n_rows() > right.n_rows());
         below.split(id, split_);
         right.parent = id;

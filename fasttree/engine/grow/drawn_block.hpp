@@ -153,7 +153,7 @@ private:
             NodeStats left_stats, right_stats;
             sides_.take(acc, left, left_stats, below.next_value());
             sides_.take(acc, right, right_stats, below.next_value());
-            if (!rules.accepts(rules.improvement(stats, left_stats, right_stats))) return;
+            if (!rules.accepts(stats, left_stats, right_stats)) return;
         }
         const bool larger_left = n_rows_of(left) > n_rows_of(right);
         below.split(id, best.feature, best.threshold,

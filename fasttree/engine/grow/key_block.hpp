@@ -163,9 +163,7 @@ private:
             double* const value = below.next_value();
             take_stats(static_cast<uint32_t>(open_.left.members), open_.left.stats, value);
             take_stats(static_cast<uint32_t>(open_.right.members), open_.right.stats, value);
-            const double improvement =
-                rules.improvement(node.stats, open_.left.stats, open_.right.stats);
-            if (!rules.accepts(improvement)) return;
+            if (!rules.accepts(node.stats, open_.left.stats, open_.right.stats)) return;
         }
         below.split(id, open_.split);
         waiting_.push_back({open_.right, id});

@@ -47,6 +47,11 @@ struct GrowthRules {
     bool accepts(double improvement) const noexcept {
         return accepts_all() || !(improvement + epsilon < min_impurity_decrease);
     }
+    // Of a split, by the statistics of the node and its children.
+    bool accepts(const NodeStats& node, const NodeStats& left,
+                 const NodeStats& right) const noexcept {
+        return accepts_all() || accepts(improvement(node, left, right));
+    }
 
     // The fewest rows of a child.
     uint32_t least_rows() const noexcept {
