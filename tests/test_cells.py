@@ -263,15 +263,16 @@ def test_many_texts_in_arrow():
 
 def test_texts_in_arrays():
     y = np.array([["b", "x"], ["a", "y"], ["b", "z"], ["é", "x"]], dtype=object)
-    codes = np.full((4, 2), -1.0)
-    assert encode_texts(y[:, 0], codes[:, 0]) == ["a", "b", "é"]
-    assert_array_equal(codes, [[1, -1], [0, -1], [1, -1], [2, -1]])
+    distinct, codes = encode_texts(y[:, 0])
+    assert distinct == ["a", "b", "é"]
+    assert_array_equal(codes, [1, 0, 1, 2])
+    assert codes.dtype == np.uint8
     for array in (y, y[:, 1], y.T):
         assert are_texts(array)
     for other in (None, 1, b"b", np.nan):
         y[2, 1] = other
         assert not are_texts(y)
-        assert encode_texts(y[:, 1], codes[:, 1]) is None
+        assert encode_texts(y[:, 1]) is None
 
 
 def test_large_values_raise():

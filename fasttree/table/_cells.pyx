@@ -6,6 +6,8 @@ O(1) per cell, and parsed once per distinct text.
 """
 import numpy as np
 
+from fasttree.utils._integers import code_dtype
+
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
@@ -17,7 +19,7 @@ from libc.string cimport memcpy, memset
 
 from fasttree.engine.columns cimport DistinctTexts
 from fasttree.utils._interrupt cimport look_now_and_then
-from fasttree.utils._std cimport unique_ptr, vector
+from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport (
     float32_t, float64_t, int8_t, int32_t, int64_t, uint8_t, uint32_t,
 )
@@ -251,42 +253,39 @@ def are_texts(cells):
     return True
 
 
-def encode_texts(cells, float64_t[:] codes):
+def encode_texts(cells):
     """Codes of texts in their order, by hashing.
 
     Parameters
     ----------
     cells : ndarray of shape (n,), dtype=object
         What to encode.
-    codes : ndarray of shape (n,), dtype=float64
-        Where to write the position of each cell among the distinct texts.
 
     Returns
     -------
-    distinct : list of str or None
-        The distinct texts in ascending order; None if a cell is not a str.
+    distinct : list of str
+        The distinct texts in ascending order.
+    codes : ndarray of shape (n,), dtype=uint8 or uint32
+        Where each cell is in `distinct`; of one byte if these are 256 at most.
+
+    None stands for both if a cell is not a str.
     """
     cells = np.ascontiguousarray(cells)
     cdef Py_ssize_t i, n = cells.size
     cdef PyObject** objects = objects_of(cells)
     cdef dict code_of = {}
     cdef Recent recent[N_RECENT]
-    cdef vector[int32_t] appeared
-    cdef vector[float64_t] rank
+    cdef int32_t[::1] appeared = np.empty(n, dtype=np.int32)
     clear_recent(recent)
-    appeared.resize(n)
     for i in range(n):
         look_now_and_then(i)
         if not is_text(objects[i]):
             return None
         appeared[i] = code_of_text(objects[i], code_of, recent)
     distinct = sorted(code_of)
-    rank.resize(len(distinct))
-    for i in range(len(distinct)):
-        rank[<int32_t> code_of[distinct[i]]] = i
-    for i in range(n):
-        codes[i] = rank[appeared[i]]
-    return distinct
+    rank = np.empty(len(distinct), dtype=code_dtype(len(distinct)))
+    rank[[code_of[text] for text in distinct]] = np.arange(len(distinct))
+    return distinct, rank.take(appeared)
 
 
 def encode_utf8(list chunks):

@@ -33,7 +33,7 @@ from fasttree.table._rows import (
 )
 from fasttree.tree._data import EncodedData
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
-from fasttree.utils._integers import encode_integers
+from fasttree.utils._integers import code_dtype, encode_integers
 
 _LARGEST = sys.float_info.max
 _reseeded = threading.local()
@@ -301,12 +301,33 @@ def weigh_classes(sample_weight, class_weights):
     return class_weights
 
 
-def _encode_column(column, codes):
-    """Write the codes of a column's labels; return the distinct ones in ascending order."""
-    classes = encode_integers(column, codes) if column.dtype.kind in "iub" else None
-    if classes is None:
-        classes, codes[:] = np.unique(column, return_inverse=True)
-    return classes
+def _encode_column(column):
+    """Return the distinct labels of a column in ascending order and its codes in few bytes."""
+    encoded = encode_integers(column) if column.dtype.kind in "iub" else None
+    if encoded is None:
+        classes, codes = np.unique(column, return_inverse=True)
+        encoded = classes, codes.astype(code_dtype(len(classes)))
+    return encoded
+
+
+def _encode_labels(y):
+    """Return the distinct labels and the codes of every column of y."""
+    columns = list(y.T)
+    if y.dtype.kind in "OU":
+        encoded = [encode_texts(column.astype(object, copy=False)) for column in columns]
+        if None not in encoded:
+            return [(np.array(distinct, dtype=y.dtype), codes) for distinct, codes in encoded]
+    has_integers = y.dtype.kind in "iub"
+    try:
+        if not has_integers:
+            check_classification_targets(y)
+        encoded = [_encode_column(column) for column in columns]
+    except TypeError as error:
+        raise TypeError(f"The labels of y cannot be put in order: {error}.") from error
+    if has_integers and 2 * sum(len(classes) for classes, _ in encoded) > y.shape[0]:
+        # Integers are always classes; what remains is the warning that they may be quantities.
+        check_classification_targets(y)
+    return encoded
 
 
 def encode_classes(y):
@@ -319,23 +340,8 @@ def encode_classes(y):
     classes : list of ndarray
         Distinct labels of each output in ascending order.
     """
-    codes = np.empty(y.shape, dtype=np.float64)
-    if y.dtype.kind in "OU":
-        columns = [y[:, k].astype(object, copy=False) for k in range(y.shape[1])]
-        texts = [encode_texts(column, codes[:, k]) for k, column in enumerate(columns)]
-        if None not in texts:
-            return _narrow_codes(codes, [np.array(distinct, dtype=y.dtype) for distinct in texts])
-    has_integers = y.dtype.kind in "iub"
-    try:
-        if not has_integers:
-            check_classification_targets(y)
-        classes = [_encode_column(y[:, k], codes[:, k]) for k in range(y.shape[1])]
-    except TypeError as error:
-        raise TypeError(f"The labels of y cannot be put in order: {error}.") from error
-    if has_integers and 2 * sum(map(len, classes)) > y.shape[0]:
-        # Integers are always classes; what remains is the warning that they may be quantities.
-        check_classification_targets(y)
-    return _narrow_codes(codes, classes)
+    classes, codes = zip(*_encode_labels(y), strict=True)
+    return np.column_stack(codes), list(classes)
 
 
 def as_numbers(y):
@@ -347,11 +353,6 @@ def as_numbers(y):
     if y.dtype.kind not in "iubf":  # None has become NaN
         assert_all_finite(numbers, input_name="y")
     return numbers
-
-
-def _narrow_codes(codes, classes):
-    """Return the codes as whole numbers of few bytes, and the classes."""
-    return codes.astype(np.uint8 if max(map(len, classes)) <= 256 else np.uint32), classes
 
 
 def random_source(random_state):

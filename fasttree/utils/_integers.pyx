@@ -5,30 +5,49 @@ and the largest. The table is never much larger than the column.
 """
 import numpy as np
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from fasttree.utils._std cimport vector
-from fasttree.utils._typedefs cimport float64_t, intp_t
+from fasttree.utils._typedefs cimport intp_t
 
 # Above this many integers per row in between, sorting is the better way.
 cdef enum:
     INTEGERS_PER_ROW = 4
 
+ctypedef fused code_t:
+    uint8_t
+    uint32_t
 
-def encode_integers(column, float64_t[:] codes):
-    """Write the code of every entry, as ``np.unique(column, return_inverse=True)`` would.
+
+def code_dtype(n_codes):
+    """Return the narrowest type of class codes: uint8 or uint32."""
+    return np.uint8 if n_codes <= 256 else np.uint32
+
+
+cdef void look_up(const uint64_t[:] bits, uint64_t first, const uint32_t* code_of,
+                  code_t[::1] codes) noexcept nogil:
+    """Write the code of every entry, counted from the first one in the order of integers."""
+    cdef intp_t i
+    for i in range(bits.shape[0]):
+        codes[i] = <code_t> code_of[bits[i] - first]
+
+
+def encode_integers(column):
+    """Return what ``np.unique(column, return_inverse=True)`` would, the codes in few bytes.
 
     Parameters
     ----------
     column : ndarray of shape (n_rows,), of integers or booleans
         Not empty.
-    codes : ndarray of shape (n_rows,), dtype=float64
-        Gets the codes.
 
     Returns
     -------
-    ndarray or None
-        Distinct entries in ascending order; None, and no codes, if they lie too far apart.
+    classes : ndarray
+        Distinct entries in ascending order.
+    codes : ndarray of shape (n_rows,), dtype=uint8 or uint32
+        Where each entry is in `classes`; of one byte if these are 256 at most.
+
+    None stands for both if the entries lie too far apart.
     """
     cdef bint is_signed = column.dtype.kind == "i"
     wide = column.astype(np.int64 if is_signed else np.uint64, copy=False)
@@ -39,6 +58,8 @@ def encode_integers(column, float64_t[:] codes):
     cdef vector[uint32_t] code
     cdef uint32_t n_distinct = 0
     cdef uint64_t[::1] distinct
+    cdef uint8_t[::1] bytes_of_codes
+    cdef uint32_t[::1] words_of_codes
     with nogil:
         for i in range(n_rows):
             key = bits[i] ^ sign
@@ -55,12 +76,16 @@ def encode_integers(column, float64_t[:] codes):
     classes = np.empty(n_distinct, dtype=wide.dtype)
     distinct = classes.view(np.uint64)
     n_distinct = 0
-    with nogil:
-        for key in range(code.size()):
-            if code[key]:
-                distinct[n_distinct] = (lowest + key) ^ sign
-                code[key] = n_distinct
-                n_distinct += 1
-        for i in range(n_rows):
-            codes[i] = code[(bits[i] ^ sign) - lowest]
-    return classes.astype(column.dtype, copy=False)
+    for key in range(code.size()):
+        if code[key]:
+            distinct[n_distinct] = (lowest + key) ^ sign
+            code[key] = n_distinct
+            n_distinct += 1
+    codes = np.empty(n_rows, dtype=code_dtype(n_distinct))
+    if codes.itemsize == 1:
+        bytes_of_codes = codes
+        look_up(bits, lowest ^ sign, code.data(), bytes_of_codes)
+    else:
+        words_of_codes = codes
+        look_up(bits, lowest ^ sign, code.data(), words_of_codes)
+    return classes.astype(column.dtype, copy=False), codes
