@@ -97,9 +97,9 @@ def kernels():
 
 
 def _simd(kernels, name):
-    if not kernels.arrays.has_simd(name):
+    if not kernels.machine.has_simd(name):
         pytest.skip(f"this machine has no {name}")
-    return kernels.arrays.SIMD[name]
+    return kernels.machine.SIMD[name]
 
 
 @pytest.fixture(params=["portable", "avx2", "avx512"])

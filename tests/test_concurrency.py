@@ -32,16 +32,16 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no for
 @pytest.mark.parametrize("end", [0, 1, 64, 1000])
 def test_pieces_are_shared_out_once(kernels, end, n_threads):
     for size in (1, 3, 64, 2000):
-        assert (kernels.arrays.share_out(end, size, n_threads, end) == 1).all()
+        assert (kernels.machine.share_out(end, size, n_threads, end) == 1).all()
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 7])
 def test_the_first_failure_of_a_thread_is_raised(kernels, n_threads):
     with pytest.raises(IndexError, match=r"piece \d+"):
-        kernels.arrays.share_out(1000, 2, n_threads, 4)
+        kernels.machine.share_out(1000, 2, n_threads, 4)
     with pytest.raises(IndexError, match="thread 0"):
-        kernels.arrays.on_threads(n_threads, 0)
-    times = kernels.arrays.on_threads(n_threads, -1)
+        kernels.machine.on_threads(n_threads, 0)
+    times = kernels.machine.on_threads(n_threads, -1)
     assert times[0] == 1
     assert times.max() == 1
 
@@ -57,7 +57,7 @@ def test_dismissed_threads_are_gone_and_others_can_be_started(kernels):
         return len(os.listdir("/proc/self/task"))
 
     def work():
-        n_before, n_busy = (n_threads_after(partial(kernels.arrays.on_threads, n, -1))
+        n_before, n_busy = (n_threads_after(partial(kernels.machine.on_threads, n, -1))
                             for n in (1, 3))  # fmt: skip
         assert n_busy == n_before + 2
         # The system may take a moment to forget a thread that has ended.
@@ -65,7 +65,7 @@ def test_dismissed_threads_are_gone_and_others_can_be_started(kernels):
         while n_threads_after(dismiss_threads) > n_before and time.monotonic() < deadline:
             time.sleep(0.01)
         assert n_threads_after(dismiss_threads) == n_before
-        assert (kernels.arrays.on_threads(3, -1)[:3] == 1).all()
+        assert (kernels.machine.on_threads(3, -1)[:3] == 1).all()
 
     with ThreadPoolExecutor(1) as pool:  # which has started no threads yet
         pool.submit(work).result(PATIENCE)

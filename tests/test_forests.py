@@ -188,7 +188,7 @@ def test_buckets_of_very_many_rows(kernels, is_one_value):
     """The sample that limits of buckets come from sees one value where there are one or many."""
     source = np.random.default_rng(0)
     rows = source.normal(size=(60_000, 4)).astype(np.float32)
-    sampled = kernels.arrays.bucket_sample_rows(len(rows))
+    sampled = kernels.codes.bucket_sample_rows(len(rows))
     rows[:, 0] = 0.0 if is_one_value else source.uniform(-0.01, 0.01, len(rows))
     seen = [-0.02, 0.0, 0.02] if is_one_value else [-0.02, 0.02]
     rows[sampled, 0] = np.resize(seen, len(sampled))

@@ -21,7 +21,7 @@ def random_sides(rng, n):
 
 @pytest.mark.parametrize("n", range(66))
 def test_low_bits(kernels, n):
-    assert kernels.arrays.low_bits(n) == (1 << min(n, 64)) - 1
+    assert kernels.bits.low_bits(n) == (1 << min(n, 64)) - 1
 
 
 @each_size
@@ -29,7 +29,7 @@ def test_bits_are_read(kernels, simd, n):
     rng = np.random.default_rng(n)
     bits = random_sides(rng, n + 1)
     places = np.concatenate([np.arange(n + 1), rng.integers(0, n + 1, n)]).astype(np.uint32)
-    assert_array_equal(kernels.arrays.get_bits(simd, packed(bits), places), bits[places])
+    assert_array_equal(kernels.bits.get_bits(simd, packed(bits), places), bits[places])
 
 
 @each_size
@@ -42,7 +42,7 @@ def test_bits_are_put(kernels, with_writer, n):
     if len(places) == 0:
         places = np.array([n])
     words, new = packed(bits), random_sides(rng, len(places))
-    kernels.arrays.put_bits(with_writer, words, places.astype(np.uint32), new.astype(np.uint8))
+    kernels.bits.put_bits(with_writer, words, places.astype(np.uint32), new.astype(np.uint8))
     bits[places] = new
     assert_array_equal(words, packed(bits))
 
@@ -50,21 +50,21 @@ def test_bits_are_put(kernels, with_writer, n):
 @each_size
 @pytest.mark.parametrize("halves", [(True, True), (True, False), (False, True)])
 def test_partition(kernels, simd, n, halves):
-    boundary = kernels.arrays.BOUNDARY
+    boundary = kernels.bits.BOUNDARY
     for seed in range(8):
         rng = np.random.default_rng(1000 * n + seed)
         goes_left = random_sides(rng, 2 * n + 1)
         entries = random_entries(rng, n, boundary, 2 * n + 1)
         if seed % 2:
             entries |= np.where(rng.random(n) < 0.5, CLASS_1, 0).astype(np.uint32)
-        n_left, *written = kernels.arrays.partition(simd, entries, packed(goes_left), *halves)
+        n_left, *written = kernels.bits.partition(simd, entries, packed(goes_left), *halves)
         expected = partition(entries, goes_left, boundary)
         assert n_left == len(expected[0])
         for half, is_written, side in zip(written, halves, expected):
             assert (half is not None) == is_written
             if is_written:
                 assert_array_equal(half, side)
-        kept = kernels.arrays.keep_left(simd, entries, packed(goes_left))
+        kept = kernels.bits.keep_left(simd, entries, packed(goes_left))
         assert_array_equal(kept, expected[0])
 
 
@@ -72,7 +72,7 @@ def test_partition(kernels, simd, n, halves):
 @pytest.mark.parametrize("in_place", [False, True])
 def test_divide(kernels, simd, sizes, in_place):
     """Adjacent columns at once, each as if it were partitioned alone."""
-    boundary = kernels.arrays.BOUNDARY
+    boundary = kernels.bits.BOUNDARY
     n = sum(sizes)
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ def test_divide(kernels, simd, sizes, in_place):
             column[0] |= np.uint32(boundary)
         entries = np.concatenate([np.zeros(begin, np.uint32), *columns, np.zeros(3, np.uint32)])
         kept_side, with_moved = seed % 2, seed % 3 > 0
-        kept, moved, n_kept = kernels.arrays.divide(
+        kept, moved, n_kept = kernels.bits.divide(
             simd, entries, sizes, begin, packed(sides), kept_side, with_moved, in_place
         )
         halves = [partition(column, sides == kept_side, boundary) for column in columns]
@@ -108,7 +108,7 @@ def test_order_of_codes(kernels, simd, n):
         rng = np.random.default_rng(100 * n + seed)
         codes = rng.integers(0, rng.choice([1, 3, 256]), n).astype(np.uint8)
         n_numbers = int(rng.choice([0, 1, 128, 255, 256]))
-        order, boundaries, n_missing = kernels.arrays.order_codes(simd, codes, n_numbers)
+        order, boundaries, n_missing = kernels.bits.order_codes(simd, codes, n_numbers)
         expected, is_boundary = ordered(codes)
         assert_array_equal(order, expected)
         assert boundaries == word_of(is_boundary)
@@ -123,7 +123,7 @@ def test_members_are_picked(kernels, simd, n):
         order, is_boundary = ordered(codes)
         n_missing = int(rng.integers(0, n + 1))
         is_member = random_sides(rng, n)
-        places, boundaries, n_picked = kernels.arrays.pick(
+        places, boundaries, n_picked = kernels.bits.pick(
             simd, order.astype(np.uint8), word_of(is_boundary), n_missing, word_of(is_member)
         )
         kept = is_member[order]

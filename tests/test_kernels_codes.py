@@ -10,11 +10,10 @@ from reference.kernels import SPECIAL_FLOATS, chi_square_of_uniform, random_floa
 
 
 def test_codes_and_buckets_of_many_columns_are_interleaved_in_steps(kernels):
-    arrays = kernels.arrays
-    for storage in (arrays.COUNTED, arrays.WIDE, arrays.BUCKETED):
-        assert arrays.n_interleaving_steps(1_000, 100, storage) == 1
-        assert arrays.n_interleaving_steps(10_000, 2_000, storage) == 6
-    assert arrays.n_interleaving_steps(10_000, 2_000, arrays.RAW) == 1
+    for storage in (kernels.codes.COUNTED, kernels.codes.WIDE, kernels.codes.BUCKETED):
+        assert kernels.codes.n_interleaving_steps(1_000, 100, storage) == 1
+        assert kernels.codes.n_interleaving_steps(10_000, 2_000, storage) == 6
+    assert kernels.codes.n_interleaving_steps(10_000, 2_000, kernels.codes.RAW) == 1
 
 
 # ---- buckets
@@ -45,17 +44,16 @@ def limits_of(sample):
 @pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 255, 256, 257, 3000])
 @pytest.mark.parametrize("n_values", [1, 3, 200, 1 << 30])
 def test_buckets(kernels, simd, n, n_values):
-    arrays = kernels.arrays
     for seed in range(10):
         rng = np.random.default_rng([n, seed])
-        others = np.array([arrays.FIRST_CATEGORY_KEY, arrays.MISSING_KEY], np.uint32)
-        keys = rng.integers(0, arrays.FIRST_CATEGORY_KEY, n_values if n_values < 999 else n)
+        others = np.array([kernels.keys.FIRST_CATEGORY_KEY, kernels.keys.MISSING_KEY], np.uint32)
+        keys = rng.integers(0, kernels.keys.FIRST_CATEGORY_KEY, n_values if n_values < 999 else n)
         keys = rng.choice(keys.astype(np.uint32), n)
         if rng.random() < 0.3:
             keys[rng.random(n) < 0.3] = others[1]
         keys[rng.random(n) < rng.choice([0, 0.5])] = keys[0]
         sample = np.sort(keys if rng.random() < 0.5 else rng.choice(keys, max(1, n // 3)))
-        last_keys, buckets = arrays.find_buckets(simd, sample, np.append(keys, others))
+        last_keys, buckets = kernels.codes.find_buckets(simd, sample, np.append(keys, others))
         limits = limits_of(sample[sample < others[0]])
         assert_array_equal(last_keys, [*limits, others[0] - 1])
         assert len(last_keys) <= 255
@@ -70,7 +68,7 @@ def test_values_of_very_many_rows_are_alone_in_their_buckets(kernels, simd, heav
     keys = rng.integers(0, 999, 8000).astype(np.uint32) * 5 + 7
     keys[rng.random(8000) < 0.6] = rng.choice(heavy) * 5 + 7
     keys[: 1600 * len(heavy)] = np.repeat(np.array(heavy, np.uint32) * 5 + 7, 1600)
-    last_keys, buckets = kernels.arrays.find_buckets(simd, np.sort(keys), keys)
+    last_keys, buckets = kernels.codes.find_buckets(simd, np.sort(keys), keys)
     for key in np.array(heavy) * 5 + 7:
         bucket = buckets[keys == key][0]
         assert last_keys[bucket] == key == last_keys[bucket - 1] + 1
@@ -79,10 +77,10 @@ def test_values_of_very_many_rows_are_alone_in_their_buckets(kernels, simd, heav
 
 
 def test_samples_for_buckets(kernels):
-    most = kernels.arrays.BUCKET_SAMPLE
+    most = kernels.codes.BUCKET_SAMPLE
     for n in (1, most - 1, most):
-        assert_array_equal(kernels.arrays.bucket_sample_rows(n), np.arange(n))
-    rows = kernels.arrays.bucket_sample_rows(3 * most)
+        assert_array_equal(kernels.codes.bucket_sample_rows(n), np.arange(n))
+    rows = kernels.codes.bucket_sample_rows(3 * most)
     assert len(rows) == most
     assert rows.max() < 3 * most
     assert chi_square_of_uniform(np.bincount(rows * 16 // (3 * most))) < 5
@@ -117,17 +115,17 @@ def test_few_values(kernels, n_values, has_categories, most):
         column = np.zeros((n, stride), np.float32)
         column[:, 0] = few_floats(rng, n, n_values)
         if has_categories:
-            categories = kernels.arrays.category_cells(rng.integers(0, 5, n))
+            categories = kernels.keys.category_cells(rng.integers(0, 5, n))
             is_category = rng.random(n) < 0.3
             column[is_category, 0] = categories[is_category]
             # What is not a number is a category or the one missing value.
             odd = np.isnan(column[:, 0]) & ~is_category
             column[odd, 0] = np.float32(np.nan)
         rows = rng.permutation(n)[: max(1, n - 3)].astype(np.uint32)
-        table = kernels.arrays.FewValues()
+        table = kernels.codes.FewValues()
         batches = [batch for batch in np.array_split(rows, 3) if len(batch)]
         codes = [table.encode(column[:, 0], batch, has_categories, most) for batch in batches]
-        keys = kernels.arrays.cell_keys(column[rows, 0], has_categories)
+        keys = kernels.keys.cell_keys(column[rows, 0], has_categories)
         expected, distinct = codes_of(keys, most)
         assert table.too_many == (expected is None)
         if expected is not None:
@@ -138,7 +136,7 @@ def test_few_values(kernels, n_values, has_categories, most):
 def test_values_of_several_bit_patterns_share_a_code(kernels):
     nans = np.array([0x7FC00000, 0xFFC00000, 0x7FC00001, 0x7F800001], np.uint32).view(np.float32)
     column = np.concatenate([np.array([0.0, 1.0, -0.0, -1.0], np.float32), nans])
-    table = kernels.arrays.FewValues()
+    table = kernels.codes.FewValues()
     codes = table.encode(column, np.arange(8, dtype=np.uint32), False, 256)
     assert_array_equal(codes, [0, 1, 0, 2, 3, 3, 3, 3])
 
@@ -146,7 +144,7 @@ def test_values_of_several_bit_patterns_share_a_code(kernels):
 def test_any_number_of_kinds_of_nan_does_no_harm(kernels):
     """They fill the table: the column is one of too many values, as it may be."""
     nans = (np.uint32(0x7FC00000) + np.arange(2000, dtype=np.uint32)).view(np.float32)
-    table = kernels.arrays.FewValues()
+    table = kernels.codes.FewValues()
     table.encode(nans, np.arange(2000, dtype=np.uint32), False, 256)
     assert table.too_many
 
@@ -181,7 +179,7 @@ def test_distinct_texts(kernels, dtype, n):
     """Over several columns that share codes; missing texts are -1."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
-        table, seen = kernels.arrays.DistinctTexts(), {}
+        table, seen = kernels.codes.DistinctTexts(), {}
         for _ in range(2):
             texts = random_texts(rng, n)
             valid = rng.random(n) < rng.choice([0.7, 1.0])
@@ -203,5 +201,5 @@ def test_texts_of_equal_words_are_not_confused(kernels):
     starts = [b"", b"a", b"abcdefgh", b"abcdefghabcdefgh"]
     texts = [start + b"\0" * n for start in starts for n in range(500)]
     offsets, chars, _ = as_arrow(texts, np.ones(len(texts), bool), np.int32)
-    table = kernels.arrays.DistinctTexts()
+    table = kernels.codes.DistinctTexts()
     assert_array_equal(table.encode(offsets, chars, None, 0, len(texts)), range(len(texts)))

@@ -50,13 +50,13 @@ def random_node(kernels, simd, rng, criterion, n, weighted, above_weights=256):
 
 
 def padded(kernels, array):
-    return np.append(array, np.zeros(kernels.arrays.KEY_PADDING, array.dtype))
+    return np.append(array, np.zeros(kernels.keys.KEY_PADDING, array.dtype))
 
 
 def buckets_of(kernels, simd, rng, keys):
     """Buckets of keys, the largest keys in each, padded, and their number."""
     sample = np.sort(rng.choice(keys, rng.choice([2, 30, len(keys)])))
-    last_keys, buckets = kernels.arrays.find_buckets(simd, sample, keys)
+    last_keys, buckets = kernels.codes.find_buckets(simd, sample, keys)
     return padded(kernels, buckets), padded(kernels, last_keys), len(last_keys)
 
 
@@ -76,7 +76,7 @@ def test_key_scan_finds_the_lowest_of_the_best(kernels, simd, criterion, n, weig
         if kind == "codes":
             x -= x.min()
         expected = best_of(node, x)
-        keys = kernels.arrays.float_keys(x)
+        keys = kernels.keys.float_keys(x)
         rows = rng.permutation(n).astype(np.uint32)
         cells = np.empty(n, np.float32)
         cells[rows] = x
@@ -102,7 +102,7 @@ def test_key_scan_finds_the_lowest_of_the_best(kernels, simd, criterion, n, weig
 @pytest.mark.parametrize("criterion", ["binary_gini", "gini"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_few_light_rows(kernels, simd, n, criterion, weighted):
-    if simd == kernels.arrays.SIMD["portable"]:
+    if simd == kernels.machine.SIMD["portable"]:
         return
     for seed in range(50):
         rng = np.random.default_rng([n, seed])
@@ -117,13 +117,12 @@ def test_few_light_rows(kernels, simd, n, criterion, weighted):
 
 @each_size
 def test_keys_next_to_a_limit(kernels, simd, n):
-    arrays = kernels.arrays
     for seed in range(10):
         rng = np.random.default_rng([n, seed])
         x = np.round(rng.normal(size=n) * rng.choice([1, 100])).astype(np.float32)
         if (x == x[0]).all():
             x[0] += 1
-        keys = arrays.float_keys(x)
+        keys = kernels.keys.float_keys(x)
         rows = rng.permutation(n).astype(np.uint32)
         cells = np.empty(n, np.float32)
         cells[rows] = x
@@ -136,17 +135,17 @@ def test_keys_next_to_a_limit(kernels, simd, n):
         for limit in limits[(limits >= keys.min()) & (limits < keys.max())][:20]:
             is_left = keys <= limit
             expected = is_left.sum(), x[is_left].max(), x[~is_left].min()
-            near = arrays.near_keys(simd, *buckets, cells, rows, int(limit))
+            near = kernels.keys.near_keys(simd, *buckets, cells, rows, int(limit))
             assert_array_equal(near <= limit, is_left)
             for found in (near, keys):
-                n_left, below, above = arrays.neighbours(
+                n_left, below, above = kernels.keys.neighbours(
                     simd, padded(kernels, found), n, int(limit)
                 )
                 assert (n_left, x[below], x[above]) == expected
                 assert found[below] == keys[below]
         codes = rng.integers(0, 256, n).astype(np.uint8)
         assert_array_equal(
-            arrays.near_keys(simd, padded(kernels, codes), *buckets[1:], None, rows, 7), codes
+            kernels.keys.near_keys(simd, padded(kernels, codes), *buckets[1:], None, rows, 7), codes
         )
 
 
@@ -159,15 +158,15 @@ def test_gathered_keys(kernels, simd, n, stride, gathers):
     column = np.where(np.isnan(column), np.float32(-0.0), column)
     column = np.repeat(column, abs(stride))[::stride]
     rows = rng.integers(0, len(column), n).astype(np.uint32)
-    keys, are_same = kernels.arrays.gather_keys(simd, column, rows, gathers)
-    assert_array_equal(keys, kernels.arrays.float_keys(column[rows]))
+    keys, are_same = kernels.keys.gather_keys(simd, column, rows, gathers)
+    assert_array_equal(keys, kernels.keys.float_keys(column[rows]))
     assert are_same == (keys == keys[0]).all()
     rows = np.arange(n, dtype=np.uint32)
     for different in (0, n // 2, n - 1):
         same = np.full(n, 1.5, np.float32)
-        assert kernels.arrays.gather_keys(simd, same, rows, gathers)[1]
+        assert kernels.keys.gather_keys(simd, same, rows, gathers)[1]
         same[different] = -0.0
-        assert not kernels.arrays.gather_keys(simd, same, rows, gathers)[1]
+        assert not kernels.keys.gather_keys(simd, same, rows, gathers)[1]
 
 
 @each_size
@@ -180,7 +179,7 @@ def test_partition_by_keys(kernels, simd, n, has_labels):
     for limit in (0, *np.quantile(keys, [0, 0.1, 0.5, 1]).astype(np.uint32), (1 << 32) - 1):
         is_left = keys <= limit
         order = np.argsort(~is_left, kind="stable")
-        found = kernels.arrays.partition_keys(simd, keys, int(limit), rows, labels)
+        found = kernels.keys.partition_keys(simd, keys, int(limit), rows, labels)
         assert_array_equal(found[0], rows[order])
         assert_array_equal(found[1], labels[order] if has_labels else labels)
         assert found[2] == is_left.sum()
@@ -188,12 +187,12 @@ def test_partition_by_keys(kernels, simd, n, has_labels):
 
 @each_size
 def test_equal_keys(kernels, simd, n):
-    keys = np.full(n + kernels.arrays.KEY_PADDING, 7, np.uint32)
+    keys = np.full(n + kernels.keys.KEY_PADDING, 7, np.uint32)
     keys[n:] = 8
-    assert kernels.arrays.are_equal(simd, keys, n)
+    assert kernels.keys.are_equal(simd, keys, n)
     for different in (0, n // 2, n - 1):
         keys[different] = 1 << 31
-        assert not kernels.arrays.are_equal(simd, keys, n)
+        assert not kernels.keys.are_equal(simd, keys, n)
         keys[different] = 7
 
 
@@ -205,13 +204,13 @@ def test_classes_of_a_node(kernels, simd, n, n_classes):
     w = rng.integers(1, 256, n)
     counts = np.bincount(classes, w, minlength=n_classes)
     labels = (w << 8 | classes).astype(np.uint16)
-    found = kernels.arrays.node_classes(simd, labels, n_classes)
+    found = kernels.keys.node_classes(simd, labels, n_classes)
     weight = w.sum()
     gini = 1.0 - np.sum(counts**2) / float(weight**2)
     assert found[:3] == (weight / 2, gini, classes[0] == classes[-1])
     assert_array_equal(found[3], counts / weight)
     part = rng.random(n) < rng.choice([0.1, 0.5, 0.9])
     part[0], part[-1] = True, False
-    found = kernels.arrays.rest_of_classes(simd, labels, labels[part], n_classes)
-    assert_array_equal(found[3], kernels.arrays.node_classes(simd, labels[~part], n_classes)[3])
-    assert found[:3] == kernels.arrays.node_classes(simd, labels[~part], n_classes)[:3]
+    found = kernels.keys.rest_of_classes(simd, labels, labels[part], n_classes)
+    assert_array_equal(found[3], kernels.keys.node_classes(simd, labels[~part], n_classes)[3])
+    assert found[:3] == kernels.keys.node_classes(simd, labels[~part], n_classes)[:3]

@@ -28,18 +28,18 @@ def positive_doubles(rng):
 def test_fast_log_is_within_its_error(kernels, simd):
     for x in positive_doubles(np.random.default_rng(0)):
         x = x[x >= np.finfo(float).tiny]
-        error = kernels.arrays.fast_logs(simd, x) - np.log(x.astype(np.longdouble))
-        assert np.abs(error).max() <= kernels.arrays.FAST_LOG_ERROR
+        error = kernels.numbers.fast_logs(simd, x) - np.log(x.astype(np.longdouble))
+        assert np.abs(error).max() <= kernels.numbers.FAST_LOG_ERROR
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 15, 16, 17])
 def test_fast_log_of_every_lane(kernels, simd, n):
     x = np.random.default_rng(n).uniform(0.1, 10, n)
-    np.testing.assert_allclose(kernels.arrays.fast_logs(simd, x), np.log(x), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(kernels.numbers.fast_logs(simd, x), np.log(x), rtol=0, atol=1e-10)
 
 
 def test_fast_log_in_vectors_never_makes_a_number_of_what_has_no_logarithm(kernels, avx512):
-    logs = kernels.arrays.fast_logs(avx512, np.array([0.0, -0.0, -1.0, np.nan]))
+    logs = kernels.numbers.fast_logs(avx512, np.array([0.0, -0.0, -1.0, np.nan]))
     assert not (logs > -np.inf).any()
 
 
@@ -51,7 +51,7 @@ keys = st.integers(0, 2**64 - 1)
 def test_mixing_is_that_of_splitmix(kernels):
     @given(keys, keys)
     def check(key, value):
-        assert kernels.arrays.mix(key, value) == mix(key, value)
+        assert kernels.numbers.mix(key, value) == mix(key, value)
 
     check()
 
@@ -59,12 +59,12 @@ def test_mixing_is_that_of_splitmix(kernels):
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 1000, 2**31, 2**32 - 1])
 def test_integers_below_a_limit(kernels, n):
     for random in (0, 1, 2**63, 2**64 - 1, mix(1, 2)):
-        assert kernels.arrays.below(random, n) == random * n >> 64
+        assert kernels.numbers.below(random, n) == random * n >> 64
 
 
 def test_unit_interval(kernels):
     for random in (0, 2**11 - 1, 2**11, 2**63, 2**64 - 1):
-        value = kernels.arrays.unit_interval(random)
+        value = kernels.numbers.unit_interval(random)
         assert value == (random >> 11) / 2**53
         assert 0 <= value < 1
 
@@ -75,14 +75,14 @@ def test_keyed_numbers_are_uniform(kernels, n, varied):
     """Neighbouring keys and neighbouring values, drawn 100 to each cell."""
     counts = np.zeros(n)
     for i in range(100 * n):
-        random = kernels.arrays.mix(*((i, 3) if varied == "key" else (3, i)))
-        counts[kernels.arrays.below(random, n)] += 1
+        random = kernels.numbers.mix(*((i, 3) if varied == "key" else (3, i)))
+        counts[kernels.numbers.below(random, n)] += 1
     assert abs(chi_square_of_uniform(counts)) < 4
 
 
 @pytest.mark.parametrize("seed", [0, 1, 42, 2**32 - 1])
 def test_stream_of_scikit_learn(kernels, seed):
-    numbers, integers, floats = kernels.arrays.xorshift(seed, 50)
+    numbers, integers, floats = kernels.numbers.xorshift(seed, 50)
     expected = list(islice(xorshift(seed), 150))
     assert numbers == expected[:50]
     assert integers == [3 + number % 7 for number in expected[50:100]]
@@ -98,7 +98,7 @@ def test_wide_sums_are_exact_of_ordinary_numbers(kernels):
     @given(st.lists(st.tuples(ordinary, st.sampled_from([1, -1])), min_size=1, max_size=30))
     def check(terms):
         values, signs = zip(*terms)
-        high, low = kernels.arrays.wide_sum(values, signs)
+        high, low = kernels.numbers.wide_sum(values, signs)
         exact = sum(Fraction(x) * sign for x, sign in terms)
         size = sum(abs(Fraction(x)) for x in values)
         assert abs(Fraction(high) + Fraction(low) - exact) <= size * 30 * Fraction(2) ** -104
@@ -112,12 +112,12 @@ def test_wide_numbers_are_added_and_taken_away(kernels):
 
     @given(st.lists(parts, min_size=1, max_size=10))
     def check(pairs):
-        everything = kernels.arrays.wide_sum(pairs, [1] * len(pairs))
+        everything = kernels.numbers.wide_sum(pairs, [1] * len(pairs))
         exact = sum(Fraction(high) + Fraction(low) for high, low in pairs)
         size = sum(abs(Fraction(high)) for high, low in pairs)
         bound = size * 20 * Fraction(2) ** -104
         assert abs(sum(map(Fraction, everything)) - exact) <= bound
-        rest = kernels.arrays.wide_sum([*pairs, everything], [1] * len(pairs) + [-1])
+        rest = kernels.numbers.wide_sum([*pairs, everything], [1] * len(pairs) + [-1])
         assert abs(sum(map(Fraction, rest))) <= bound
 
     check()
@@ -127,7 +127,7 @@ def test_wide_products(kernels):
     @given(ordinary, st.floats(-1.0, 1.0), ordinary)
     def check(high, share, x):
         low = high * share * 2.0**-54
-        product = kernels.arrays.wide_times(high, low, x)
+        product = kernels.numbers.wide_times(high, low, x)
         exact = (Fraction(high) + Fraction(low)) * Fraction(x)
         assert abs(sum(map(Fraction, product)) - exact) <= abs(exact) * Fraction(2) ** -100
 
@@ -144,7 +144,7 @@ def test_grid_of_weights(kernels):
     def check(w):
         w = np.array(w)
         assume(w.sum() > 0)
-        integers, unit = kernels.arrays.weight_grid(w)
+        integers, unit = kernels.numbers.weight_grid(w)
         if (w == np.floor(w)).all():
             assert unit == 1.0
         assert math.frexp(unit)[0] == 0.5  # a power of two
@@ -157,7 +157,7 @@ def test_grid_of_weights(kernels):
 
 
 def test_the_smallest_weight_counts(kernels):
-    integers, _ = kernels.arrays.weight_grid(np.array([1e30, 1e-30, 0.0]))
+    integers, _ = kernels.numbers.weight_grid(np.array([1e30, 1e-30, 0.0]))
     assert integers[1] == 1
     assert integers[2] == 0
 
@@ -175,7 +175,7 @@ def test_grid_of_targets(kernels, allow_lattice):
     @given(st.lists(numbers, min_size=1, max_size=40))
     def check(y):
         y = np.array(y)
-        integers, centre, unit = kernels.arrays.target_grid(y, allow_lattice=allow_lattice)
+        integers, centre, unit = kernels.numbers.target_grid(y, allow_lattice=allow_lattice)
         assert sum(map(abs, integers.tolist())) < 2**62
         size = Fraction(np.abs(y).max())
         # Half a unit and the rounding of y - centre, or, on a lattice, a few roundings of y.
@@ -195,7 +195,7 @@ def test_prices_in_cents_are_integers(kernels, origin, step, centred):
     y = origin + step * steps
     if not centred:
         y -= origin  # a lattice through zero
-    integers, centre, unit = kernels.arrays.target_grid(y, centred=centred)
+    integers, centre, unit = kernels.numbers.target_grid(y, centred=centred)
     differences = np.diff(steps)
     assert_array_equal(np.diff(integers), differences * (np.diff(integers)[0] // differences[0]))
     assert np.abs(integers).sum() < 2**40
@@ -205,7 +205,7 @@ def test_prices_in_cents_are_integers(kernels, origin, step, centred):
 def test_weighted_targets_of_integers_are_exact(kernels):
     rng = np.random.default_rng(0)
     y, weights = rng.integers(-50, 50, 100).astype(float), rng.integers(0, 9, 100)
-    integers, centre, unit = kernels.arrays.target_grid(y, weights.astype(float), weights)
+    integers, centre, unit = kernels.numbers.target_grid(y, weights.astype(float), weights)
     assert (centre, unit) == (0.0, 1.0)
     assert_array_equal(integers, y * weights)
 
@@ -218,10 +218,10 @@ def test_each_output_has_its_grid(kernels, n_outputs, weighted):
     y[:, ::3] = np.rint(y[:, ::3])
     counts = rng.integers(0, 9, 50)
     weights = (counts.astype(float), counts) if weighted else ()
-    sums, centres, units = kernels.arrays.target_sums(y, *weights)
+    sums, centres, units = kernels.numbers.target_sums(y, *weights)
     for k in range(n_outputs):
         column = np.ascontiguousarray(y[:, k])
-        alone = kernels.arrays.target_grid(column, *weights)
+        alone = kernels.numbers.target_grid(column, *weights)
         assert_array_equal(sums[:, k], alone[0])
         assert (centres[k], units[k]) == alone[1:]
 
@@ -236,7 +236,7 @@ def test_rough_sums(kernels, n_outputs, weighting, exponent):
     sums = targets * (1 if weighting == "none" else weights[:, None])
     units = 2.0 ** (exponent + rng.integers(-9, 9, n_outputs))
     passed = () if weighting == "none" else (weights,)
-    rough, centres, lengths, scale = kernels.arrays.rough_sums(sums, units, *passed)
+    rough, centres, lengths, scale = kernels.numbers.rough_sums(sums, units, *passed)
     if weighting == "zero":
         assert not centres.any()
     else:
@@ -256,12 +256,12 @@ def test_rough_sums(kernels, n_outputs, weighting, exponent):
 def test_records_of_sums(kernels, n):
     rng = np.random.default_rng(n)
     sums, weights = rng.integers(1 - 2**52, 2**52, n), rng.integers(0, 1 << 5, n)
-    records = kernels.arrays.sum_records(sums, weights)
+    records = kernels.numbers.sum_records(sums, weights)
     assert_array_equal(records, (sums << 8) + weights)
     for unfit in (-1, 1 << 5, 1 << 40):
-        assert kernels.arrays.sum_records(sums, np.full(n, unfit)) is None
+        assert kernels.numbers.sum_records(sums, np.full(n, unfit)) is None
     for unfit in (-(2**52), 2**52, 2**60):
-        assert kernels.arrays.sum_records(np.full(n, unfit), weights) is None
+        assert kernels.numbers.sum_records(np.full(n, unfit), weights) is None
 
 
 # ---- classes
@@ -272,9 +272,9 @@ def test_bits_and_records_of_two_classes(kernels, n):
     rng = np.random.default_rng(n)
     classes = rng.integers(0, 2, n).astype(np.uint8)
     weights = rng.integers(0, 1 << 12, n)
-    bits, records = kernels.arrays.targets_of_two_classes(classes, weights)
+    bits, records = kernels.numbers.targets_of_two_classes(classes, weights)
     assert_array_equal(np.unpackbits(bits.view(np.uint8), bitorder="little")[:n], classes)
     assert_array_equal(records, weights + (weights * classes << 16))
     for unfit in (-1, 1 << 12, 1 << 40):
         weights[n // 2] = unfit
-        assert kernels.arrays.targets_of_two_classes(classes, weights)[1] is None
+        assert kernels.numbers.targets_of_two_classes(classes, weights)[1] is None

@@ -28,7 +28,7 @@ def test_a_column_is_gathered(kernels, simd, n, gathers):
         order = rng.choice(["C", "F"])
         X = random_floats(rng, 3 * (n + 5)).reshape(n + 5, 3).copy(order=order)[::-1]
         rows = rng.permutation(n + 5)[:n].astype(np.uint32)
-        cells, low, high, n_missing = kernels.arrays.gather(simd, X, 1, rows, gathers)
+        cells, low, high, n_missing = kernels.gathers.gather(simd, X, 1, rows, gathers)
         expected = X[rows, 1]
         numbers = expected[~np.isnan(expected)]
         assert_array_equal(cells, expected)
@@ -44,7 +44,7 @@ def test_sides_are_marked(kernels, simd, n, missing_left):
         rng = np.random.default_rng(1000 * n + seed)
         cells = random_floats(rng, n)
         top = rng.choice(np.append(cells[~np.isnan(cells)], np.float32(0)))
-        n_left, sides = kernels.arrays.mark_sides(simd, cells, top, missing_left)
+        n_left, sides = kernels.sides.mark_sides(simd, cells, top, missing_left)
         assert_array_equal(sides, (cells <= top) | (np.isnan(cells) & missing_left))
         assert n_left == sides.sum()
 
@@ -55,7 +55,7 @@ def test_items_are_divided(kernels, simd, n, dtype):
     for seed in range(8):
         rng = np.random.default_rng(1000 * n + seed)
         items, sides = rng.integers(0, 100, n).astype(dtype), random_sides(rng, n)
-        divided = kernels.arrays.divide_items(simd, items, sides)
+        divided = kernels.sides.divide_items(simd, items, sides)
         assert_array_equal(divided, np.concatenate([items[sides], items[~sides]]))
 
 
@@ -69,7 +69,7 @@ def test_classes_of_a_side_are_counted(kernels, simd, n, n_classes):
         which = np.union1d(classes, absent).astype(np.uint8)
         for side in (sides, None):
             expected = np.bincount(classes if side is None else classes[side], None, n_classes)
-            counts, n_ones = kernels.arrays.side_counts(simd, classes, side, which, n_classes)
+            counts, n_ones = kernels.sides.side_counts(simd, classes, side, which, n_classes)
             assert_array_equal(counts, expected)
             assert n_ones is None or n_ones == expected[1]
 
@@ -79,16 +79,16 @@ def test_targets_of_a_side_are_summed(kernels, simd, n):
     for seed in range(8):
         rng = np.random.default_rng(1000 * n + seed)
         items, sides = rng.integers(-(2**51), 2**51, n), random_sides(rng, n)
-        assert kernels.arrays.side_sum(simd, items, sides) == items[sides].sum()
-        assert kernels.arrays.side_sum(simd, items, None) == items.sum()
+        assert kernels.sides.side_sum(simd, items, sides) == items[sides].sum()
+        assert kernels.sides.side_sum(simd, items, None) == items.sum()
 
 
 def test_offsets_beyond_32_bits_are_not_read_in_wide_vectors(kernels):
-    sets = kernels.arrays.SIMD
+    sets = kernels.machine.SIMD
     for n_rows, stride in ((2**30, 2), (2**20, -(2**11)), (2**31, 1)):
-        assert kernels.arrays.simd_of_reads(sets["avx512"], n_rows, stride) == sets["avx2"]
-        assert kernels.arrays.simd_of_reads(sets["avx512"], n_rows - 1, stride) == sets["avx512"]
-        assert kernels.arrays.simd_of_reads(sets["portable"], n_rows, stride) == sets["portable"]
+        assert kernels.gathers.simd_of_reads(sets["avx512"], n_rows, stride) == sets["avx2"]
+        assert kernels.gathers.simd_of_reads(sets["avx512"], n_rows - 1, stride) == sets["avx512"]
+        assert kernels.gathers.simd_of_reads(sets["portable"], n_rows, stride) == sets["portable"]
 
 
 @each_size
@@ -99,11 +99,11 @@ def test_codes_are_gathered_and_marked(kernels, simd, n, gathers):
         low, high = sorted(rng.integers(0, 256, 2))
         codes = rng.integers(low, high + 1, n + 5).astype(np.uint8)
         rows = np.sort(rng.permutation(n + 5)[:n]).astype(np.uint32)
-        cells, *extremes = kernels.arrays.gather_codes(simd, codes, rows, gathers)
+        cells, *extremes = kernels.gathers.gather_codes(simd, codes, rows, gathers)
         assert_array_equal(cells, codes[rows])
         assert extremes == [cells.min(), cells.max()]
         top = rng.choice(cells)
-        n_left, sides = kernels.arrays.mark_codes(simd, cells, top)
+        n_left, sides = kernels.sides.mark_codes(simd, cells, top)
         assert_array_equal(sides, cells <= top)
         assert n_left == sides.sum()
 
@@ -115,12 +115,12 @@ def test_codes_of_a_group_of_columns_are_gathered(kernels, simd, n):
         low, high = np.sort(rng.integers(0, 256, (2, 16)), axis=0)
         codes = rng.integers(low, high + 1, (n + 5, 16)).astype(np.uint8)
         rows = rng.permutation(n + 5)[:n].astype(np.uint32)
-        columns = kernels.arrays.gather_group(simd, codes, rows)
+        columns = kernels.gathers.gather_group(simd, codes, rows)
         assert_array_equal(columns, codes[rows].T)
         for column in columns:
-            assert kernels.arrays.code_extremes(simd, column) == (column.min(), column.max())
+            assert kernels.gathers.code_extremes(simd, column) == (column.min(), column.max())
         places = rng.permutation(16)[: rng.integers(1, 5)]
-        gathered = kernels.arrays.gather_places(simd, codes, rows, places)
+        gathered = kernels.gathers.gather_places(simd, codes, rows, places)
         for place, (column, least, greatest) in zip(places, gathered or []):
             assert_array_equal(column, columns[place])
             assert (least, greatest) == (column.min(), column.max())
@@ -128,8 +128,8 @@ def test_codes_of_a_group_of_columns_are_gathered(kernels, simd, n):
 
 def test_avx512_gathers_some_columns_of_a_group(kernels, simd):
     codes, rows = np.zeros((1, 16), np.uint8), np.zeros(1, np.uint32)
-    gathered = kernels.arrays.gather_places(simd, codes, rows, [3])
-    assert (gathered is not None) == (simd == kernels.arrays.SIMD["avx512"])
+    gathered = kernels.gathers.gather_places(simd, codes, rows, [3])
+    assert (gathered is not None) == (simd == kernels.machine.SIMD["avx512"])
 
 
 @pytest.mark.parametrize("n", range(1, 65))
@@ -138,10 +138,10 @@ def test_bits_and_codes_of_few_rows_are_decoded(kernels, simd, n):
     values = random_floats(rng, 256)
     for gathers in (False, True):
         codes = rng.integers(0, 256, n).astype(np.uint8)
-        cells = kernels.arrays.decode_codes(simd, codes, values, gathers)
+        cells = kernels.gathers.decode_codes(simd, codes, values, gathers)
         assert_array_equal(cells, values[codes])
     ones = rng.random(n) < 0.5
-    cells = kernels.arrays.decode_bits(simd, as_bits(np.flatnonzero(ones)), *values[:2], n)
+    cells = kernels.gathers.decode_bits(simd, as_bits(np.flatnonzero(ones)), *values[:2], n)
     assert_array_equal(cells, np.where(ones, values[1], values[0]))
 
 
@@ -150,7 +150,7 @@ def test_values_up_to_a_threshold_are_counted(kernels):
     for n in range(1, 130):
         values = np.sort(rng.normal(size=n).astype(np.float32))
         for top in [*values, *rng.normal(size=3), -np.inf, np.inf]:
-            assert kernels.arrays.count_up_to(values, top) == np.sum(values <= np.float32(top))
+            assert kernels.gathers.count_up_to(values, top) == np.sum(values <= np.float32(top))
 
 
 @each_size
@@ -162,7 +162,7 @@ def test_bits_of_a_node_are_gathered_and_marked(kernels, simd, n, n_bits):
     words = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
     rows = rng.permutation(n + 5)[:n].astype(np.uint32)
     bits = rng.permutation(n_bits)[:20].astype(np.uint32)
-    for bit, (n_left, sides) in zip(bits, kernels.arrays.zeros_of_bits(simd, words, rows, bits)):
+    for bit, (n_left, sides) in zip(bits, kernels.gathers.zeros_of_bits(simd, words, rows, bits)):
         assert_array_equal(sides, ~X[rows, bit])
         assert n_left == sides.sum()
 
@@ -175,7 +175,7 @@ def test_cells_of_several_features_are_gathered_at_once(kernels, simd, n, order)
     rows = rng.permutation(n + 5)[:n].astype(np.uint32)
     for n_looked in (1, 2, 4, 7, 9):
         features = rng.permutation(9)[:n_looked].astype(np.uint32)
-        found = kernels.arrays.gather_in_turn(simd, X, features, rows)
+        found = kernels.gathers.gather_in_turn(simd, X, features, rows)
         for feature, (cells, low, high, n_missing) in zip(features, found):
             expected = X[rows, feature]
             numbers = expected[~np.isnan(expected)]
@@ -196,7 +196,7 @@ def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, vectors, n, n_fe
     X[rng.random(X.shape) < rng.choice([0, 0.02])] = np.nan
     rows = np.sort(rng.permutation(n + 5)[:n]).astype(np.uint32)
     key = int(rng.integers(0, 2**63))
-    found = kernels.arrays.look_in_lanes(vectors, X, rows, key)
+    found = kernels.sides.look_in_lanes(vectors, X, rows, key)
     low, high, varies, missing, thresholds, sides, n_left = found
 
     cells = X[rows].astype(float)
@@ -216,7 +216,7 @@ def test_all_features_of_a_node_are_looked_at_in_lanes(kernels, vectors, n, n_fe
 
 @pytest.mark.parametrize("n", [2, 3, 8, 16, 17, 31, 32, 33, 57, 64])
 def test_nodes_of_few_rows_are_masks(kernels, simd, n):
-    most = kernels.arrays.most_rows(simd)
+    most = kernels.sides.most_rows(simd)
     if n > most:
         pytest.skip(f"masks have {most} rows")
     for seed in range(50):
@@ -228,7 +228,7 @@ def test_nodes_of_few_rows_are_masks(kernels, simd, n):
         rows = np.flatnonzero(is_in)
         numbers = rows[~np.isnan(cells[rows])]
         threshold = float(rng.choice([*cells[numbers], 0])) + rng.choice([0.0, 1e-9])
-        found = kernels.arrays.look_at_rows(
+        found = kernels.sides.look_at_rows(
             simd, cells, classes, items, 2**n - 1, as_bits(rows), threshold
         )
         assert found["without_number"] == as_bits(np.setdiff1d(rows, numbers))
@@ -248,7 +248,7 @@ def test_nodes_of_few_rows_are_masks(kernels, simd, n):
         spread = (row for i, row in enumerate(rows) if 0x5A5A5A5A5A5A5A5A >> i & 1)
         assert found["spread"] == as_bits(spread)
         for of_rows in (classes, np.arange(most, dtype=np.uint32), items):
-            picked = kernels.arrays.pick_rows(simd, of_rows, as_bits(rows))
+            picked = kernels.sides.pick_rows(simd, of_rows, as_bits(rows))
             assert_array_equal(picked, of_rows[rows])
 
 
@@ -260,7 +260,7 @@ def test_rows_are_packed(kernels, n):
         X = random_floats(rng, (n + 5) * n_features).reshape(n + 5, n_features)
         X = X.copy(order=rng.choice(["C", "F"]))[::-1]
         rows = np.sort(rng.permutation(n + 5)[:n]).astype(np.uint32)
-        packed = kernels.arrays.pack_rows(X, rows, n_features + 3)
+        packed = kernels.gathers.pack_rows(X, rows, n_features + 3)
         assert_array_equal(packed[:, :n_features], X[rows])
         assert not packed[:, n_features:].any()
 
@@ -268,14 +268,14 @@ def test_rows_are_packed(kernels, n):
 @each_size
 @pytest.mark.parametrize("n_lanes", [1, 8, 9, 12, 13, 16])
 def test_what_goes_left_is_counted_in_lanes(kernels, n, n_lanes):
-    if not kernels.arrays.has_simd("avx2"):
+    if not kernels.machine.has_simd("avx2"):
         pytest.skip("this machine has no avx2")
     rng = np.random.default_rng([n, n_lanes])
     n_classes = int(rng.choice([2, 5, 200]))
     classes = rng.integers(0, n_classes, n).astype(np.uint8)
     targets = rng.integers(-(2**50), 2**50, n)
     left = rng.integers(0, 2**n_lanes, n).astype(np.uint16)
-    found = kernels.arrays.count_in_lanes(classes, targets, left, n_lanes, n_classes)
+    found = kernels.sides.count_in_lanes(classes, targets, left, n_lanes, n_classes)
     ones, counts, sums, squares_left, squares_right = (each[..., :n_lanes] for each in found)
     is_left = left[:, None] >> np.arange(n_lanes) & 1
     of_class = classes[:, None] == np.arange(n_classes)
@@ -300,7 +300,7 @@ def test_the_best_of_lanes_are_found(kernels, vectors, size):
         n_left[copied], left[copied] = n_left[0], left[0]
         total, lanes = int(rng.integers(-size, size + 1)), int(rng.integers(1, 2**16))
         least = int(rng.choice([1, 1, 2]))
-        leaving, best = kernels.arrays.best_lanes(vectors, left, n_left, total, n, lanes, least)
+        leaving, best = kernels.sides.best_lanes(vectors, left, n_left, total, n, lanes, least)
         allowed = [i for i in range(16) if lanes >> i & 1 and least <= n_left[i] <= n - least]
         assert leaving == sum(1 << i for i in allowed)
         separations, errors = {}, {}

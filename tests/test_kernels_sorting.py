@@ -30,47 +30,47 @@ def awkward_keys(rng, n):
 
 def test_keys_order_floats(kernels):
     x = np.concatenate([SPECIAL_FLOATS, random_floats(np.random.default_rng(0), 200)])
-    keys = kernels.arrays.float_keys(x)
+    keys = kernels.keys.float_keys(x)
     number = ~np.isnan(x)
-    assert (keys[~number] == kernels.arrays.MISSING_KEY).all()
-    assert (keys[number] < kernels.arrays.MISSING_KEY).all()
+    assert (keys[~number] == kernels.keys.MISSING_KEY).all()
+    assert (keys[number] < kernels.keys.MISSING_KEY).all()
     a, b = x[number], keys[number]
     assert_array_equal(a[:, None] < a, b[:, None] < b)
     assert_array_equal(a[:, None] == a, b[:, None] == b)
-    assert_array_equal(kernels.arrays.key_cells(b).view(np.float32), a)
+    assert_array_equal(kernels.keys.key_cells(b).view(np.float32), a)
 
 
 def test_keys_of_categories_come_between_numbers_and_missing_values(kernels):
-    categories = kernels.arrays.category_cells([0, 1, 2, 1000, 0x3FFFFC, 0x3FFFFD])
+    categories = kernels.keys.category_cells([0, 1, 2, 1000, 0x3FFFFC, 0x3FFFFD])
     cells = np.concatenate([np.array([-np.inf, 0, np.inf], np.float32), categories])
-    keys = kernels.arrays.cell_keys(cells, True)
+    keys = kernels.keys.cell_keys(cells, True)
     assert (np.diff(keys.astype(np.int64)) > 0).all()
-    assert keys[-1] < kernels.arrays.MISSING_KEY
-    assert_array_equal(kernels.arrays.key_cells(keys), cells.view(np.uint32))
+    assert keys[-1] < kernels.keys.MISSING_KEY
+    assert_array_equal(kernels.keys.key_cells(keys), cells.view(np.uint32))
     nan = np.array([np.nan], np.float32)
-    assert kernels.arrays.cell_keys(nan, True) == kernels.arrays.MISSING_KEY
+    assert kernels.keys.cell_keys(nan, True) == kernels.keys.MISSING_KEY
     # In a column without categories every NaN is a missing value.
-    assert (kernels.arrays.cell_keys(categories, False) == kernels.arrays.MISSING_KEY).all()
+    assert (kernels.keys.cell_keys(categories, False) == kernels.keys.MISSING_KEY).all()
 
 
 @each_size
 def test_sort(kernels, simd, n):
     rng = np.random.default_rng(n)
-    for keys in [*awkward_keys(rng, n), kernels.arrays.float_keys(random_floats(rng, n))]:
+    for keys in [*awkward_keys(rng, n), kernels.keys.float_keys(random_floats(rng, n))]:
         payloads = np.sort(rng.choice(1 << 32, n, replace=False).astype(np.uint32))
         items = item(keys, payloads)
         expected = items[np.argsort(keys, kind="stable")]
-        assert_array_equal(kernels.arrays.sort_by_key(simd, items), expected)
+        assert_array_equal(kernels.keys.sort_by_key(simd, items), expected)
 
 
 @pytest.mark.parametrize("n", [8, 16, 32, 64])
 def test_lanes_are_sorted(kernels, n):
-    if not kernels.arrays.has_simd("avx2"):
+    if not kernels.machine.has_simd("avx2"):
         pytest.skip("this machine has no avx2")
     rng = np.random.default_rng(n)
     for largest in (1, 3, 1000, 65535):
         words = rng.integers(0, largest, (n, 16), endpoint=True).astype(np.uint16)
-        assert_array_equal(kernels.arrays.sort_lanes(words), np.sort(words, axis=0))
+        assert_array_equal(kernels.keys.sort_lanes(words), np.sort(words, axis=0))
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 24])
@@ -80,7 +80,7 @@ def test_insertion_sort_keeps_its_budget(kernels, n):
         moves = inversions(items)
         for budget in {0, moves - 1, moves, moves + 1} - {-1}:
             result = items.astype(np.uint64)
-            assert kernels.arrays.insertion_sort(result, budget) == (moves <= budget)
+            assert kernels.keys.insertion_sort(result, budget) == (moves <= budget)
             if moves <= budget:
                 assert_array_equal(result, np.sort(items))
             else:
@@ -92,11 +92,11 @@ def test_outer_keys_order_from_the_outside_in(kernels):
     x = x[x != 0]
     place = np.select([x < 0, np.isnan(x)], [0, 1], 2)
     expected = np.lexsort([np.where(x < 0, x, np.where(np.isnan(x), 0, -x)), place])
-    keys = kernels.arrays.outer_keys(x)
+    keys = kernels.keys.outer_keys(x)
     assert_array_equal(x[np.argsort(keys, kind="stable")], x[expected])
     number = ~np.isnan(x)
-    assert_array_equal(kernels.arrays.outer_values(keys)[number], x[number])
-    assert np.isnan(kernels.arrays.outer_values(keys)[~number]).all()
+    assert_array_equal(kernels.keys.outer_values(keys)[number], x[number])
+    assert np.isnan(kernels.keys.outer_values(keys)[~number]).all()
 
 
 @each_size
@@ -114,10 +114,10 @@ def test_sorted_nonzeros(kernels, simd, n, positive):
             values = np.abs(np.where(np.isnan(values), 0, values)).astype(np.float32)
             values[rng.random(n) < 0.1] = -0.0
         here = rng.random(4 * n) < rng.choice([0.0, 0.5, 1.0])
-        entries = kernels.arrays.sorted_nonzeros(simd, values, rows, packed(here))
+        entries = kernels.keys.sorted_nonzeros(simd, values, rows, packed(here))
         kept = here[rows] & (values != 0)
-        keys = kernels.arrays.outer_keys(values[kept])
+        keys = kernels.keys.outer_keys(values[kept])
         order = np.argsort(keys, kind="stable")
         boundary = np.diff(keys[order].astype(np.int64), prepend=-1) != 0
-        assert_array_equal(entries % kernels.arrays.BOUNDARY, rows[kept][order])
-        assert_array_equal(entries >= kernels.arrays.BOUNDARY, boundary)
+        assert_array_equal(entries % kernels.bits.BOUNDARY, rows[kept][order])
+        assert_array_equal(entries >= kernels.bits.BOUNDARY, boundary)

@@ -13,7 +13,7 @@ NO_COLUMN = -1
 
 def find_bits(kernels, simd, X, n_parts, least, n_categories=0):
     n_categories = np.broadcast_to(np.uint32(n_categories), X.shape[1]).copy()
-    return kernels.arrays.find_bits(simd, X, n_categories, n_parts, least)
+    return kernels.bits.find_bits(simd, X, n_categories, n_parts, least)
 
 
 def bits_of_words(words):
@@ -94,10 +94,10 @@ def test_bools_are_packed(kernels, simd, n_columns, n_rows, layout):
         "reversed": X[::-1, ::-1],
     }.get(layout, np.array(X, order=layout if layout in "CF" else "C"))
     begin, end = sorted(rng.integers(0, n_rows + 1, 2))
-    words = kernels.arrays.pack_bools(simd, X, begin, end)
+    words = kernels.bits.pack_bools(simd, X, begin, end)
     assert_array_equal(words[begin:end], row_words(X > 0)[begin:end])
     untouched = np.r_[words[:begin].ravel(), words[end:].ravel()]
-    assert (untouched == kernels.arrays.GUARD).all()
+    assert (untouched == kernels.bits.GUARD).all()
 
 
 @pytest.mark.parametrize("n_columns", [1, 64, 130])
@@ -114,14 +114,12 @@ def test_ones_of_sparse_matrices_are_put(kernels, n_columns, n_rows, by_row):
     if not by_row:
         columns = columns[: 1 + n_columns // 2] * 2 % n_columns
     for first, last in ((0, n_rows), (begin, end)):
-        words, n_ones = kernels.arrays.put_ones(
-            by_row, indices, starts, n_rows, columns, first, last
-        )
+        words, n_ones = kernels.bits.put_ones(by_row, indices, starts, n_rows, columns, first, last)
         assert_array_equal(words[first:last], row_words(X[:, columns])[first:last])
         assert n_ones == X[first:last, columns].sum()
     if n_rows > 1 and not by_row:
         indices[1] = indices[0]
-        words, n_ones = kernels.arrays.put_ones(by_row, indices, starts, n_rows, columns, 0, n_rows)
+        words, n_ones = kernels.bits.put_ones(by_row, indices, starts, n_rows, columns, 0, n_rows)
         assert n_ones == X[:, columns].sum() - (columns == 0).sum()
 
 
@@ -129,7 +127,7 @@ def test_squares_of_bits_are_transposed(kernels, simd):
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 2, (64, 64))
     expected = row_words(bits.T)[:, 0]
-    assert_array_equal(kernels.arrays.transpose_bits(simd, row_words(bits)[:, 0].copy()), expected)
+    assert_array_equal(kernels.bits.transpose_bits(simd, row_words(bits)[:, 0].copy()), expected)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 63, 64])
@@ -138,7 +136,7 @@ def test_order_of_bits(kernels, simd, n):
         rng = np.random.default_rng(100 * n + seed)
         bits = rng.random(n) < rng.choice([0.0, 0.3, 1.0])
         are_numbers = bool(rng.integers(2))
-        order, boundaries, n_missing = kernels.arrays.order_bits(
+        order, boundaries, n_missing = kernels.bits.order_bits(
             simd, int(row_words(bits[None])[0, 0]), n, are_numbers
         )
         assert_array_equal(order, np.argsort(bits, kind="stable"))

@@ -20,7 +20,7 @@ def test_rows_reach_their_leaves(kernels, simd, n):
         if rng.random() < 0.3:
             X[np.isnan(X)] = 0
         X = X.copy(order=rng.choice(["C", "F"]))[:: rng.choice([-1, 1])]
-        assert_array_equal(kernels.arrays.walk_block(simd, nodes, X), leaf_words(nodes, X))
+        assert_array_equal(kernels.walk.walk_block(simd, nodes, X), leaf_words(nodes, X))
 
 
 # Keys of a row that 8 bits can name, with missing values or without, and more.
@@ -33,7 +33,7 @@ def test_rows_reach_their_leaves_by_keys(kernels, simd, n_features):
         if rng.random() < 0.5:
             X[np.isnan(X)] = 0
         X = X.copy(order=rng.choice(["C", "F"]))[:: rng.choice([-1, 1, 2])]
-        assert_array_equal(kernels.arrays.walk_by_row_keys(simd, nodes, X), leaf_words(nodes, X))
+        assert_array_equal(kernels.walk.walk_by_row_keys(simd, nodes, X), leaf_words(nodes, X))
 
 
 @pytest.mark.parametrize("n_features", [1, 16, 17, 32, 33, 48, 49, 64, 65])
@@ -45,4 +45,4 @@ def test_rows_reach_their_leaves_in_blocks_of_questions(kernels, simd, n_feature
         if rng.random() < 0.7:
             X[np.isnan(X)] = 0
         X = X.copy(order=rng.choice(["C", "C", "F"]))[:: rng.choice([-1, 1])]
-        assert_array_equal(kernels.arrays.walk_questions(simd, nodes, X), leaf_words(nodes, X))
+        assert_array_equal(kernels.walk.walk_questions(simd, nodes, X), leaf_words(nodes, X))

@@ -345,7 +345,7 @@ def test_features_that_are_in_a_node(seed, kernels):
     if rng.random() < 0.3:
         rows[4:] = rows[4]
     n_looks = int(rng.choice([0, X.shape[1]]))  # without a look, nothing is listed
-    may_hold, is_in_every = kernels.arrays.present_features(stored, rows, 4, n_looks)
+    may_hold, is_in_every = kernels.keys.present_features(stored, rows, 4, n_looks)
     for k, node in enumerate((X[rows[:4]], X[rows[4:]])):
         present = node != 0
         assert_array_equal(may_hold[k], present.any(axis=0) | (n_looks == 0))

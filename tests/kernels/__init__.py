@@ -1,13 +1,23 @@
 """The C++ kernels of the engine as functions of arrays, in modules built for tests only.
 
-``_arrays``    sorts, bits, logarithms, random numbers, partition, codes, blocks of rows
+``_machine``   instruction sets, threads
+``_numbers``   logarithms, random numbers, wide sums, grids and records of targets
+``_keys``      keys of cells, sorts, lists of nonzeros, nodes by their keys
+``_bits``      bits of rows, partition and division by them, matrices of bits, orders of blocks
+``_gathers``   cells, codes and bits of some rows: gathered, packed, decoded
+``_sides``     sides of rows by position: marked, drawn, counted, moved
+``_codes``     codes of few values, of texts and of buckets of keys
+``_walk``      the walk of rows through a packed tree
 ``_compact``   the values of a grown tree in few bytes
 ``_nodes``     a node under any criterion: scans, screens, skips and bounds (``probe.hpp``)
 ``_optimal``   the kernels of the optimal search
 
-``kernels.hpp`` is the one place that says which headers they are in. The fixture ``kernels``
-builds them in ``build/`` of the repository by the package's own meson files, with its flags, on
-first use and whenever a source has changed, and skips where that takes a tool that is not there.
+Bindings check nothing: the tests pass what the engine would. ``simd`` is one of ``machine.SIMD``.
+
+``kernels.hpp`` is the one place that says which headers they are in; ``_shared.pxd`` declares what
+several modules need. The fixture ``kernels`` builds them in ``build/`` of the repository by the
+package's own meson files, with its flags, on first use and whenever a source has changed, and skips
+where that takes a tool that is not there.
 """
 
 import fcntl
@@ -21,7 +31,19 @@ from pathlib import Path
 from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ("arrays", "compact", "nodes", "optimal")
+MODULES = (
+    "machine",
+    "numbers",
+    "keys",
+    "bits",
+    "gathers",
+    "sides",
+    "codes",
+    "walk",
+    "compact",
+    "nodes",
+    "optimal",
+)
 
 
 def missing_tools(path):

@@ -72,6 +72,8 @@
 
 namespace fasttree::tests {
 
+constexpr uint32_t GUARD = 0xdeadbeef;  // behind an array: found changed if a kernel writes there
+
 // Names the features that are left.
 struct FeaturesAhead {
     const std::vector<uint32_t>& features;

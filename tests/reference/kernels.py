@@ -62,7 +62,7 @@ def random_two_categories(kernels, rng, n_rows, n_columns):
     """Columns that may hold categories, how many each, and those that hold one or two and nothing
     else."""
     n_categories = rng.choice([1, 2, 3], n_columns).astype(np.uint32)
-    cells = kernels.arrays.category_cells(np.arange(3, dtype=np.uint32)).view(np.uint32)
+    cells = kernels.keys.category_cells(np.arange(3, dtype=np.uint32)).view(np.uint32)
     codes = rng.random((n_rows, n_columns)) < rng.choice([0.0, 0.01, 0.5, 1.0], n_columns)
     codes &= n_categories > 1
     X = cells[codes.astype(int)].view(np.float32)

@@ -1,0 +1,111 @@
+"""Codes of few values, of texts and of buckets of keys, for tests alone."""
+from libc.stddef cimport ptrdiff_t, size_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+import numpy as np
+
+from kernels._shared cimport Simd
+
+
+cdef extern from "kernels.hpp" namespace "fasttree" nogil:
+    uint32_t c_BUCKET_SAMPLE "fasttree::BUCKET_SAMPLE"
+    uint32_t c_bucket_sample_row "fasttree::bucket_sample_row"(uint32_t i, uint32_t n)
+    cdef cppclass Buckets:
+        Buckets(const uint32_t* keys, uint32_t n)
+        uint32_t n()
+        const uint32_t* last_keys()
+        void find(Simd simd, const uint32_t* keys, uint32_t n, uint8_t* out)
+    cdef cppclass CppFewValues "fasttree::FewValues":
+        vector[uint32_t] keys
+        cbool too_many
+        void encode(const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
+                    cbool has_categories, uint32_t most, uint8_t* codes)
+    cdef cppclass Text "fasttree::DistinctTexts::Text":
+        const char* chars
+        size_t size
+    cdef cppclass CppDistinctTexts "fasttree::DistinctTexts":
+        vector[Text] texts
+        void encode[Offset](const Offset* offsets, const char* chars, const uint8_t* valid,
+                            size_t first, size_t n, int32_t* codes)
+
+
+cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
+    uint32_t c_n_interleaving_steps "fasttree::tests::n_interleaving_steps"(
+        uint32_t n_rows, uint32_t n_features, int storage) except +
+    int c_RAW "fasttree::RAW", c_COUNTED "fasttree::COUNTED"
+    int c_WIDE "fasttree::WIDE", c_BUCKETED "fasttree::BUCKETED"
+
+
+RAW, COUNTED, WIDE, BUCKETED = c_RAW, c_COUNTED, c_WIDE, c_BUCKETED
+BUCKET_SAMPLE = c_BUCKET_SAMPLE
+
+
+def n_interleaving_steps(uint32_t n_rows, uint32_t n_features, int storage):
+    return c_n_interleaving_steps(n_rows, n_features, storage)
+
+
+def find_buckets(Simd simd, const uint32_t[::1] sample, const uint32_t[::1] keys):
+    """(largest key of each bucket of a sorted sample, buckets of keys)."""
+    cdef Buckets* buckets = new Buckets(&sample[0], len(sample))
+    cdef uint32_t n = len(keys), n_buckets = buckets.n(), i
+    cdef uint8_t[::1] out = np.append(np.zeros(n, np.uint8), np.uint8(9))
+    try:
+        buckets.find(simd, &keys[0], n, &out[0])
+        last_keys = np.array([buckets.last_keys()[i] for i in range(n_buckets)], np.uint32)
+    finally:
+        del buckets
+    assert out[n] == 9
+    return last_keys, np.asarray(out[:n])
+
+
+def bucket_sample_rows(uint32_t n):
+    cdef uint32_t i
+    return np.array([c_bucket_sample_row(i, n) for i in range(min(n, c_BUCKET_SAMPLE))])
+
+
+cdef class FewValues:
+    cdef CppFewValues table
+
+    def encode(self, const float[:] column, const uint32_t[::1] rows, cbool has_categories,
+               uint32_t most):
+        cdef uint8_t[::1] codes = np.full(len(rows), 255, np.uint8)
+        self.table.encode(&column[0], column.strides[0] // <ptrdiff_t>sizeof(float), &rows[0],
+                          len(rows), has_categories, most, &codes[0])
+        return np.asarray(codes)
+
+    @property
+    def keys(self):
+        return np.array(self.table.keys, np.uint32)
+
+    @property
+    def too_many(self):
+        return self.table.too_many
+
+
+ctypedef fused Offset:
+    int32_t
+    int64_t
+
+
+cdef class DistinctTexts:
+    cdef CppDistinctTexts table
+    cdef list columns  # that the texts point into
+
+    def __cinit__(self):
+        self.columns = []
+
+    def encode(self, const Offset[::1] offsets, const uint8_t[::1] chars,
+               const uint8_t[::1] valid, size_t first, size_t n):
+        cdef int32_t[::1] codes = np.full(n + 1, -7, np.int32)
+        cdef const uint8_t* bitmap = NULL
+        if valid is not None:
+            bitmap = &valid[0]
+        self.columns.append(chars)
+        self.table.encode(&offsets[0], <const char*>&chars[0], bitmap, first, n, &codes[0])
+        return np.asarray(codes)[:-1]
+
+    @property
+    def texts(self):
+        return [text.chars[:text.size] for text in self.table.texts]

@@ -1,0 +1,44 @@
+"""Instruction sets and threads, for tests alone."""
+from libc.stddef cimport ptrdiff_t
+from libc.stdint cimport int32_t
+from libcpp cimport bool as cbool
+
+import numpy as np
+
+from kernels._shared cimport SIMD_AVX2, SIMD_AVX512, SIMD_PORTABLE, Simd
+
+
+cdef extern from "kernels.hpp" namespace "fasttree" nogil:
+    cbool c_has_simd "fasttree::has_simd"(Simd)
+
+
+cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
+    void c_share_out "fasttree::tests::share_out"(
+        ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
+        int32_t* times) except +
+    void c_on_threads "fasttree::tests::on_threads"(
+        int n_threads, int fails, int32_t* times) except +
+
+
+SIMD = {"portable": SIMD_PORTABLE, "avx2": SIMD_AVX2, "avx512": SIMD_AVX512}
+
+
+def has_simd(name):
+    return c_has_simd(SIMD[name])
+
+
+def share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from):
+    """How often each of [0, end) was gone through; IndexError from pieces that fail."""
+    cdef int32_t[::1] times = np.zeros(end + 1, np.int32)
+    with nogil:
+        c_share_out(end, size, n_threads, fails_from, &times[0])
+    assert times[end] == 0
+    return np.asarray(times)[:-1]
+
+
+def on_threads(int n_threads, int fails):
+    """How often each thread was called; IndexError from the one that fails."""
+    cdef int32_t[::1] times = np.zeros(n_threads, np.int32)
+    with nogil:
+        c_on_threads(n_threads, fails, &times[0])
+    return np.asarray(times)
