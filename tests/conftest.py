@@ -26,6 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import hypothesis  # noqa: E402
 import matplotlib  # noqa: E402
+import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from kernels import MissingTools, build  # noqa: E402
 from sklearn.conftest import pyplot  # noqa: E402, F401  (a fixture of scikit-learn's own tests)
@@ -117,6 +118,23 @@ def avx512(kernels):
 def vectors(request, kernels):
     """Each instruction set with vectors."""
     return _simd(kernels, request.param)
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A function that writes a CSV file of three columns and the given target."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 50, (60, 3))
+
+    def write(target):
+        path = tmp_path / "table.csv"
+        lines = ["a,b,c,target"]
+        for row, value in zip(rows, target(rows), strict=True):
+            lines.append(",".join(map(str, [*row, value])))
+        path.write_text("\n".join(lines))
+        return str(path)
+
+    return write
 
 
 def pytest_pycollect_makemodule(module_path, parent):

@@ -16,14 +16,6 @@ from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, Shu
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from test_tuning_engine import UNLIMITED
-from test_tuning_search import (
-    CLASS_SCORES,
-    IRIS,
-    NUMBER_SCORES,
-    assert_same_results,
-    both,
-    fit_with_warnings,
-)
 from test_tuning_tables import frame_with_labels
 
 import fasttree
@@ -38,6 +30,14 @@ from fasttree.ensemble._base import Forest
 from fasttree.model_selection import TrainOnceRandomizedSearchCV, TrainOnceSearchCV
 from fasttree.tree import EncodedData
 from reference.problems import CLASSIFICATION, random_problem
+from reference.searches import (
+    CLASS_SCORES,
+    IRIS,
+    NUMBER_SCORES,
+    assert_same_results,
+    both,
+    fit_with_warnings,
+)
 from reference.tuning import random_limits
 
 FORESTS = {

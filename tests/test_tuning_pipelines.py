@@ -23,11 +23,11 @@ from sklearn.preprocessing import (
 )
 from sklearn.random_projection import GaussianRandomProjection
 from test_tuning_engine import UNLIMITED
-from test_tuning_search import assert_same_results, both
 
 from fasttree.model_selection import TrainOnceRandomizedSearchCV, TrainOnceSearchCV
 from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from fasttree.tree.pruning._settings import SettingTable
+from reference.searches import assert_same_results, both
 
 IRIS, DIABETES = load_iris(return_X_y=True), load_diabetes(return_X_y=True)
 

@@ -9,10 +9,10 @@ from numpy.testing import assert_array_equal
 from sklearn import clone
 from sklearn.model_selection import cross_val_score, train_test_split
 from test_hybrid import assert_same_labels, draw_problem
-from test_tuning_search import assert_same_results, both, random_grid
 
 from fasttree.model_selection import tuning_curve
 from fasttree.tree import DecisionTree, DecisionTreeClassifier
+from reference.searches import assert_same_results, both, random_grid
 from reference.tuning import random_limits
 
 

@@ -9,4 +9,8 @@
 ``kernels``   kernels of single arrays; ``scores`` of ways to separate rows, ``pairs`` of features
 
 Nothing here is fast, and nothing here is shared with the engine.
+
+Several files of tests also share what they fit and compare: ``drop_ins``, our estimators beside
+scikit-learn's; ``searches``, ours and theirs over one grid; ``forests``, ``tables``,
+``optimal_problems`` and ``model_files``, the data and the fits of the tests of these.
 """
