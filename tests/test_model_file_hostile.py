@@ -135,22 +135,32 @@ CHANGES = {
 }  # fmt: skip
 
 
+def holder(document, path):
+    """What holds the end of a path."""
+    for key in path[:-1]:
+        document = document[key]
+    return document
+
+
+def changed(whole, path, values):
+    """Copies of a document, each with another value at the end of a path."""
+    for value in values:
+        document = copy.deepcopy(whole)
+        holder(document, path)[path[-1]] = value
+        yield document
+
+
 @pytest.mark.parametrize("path", CHANGES, ids=lambda path: "-".join(map(str, path)))
 def test_parts_that_make_no_sense(path, table_tree, tmp_path):
     tree, rows = table_tree
     whole = document_of(tree, tmp_path)
     assert np.array_equal(load(write(whole, tmp_path)).predict(rows), tree.predict(rows))
-    for value in CHANGES[path]:
-        document = copy.deepcopy(whole)
-        place = document
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = value
+    for document in changed(whole, path, CHANGES[path]):
         with pytest.raises(ValueError, match="is not a model that fasttree can read: ."):
             load(write(document, tmp_path))
     if path[0] == "parameters":  # one that is not there has its default
         return
-    del place[path[-1]]
+    del holder(document, path)[path[-1]]
     with pytest.raises(ValueError, match="is not a model"):
         load(write(document, tmp_path))
 
@@ -170,12 +180,7 @@ def test_fronts_that_make_no_sense(path, tmp_path):
     tree = OptimalDecisionTreeClassifier(max_depth=2, pareto_front=True).fit(X, y)
     whole = document_of(tree, tmp_path)
     assert load(write(whole, tmp_path)).from_front(max_leaf_nodes=2).get_n_leaves() == 2
-    for value in OPTIMAL_CHANGES[path]:
-        document = copy.deepcopy(whole)
-        place = document
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = value
+    for document in changed(whole, path, OPTIMAL_CHANGES[path]):
         with pytest.raises(ValueError, match="is not a model that fasttree can read: ."):
             load(write(document, tmp_path))
 
@@ -204,12 +209,7 @@ def test_forests_that_make_no_sense(path, tmp_path):
     forest, rows = saved()[-2]
     whole = document_of(forest, tmp_path)
     assert np.array_equal(load(write(whole, tmp_path)).predict(rows), forest.predict(rows))
-    for value in FOREST_CHANGES[path]:
-        document = copy.deepcopy(whole)
-        place = document
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = value
+    for document in changed(whole, path, FOREST_CHANGES[path]):
         with pytest.raises(ValueError, match="is not a model that fasttree can read: ."):
             load(write(document, tmp_path))
 

@@ -12,7 +12,6 @@
 
 #include "engine/core/node_record.hpp"
 #include "engine/simd/bits.hpp"
-#include "engine/simd/simd.hpp"
 #include "utils/_shared_blocks.hpp"
 
 namespace fasttree {
@@ -62,7 +61,7 @@ inline size_t count_kept(const double* values, size_t n) noexcept {
     return n_kept;
 }
 // Which of up to 64 are.
-FASTTREE_INLINE inline uint64_t kept_bits(const double* values, size_t n) noexcept {
+inline uint64_t kept_bits(const double* values, size_t n) noexcept {
     uint64_t kept = 0;
     for (size_t i = 0; i < n; ++i) kept |= uint64_t{is_kept(values[i])} << i;
     return kept;

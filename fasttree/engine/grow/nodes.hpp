@@ -12,7 +12,6 @@
 
 #include "engine/core/compact_tree.hpp"
 #include "engine/core/split.hpp"
-#include "engine/simd/simd.hpp"
 #include "utils/_shared_blocks.hpp"
 
 namespace fasttree {
@@ -79,8 +78,8 @@ public:
         ends_.clear();
     }
     // Room for the values of the next node: what is written there need not be copied.
-    FASTTREE_INLINE double* next() { return width_ <= WIDE ? all_.next() : wide_.data(); }
-    FASTTREE_INLINE void append(const double* value) {
+    double* next() { return width_ <= WIDE ? all_.next() : wide_.data(); }
+    void append(const double* value) {
         if (width_ <= WIDE) {
             double* const own = all_.append();
             if (value != own) copy_values(value, width_, own);
@@ -237,8 +236,8 @@ private:
     std::vector<LateThreshold> late_;
     SharedBlocks* memory_ = nullptr;
 
-    FASTTREE_INLINE uint32_t append_node(const NodeStats& stats, uint32_t n_rows, uint32_t depth,
-                                         const double* value) {
+    uint32_t append_node(const NodeStats& stats, uint32_t n_rows, uint32_t depth,
+                         const double* value) {
         CompactNode& node = *nodes_.append();
         node.threshold = -2.0;
         node.impurity = stats.impurity;
@@ -293,11 +292,11 @@ public:
 
     uint32_t root() const { return root_.node; }
     // Where to write the values of the next node.
-    FASTTREE_INLINE double* next_value() { return store_.values_.next(); }
+    double* next_value() { return store_.values_.next(); }
     // The next node, the right child of `parent` or, if that is NO_NODE, the left one of the node
     // split last.
-    FASTTREE_INLINE uint32_t append(const NodeStats& stats, uint32_t n_rows, uint32_t depth,
-                                    const double* value, uint32_t parent) {
+    uint32_t append(const NodeStats& stats, uint32_t n_rows, uint32_t depth, const double* value,
+                    uint32_t parent) {
         const uint32_t node = store_.append_node(stats, n_rows, depth, value);
         if (parent != NO_NODE) store_.nodes_[parent].right = node;
         return node;
