@@ -60,6 +60,16 @@ def get_config() -> Mapping[str, Any]:
     return _config.get()
 
 
+def growth_options() -> dict[str, Any]:
+    """Return what the settings in force say to a tree builder."""
+    config = get_config()
+    return {
+        "strategy": config["strategy"],
+        "simd": config["simd"],
+        "replay": config["sklearn_random_stream"],
+    }
+
+
 def set_config(
     *,
     strategy: Strategy | _Keep = _KEEP,

@@ -287,7 +287,8 @@ def test_same_random_thresholds_for_doubled_weights(
 @pytest.mark.parametrize("n_features", [3, 21, 70])
 @pytest.mark.parametrize("with_missing", [False, True])
 def test_same_random_thresholds_in_small_subtrees(n_rows, n_features, with_missing):
-    """They are grown at once: as masks of rows, or all features at a time."""
+    """They are grown at once: as masks of rows, all features at a time, or, of numbers only, a step
+    at a time."""
     rng = np.random.default_rng([n_rows, n_features])
     X = rng.normal(size=(n_rows, n_features)).astype(np.float32)
     few = rng.random(n_features) < 0.5

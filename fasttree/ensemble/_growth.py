@@ -19,7 +19,7 @@ from fasttree.ensemble._bootstrap import Bootstrap
 from fasttree.tree._data import TrainingData
 from fasttree.tree.fitted._node_arrays import TreeMemory
 from fasttree.utils._parallel import Parallel, map_on_threads
-from fasttree.utils._threads import effective_n_threads
+from fasttree.utils._threads import dismiss_threads, effective_n_threads
 
 __all__ = ["Plan", "bare_copy", "check_same_categories", "grow_trees"]
 
@@ -55,13 +55,18 @@ class Plan:
     balances: bool
     memory: TreeMemory = field(default_factory=TreeMemory)
 
-    def grow(self, seed, n_threads=1, n_encoding_threads=1):
-        """Return the tree of a random state; the first one encodes the data."""
+    def prepare(self, n_threads):
+        """Encode the data on threads, before the trees are threads themselves."""
+        self.template._prepare(self.data, n_threads)
+        dismiss_threads()
+
+    def grow(self, seed, n_threads=1):
+        """Return the tree of a random state; data that is not encoded yet is encoded."""
         grower = bare_copy(self.template, random_state=seed)
         data = self.data
         if self.bootstrap is not None:
             data = replace(data, sample_weight=self._drawn_weights(seed))
-        grower.tree_ = grower._grow(data, n_threads, n_encoding_threads, self.memory)
+        grower.tree_ = grower._grow(data, n_threads, self.memory)
         grower._prune_tree()
         return grower.tree_
 
@@ -94,9 +99,8 @@ def grow_trees(plan, seeds, n_jobs, verbose=0):
     backend, _ = get_active_backend(prefer="threads")
     if getattr(backend, "supports_sharedmem", False):
         n_threads = effective_n_threads(n_jobs)
-        own_threads = threads_of_trees(len(seeds), n_threads)
-        n_encoding_threads = effective_n_threads(n_jobs, plan.data.encoding.X.size)
-        calls = seeds, own_threads, [n_encoding_threads] * len(seeds)
+        calls = seeds, threads_of_trees(len(seeds), n_threads)
+        plan.prepare(effective_n_threads(n_jobs, plan.data.encoding.X.size))
         if verbose > 0 or not isinstance(backend, (ThreadingBackend, SequentialBackend)):
             parallel = Parallel(
                 n_threads, verbose=verbose, prefer="threads", return_as="generator", batch_size=1

@@ -19,7 +19,7 @@ from sklearn import clone
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Bunch, assert_all_finite, compute_sample_weight
 
-from fasttree._config import get_config
+from fasttree._config import get_config, growth_options
 from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
 from fasttree.table._bit_matrix import BitMatrix
 from fasttree.table._encoder import table_encoder
@@ -216,10 +216,14 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             sample_weight = weigh_classes(sample_weight, class_weights)
         return y, sample_weight
 
-    def _grow(self, data, n_threads=None, n_encoding_threads=None, memory=None):
+    def _prepare(self, data, n_threads):
+        """Encode data that trees share as they will read it."""
+        self._make_builder(data).prepare(data.encoding, n_threads=n_threads, **growth_options())
+
+    def _grow(self, data, n_threads=None, memory=None):
         """Return the tree of checked data, grown on threads as `n_jobs` says or a number.
 
-        Data that is not encoded yet is encoded on as many, or on others. Forests pass memory.
+        Data that is not encoded yet is encoded on as many. Forests pass memory.
         """
         builder = self._make_builder(data)
         encoding = data.encoding
@@ -227,7 +231,6 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             self._check_categories(encoding.category_counts)
         is_classifier = isinstance(self, ClassifierMixin)
         n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
-        config = get_config()
         tree = Tree(encoding.n_features, n_classes, self.n_outputs_)
         if n_threads is None:
             n_threads = effective_n_threads(self.n_jobs, data.n_samples * encoding.n_features)
@@ -238,11 +241,8 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             data.sample_weight,
             data.rows,
             n_threads=n_threads,
-            n_encoding_threads=n_encoding_threads or n_threads,
-            strategy=config["strategy"],
-            simd=config["simd"],
-            replay=config["sklearn_random_stream"],
             memory=memory,
+            **growth_options(),
         )
         return tree
 

@@ -3,6 +3,7 @@ from fasttree.engine.core cimport Node, Split
 from fasttree.engine.grow cimport Deferred, Frontier, GrowthRules, NodeStore, NodeWriter, Open
 from fasttree.engine.search cimport Division
 from fasttree.tree._encoding cimport Encoding
+from fasttree.tree._options cimport FitOptions
 from fasttree.tree._splitter cimport Splitter
 from fasttree.tree._tree cimport Tree
 from fasttree.tree.fitted._node_arrays cimport TreeMemory
@@ -30,6 +31,7 @@ cdef class TreeBuilder:
     # All that subclasses differ in.
     cdef unique_ptr[Frontier] make_frontier(self) except *
 
+    cdef FitOptions options(self, int n_threads, str strategy, bint replay, str simd) except *
     cdef int write(self, Tree tree, Encoding encoding, TreeMemory memory,
                    bint as_grown) except -1
     cdef int write_subtree(self, NodeWriter& writer, int i) except -1 nogil

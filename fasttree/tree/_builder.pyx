@@ -62,7 +62,7 @@ cdef class TreeBuilder:
     """Grows a tree (abstract). Subclasses say where nodes wait to be expanded."""
 
     def build(self, Tree tree, data, y, sample_weight=None, const uint32_t[::1] rows=None, *,
-              int n_threads=1, int n_encoding_threads=1, str strategy="auto", bint replay=False,
+              int n_threads=1, str strategy="auto", bint replay=False,
               str simd="auto", TreeMemory memory=None):
         """Grow `tree` on a sample of the data.
 
@@ -79,8 +79,6 @@ cdef class TreeBuilder:
             The sample, in ascending order; None: all rows.
         n_threads : int
             At most; fewer where more would not pay.
-        n_encoding_threads : int
-            The same for an encoding that is made here.
         strategy : {"auto", "presort", "count", "sort"}
         replay : bool
             Use scikit-learn's random draws, tie rules and scores.
@@ -90,19 +88,13 @@ cdef class TreeBuilder:
         """
         cdef Splitter splitter = self.splitter
         cdef Encoding encoding = data
-        cdef FitOptions options
+        cdef FitOptions options = self.options(n_threads, strategy, replay, simd)
         if y.shape[0] == 0:
             raise ValueError("A tree needs rows to grow on.")
         if sample_weight is not None and not np.any(sample_weight):
             raise ValueError("All rows have zero weight.")
         if memory is None:
             memory = TreeMemory()
-        options.strategy = STRATEGIES[strategy]
-        options.replay = replay
-        options.depth_first = isinstance(self, DepthFirstTreeBuilder)
-        options.n_threads = 1 if replay else n_threads
-        options.n_encoding_threads = n_encoding_threads
-        options.simd = simd_allowed(simd)
         n_threads = self.n_threads = options.n_threads
         splitter.init(encoding, y, sample_weight, rows, options, Interrupt())
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
@@ -121,6 +113,22 @@ cdef class TreeBuilder:
         self.subtrees.clear()
         self.deferred.clear()
 
+    def prepare(self, data, *, int n_threads=1, str strategy="auto", bint replay=False,
+                str simd="auto"):
+        """Encode data that fits share, as `build` with these arguments will ask for it."""
+        cdef FitOptions options = self.options(n_threads, strategy, replay, simd)
+        options.n_threads = n_threads
+        self.splitter.prepare(data, options)
+
+    cdef FitOptions options(self, int n_threads, str strategy, bint replay, str simd) except *:
+        cdef FitOptions options
+        options.strategy = STRATEGIES[strategy]
+        options.replay = replay
+        options.depth_first = isinstance(self, DepthFirstTreeBuilder)
+        options.n_threads = 1 if replay else n_threads
+        options.simd = simd_allowed(simd)
+        return options
+
     cdef int write(self, Tree tree, Encoding encoding, TreeMemory memory,
                    bint as_grown) except -1:
         """Give `tree` the nodes that have been grown."""
@@ -129,14 +137,15 @@ cdef class TreeBuilder:
         cdef NodeArrays arrays = NodeArrays(
             None, None, (n_nodes, tree.n_outputs, tree.max_n_classes))
         cdef unique_ptr[NodeWriter] writer
+        cdef size_t width = tree.n_outputs * tree.max_n_classes
         cdef int i
-        arrays.compact_nodes.reset(new CompactNodes(n_nodes, memory.blocks))
-        arrays.compact_values.reset(new CompactValues(
-            n_nodes, tree.n_outputs * tree.max_n_classes,
-            count_values(self.store, self.subtrees), memory.blocks))
-        writer.reset(new NodeWriter(self.store, self.subtrees, deref(arrays.compact_nodes),
-                                    deref(arrays.compact_values)))
-        writer.get().write_main(as_grown)
+        with nogil:
+            arrays.compact_nodes.reset(new CompactNodes(n_nodes, memory.blocks))
+            arrays.compact_values.reset(new CompactValues(
+                n_nodes, width, count_values(self.store, self.subtrees), memory.blocks))
+            writer.reset(new NodeWriter(self.store, self.subtrees, deref(arrays.compact_nodes),
+                                        deref(arrays.compact_values)))
+            writer.get().write_main(as_grown)
         for i in prange(<int> self.subtrees.size(), nogil=True, num_threads=self.n_threads,
                         schedule="dynamic"):
             self.write_subtree(deref(writer), i)

@@ -235,7 +235,8 @@ cdef class ClassificationCriterion(Criterion):
         cdef const uint8_t[:, ::1] classes = self.arrays["classes"]
         cdef size_t n = classes.shape[0]
         cdef uint32_t[::1] bits = np.zeros(n // 32 + 1, dtype=np.uint32)
-        class_bits(&classes[0, 0], n, &bits[0])
+        with nogil:
+            class_bits(&classes[0, 0], n, &bits[0])
         self.targets.class_bits = &bits[0]
         self.arrays["class_bits"] = bits
         return self.init_records()
@@ -245,10 +246,13 @@ cdef class ClassificationCriterion(Criterion):
         cdef const uint8_t[:, ::1] classes = self.arrays["classes"]
         cdef size_t n = classes.shape[0]
         cdef uint32_t[::1] records
+        cdef bint fit
         if self.targets.weights == NULL or self.targets.weight_unit != 1.0 or self.with_keys:
             return 0
         records = np.empty(n, dtype=np.uint32)
-        if class_records(&classes[0, 0], self.targets.weights, n, &records[0]):
+        with nogil:
+            fit = class_records(&classes[0, 0], self.targets.weights, n, &records[0])
+        if fit:
             self.targets.records = &records[0]
             self.arrays["records"] = records
         return 0
@@ -356,9 +360,10 @@ cdef class RegressionCriterion(Criterion):
         cdef const double* weights = NULL
         if w is not None:
             weights = &w[0]
-        target_sums(&y[0, 0], n, <int> self.n_outputs, weights, self.targets.weights,
-                    self.targets.weight_unit, centred, not self.targets.replay,
-                    &sums[0, 0], &grids[0, 0], &grids[1, 0])
+        with nogil:
+            target_sums(&y[0, 0], n, <int> self.n_outputs, weights, self.targets.weights,
+                        self.targets.weight_unit, centred, not self.targets.replay,
+                        &sums[0, 0], &grids[0, 0], &grids[1, 0])
         self.targets.sums = &sums[0, 0]
         self.targets.centre = &grids[0, 0]
         self.targets.sum_unit = &grids[1, 0]
@@ -400,10 +405,13 @@ cdef class MSE(RegressionCriterion):
         """The weight of a row and its sum in one word, if whole numbers fit."""
         cdef size_t n = self.arrays["y"].shape[0]
         cdef int64_t[::1] records
+        cdef bint fit
         if self.targets.weights == NULL or self.targets.weight_unit != 1.0:
             return 0
         records = np.empty(n, dtype=np.int64)
-        if sum_records(self.targets.sums, self.targets.weights, n, &records[0]):
+        with nogil:
+            fit = sum_records(self.targets.sums, self.targets.weights, n, &records[0])
+        if fit:
             self.targets.sum_records = &records[0]
             self.arrays["sum_records"] = records
         return 0

@@ -110,7 +110,7 @@ cdef class DenseColumnsOwner:
         """Keep the codes of the columns of few values, column by column."""
         cdef DenseColumns* columns = self.columns.get()
         cdef int f, n_features = <int> columns.columns.size()
-        for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
+        for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="dynamic"):
             if of_numbers:
                 columns.keep_codes_of_numbers(f)
             else:

@@ -16,7 +16,6 @@ cdef struct FitOptions:
     bint replay           # scikit-learn's draws, ties and scores
     bint depth_first
     int n_threads
-    int n_encoding_threads
     Simd simd
     # Of the columns, by the features that nodes look at; the splitter's.
     bint with_lists       # columns that are not coded are kept in order

@@ -22,6 +22,8 @@ cdef class Partitioner:
     # Rows in ascending order, which it takes.
     cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
                   FitOptions options) except -1
+    # Encodes what samples of an encoding that is shared will read.
+    cdef int prepare(self, Encoding encoding, FitOptions options) except -1
     # Puts classes, given as bits by row, where scans read them from; once in a fit.
     cdef int put_classes(self, const uint32_t* class_bits) except -1
     cdef int attach(self, Scanner& scanner) except -1

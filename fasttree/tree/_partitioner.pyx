@@ -12,7 +12,6 @@ from fasttree.tree._dense_columns cimport poll
 from fasttree.tree._encoding cimport DenseEncoding
 from fasttree.tree._options cimport AUTO, COUNT
 from fasttree.utils._std cimport make_shared
-from fasttree.utils._threads cimport c_dismiss_threads
 
 
 cdef class Partitioner:
@@ -21,6 +20,9 @@ cdef class Partitioner:
     cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
                   FitOptions options) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
+
+    cdef int prepare(self, Encoding encoding, FitOptions options) except -1:
+        return 0  # columns are sorted as nodes need them
 
     cdef int put_classes(self, const uint32_t* class_bits) except -1:
         return 0  # there are no lists that hold them
@@ -38,18 +40,19 @@ cdef class DensePartitioner(Partitioner):
     cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
                   FitOptions options) except -1:
         cdef DenseEncoding dense = <DenseEncoding?> encoding
-        cdef FitOptions encoding_options = options
-        encoding_options.n_threads = options.n_encoding_threads
         self.options = options
         self.n_features = dense.n_features
         self.n_rows = <uint32_t> rows.size()
-        self.owner = dense.encoded(rows, encoding_options)
-        if options.n_encoding_threads > options.n_threads:
-            c_dismiss_threads()
+        self.owner = dense.encoded(rows, options)
         self.data = self.owner.columns.get()
         self.sample = make_shared[DenseSample](deref(self.data), move(rows))
         if options.with_lists:
             dense.fill_lists(self.sample.get(), self.owner.columns.get(), options)
+        return 0
+
+    cdef int prepare(self, Encoding encoding, FitOptions options) except -1:
+        cdef vector[uint32_t] all_rows
+        (<DenseEncoding?> encoding).encoded(all_rows, options)
         return 0
 
     cdef int put_classes(self, const uint32_t* class_bits) except -1:
@@ -71,7 +74,8 @@ cdef class DensePartitioner(Partitioner):
         cdef bint in_one_place = self.options.is_drawn
         cdef KeyedNodeColumns* keyed
         if self.options.with_keys:
-            keyed = new KeyedNodeColumns(deref(self.sample), scanner, self.options.simd)
+            with nogil:
+                keyed = new KeyedNodeColumns(deref(self.sample), scanner, self.options.simd)
             self.columns.reset(keyed)
             in_one_place = keyed.has_labels() and not self.options.replay
         else:

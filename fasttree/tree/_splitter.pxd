@@ -43,6 +43,9 @@ cdef class Splitter:
     # The sample is `rows` of the encoding, or all of them, and y and weights are theirs.
     cdef int init(self, Encoding encoding, y, sample_weight,
                   const uint32_t[::1] rows, FitOptions options, Interrupt interrupt) except -1
+    cdef int settle_options(self, Encoding encoding, FitOptions& options) except -1
+    # Encodes what `init` with the same options will read of an encoding that is shared.
+    cdef int prepare(self, Encoding encoding, FitOptions options) except -1
     # Gives the memory back that only growth needs.
     cdef int close(self) except -1
     cdef Splitter clone(self)

@@ -30,13 +30,16 @@ cdef int list_rows(size_t n, sample_weight, const uint32_t* sampled,
     cdef const float64_t[::1] weights
     cdef const int64_t[::1] counts
     if sample_weight is None:
-        weighted_rows[float64_t](n, NULL, sampled, out)
+        with nogil:
+            weighted_rows[float64_t](n, NULL, sampled, out)
     elif sample_weight.dtype == np.int64:
         counts = sample_weight
-        weighted_rows(n, &counts[0], sampled, out)
+        with nogil:
+            weighted_rows(n, &counts[0], sampled, out)
     else:
         weights = sample_weight
-        weighted_rows(n, &weights[0], sampled, out)
+        with nogil:
+            weighted_rows(n, &weights[0], sampled, out)
     return 0
 
 
@@ -77,8 +80,6 @@ cdef class Splitter:
 
     cdef int init(self, Encoding encoding, y, sample_weight,
                   const uint32_t[::1] rows, FitOptions options, Interrupt interrupt) except -1:
-        cdef uint32_t n_features = encoding.n_features
-        cdef uint32_t max_features = <uint32_t> min(self.max_features, n_features)
         cdef const uint32_t* sampled = NULL
         cdef const uint32_t* classes
         cdef vector[uint32_t] kept_rows
@@ -90,17 +91,9 @@ cdef class Splitter:
         self.rules.monotonic_cst = &self.monotonic_cst[0] if self.with_monotonic_cst else NULL
         self.rules.ties.replay = options.replay
         self.rules.category_sets = self.category_sets
-        self.draws = max_features < n_features
-        # A threshold on a sparse feature separates nonzeros from the rest, and no fewer than a
-        # leaf has rows; but which features are constant matters to draws.
-        options.least = 0 if self.draws or options.replay else <uint32_t> self.min_samples_leaf
-        options.n_looked = max_features
-        options.is_drawn = not self.reads_order()
-        if options.is_drawn and not isinstance(encoding, SparseEncoding):
-            options.strategy = CODES if options.strategy == COUNT or (
-                options.strategy == AUTO and encoding.is_shared
-                and codes_pay(encoding.n_rows, n_features, max_features)) else SORT
-        self.partitioner = make_partitioner(encoding, max_features, options)
+        self.settle_options(encoding, options)
+        self.draws = options.n_looked < encoding.n_features
+        self.partitioner = make_partitioner(encoding, options)
         self.criterion.init(y, sample_weight, rows, encoding.n_rows, options)
         self.rules.min_weight_leaf = ldexp(self.min_weight_leaf, -self.criterion.weight_exponent)
         if self.criterion.targets.has_negative_weights:
@@ -118,9 +111,29 @@ cdef class Splitter:
         classes = self.criterion.searcher.scanner.get().classes_of_entries()
         if classes != NULL:
             self.partitioner.put_classes(classes)
-        self.sampler.reset(new FeatureSampler(n_features, max_features, options.replay,
-                                              <uint32_t> self.seed))
+        self.sampler.reset(new FeatureSampler(encoding.n_features, options.n_looked,
+                                              options.replay, <uint32_t> self.seed))
         return self.attach(interrupt)
+
+    cdef int prepare(self, Encoding encoding, FitOptions options) except -1:
+        self.settle_options(encoding, options)
+        return make_partitioner(encoding, options).prepare(encoding, options)
+
+    cdef int settle_options(self, Encoding encoding, FitOptions& options) except -1:
+        """How columns are kept, by the features that nodes look at."""
+        cdef uint32_t n_features = encoding.n_features
+        cdef uint32_t max_features = <uint32_t> min(self.max_features, n_features)
+        cdef bint draws = max_features < n_features
+        # A threshold on a sparse feature separates nonzeros from the rest, and no fewer than a
+        # leaf has rows; but which features are constant matters to draws.
+        options.least = 0 if draws or options.replay else <uint32_t> self.min_samples_leaf
+        options.n_looked = max_features
+        options.is_drawn = not self.reads_order()
+        if options.is_drawn and not isinstance(encoding, SparseEncoding):
+            options.strategy = CODES if options.strategy == COUNT or (
+                options.strategy == AUTO and encoding.is_shared
+                and codes_pay(encoding.n_rows, n_features, max_features)) else SORT
+        return 0
 
     cdef bint reads_order(self) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
@@ -237,7 +250,10 @@ cdef class Splitter:
             if not self.columns.fits_block(node):
                 return False
             self.begin_subtree(node)
-        return self.subtree_splitter.grow(self.rules, deref(self.sampler), node, store)
+        if not self.subtree_splitter.grow(self.rules, deref(self.sampler), node, store):
+            return False
+        self.steps.count(0)
+        return True
 
     cdef int begin_subtree(self, Node& root) except -1 nogil:
         root.members = 1
@@ -275,9 +291,9 @@ cdef class Splitter:
         return self.steps.count(0)
 
 
-cdef Partitioner make_partitioner(Encoding encoding, uint32_t max_features, FitOptions& options):
+cdef Partitioner make_partitioner(Encoding encoding, FitOptions& options):
     """A partitioner that keeps the columns as the features that nodes look at demand."""
-    cdef uint32_t n_features = encoding.n_features
+    cdef uint32_t n_features = encoding.n_features, max_features = options.n_looked
     cdef bint is_auto = options.strategy == AUTO
     cdef bint with_keys = max_features < n_features and (
         options.strategy == COUNT or (is_auto and keys_pay(n_features, max_features)))

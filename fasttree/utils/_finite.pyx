@@ -8,7 +8,7 @@ cdef extern from "utils/_finite.hpp" namespace "fasttree" nogil:
 
 # Starting threads takes about as long as reading this many values.
 cdef enum:
-    VALUES_PER_THREAD = 1 << 18
+    VALUES_PER_THREAD = 1 << 21
 
 ALL_FINITE = all_finite
 SOME_MISSING = some_missing

@@ -1,7 +1,7 @@
 """Class codes of integers that lie close together: counted instead of sorted.
 
-Three passes over a column and one over a table with an entry per integer between the smallest
-and the largest. The table is never much larger than the column.
+A few passes over a column and one over a table with an entry per integer between the smallest
+(zero, if the largest is small) and the largest. The table is never much larger than the column.
 """
 import numpy as np
 
@@ -24,7 +24,7 @@ def code_dtype(n_codes):
     return np.uint8 if n_codes <= 256 else np.uint32
 
 
-cdef void look_up(const uint64_t[:] bits, uint64_t first, const uint32_t* code_of,
+cdef void look_up(const uint64_t[::1] bits, uint64_t first, const uint32_t* code_of,
                   code_t[::1] codes) noexcept nogil:
     """Write the code of every entry, counted from the first one in the order of integers."""
     cdef intp_t i
@@ -50,11 +50,12 @@ def encode_integers(column):
     None stands for both if the entries lie too far apart.
     """
     cdef bint is_signed = column.dtype.kind == "i"
-    wide = column.astype(np.int64 if is_signed else np.uint64, copy=False)
-    cdef const uint64_t[:] bits = wide.view(np.uint64)
+    wide = np.ascontiguousarray(column, dtype=np.int64 if is_signed else np.uint64)
+    cdef const uint64_t[::1] bits = wide.view(np.uint64)
     cdef uint64_t sign = <uint64_t> is_signed << 63  # flipped, it orders signed like unsigned
-    cdef uint64_t key, lowest = bits[0] ^ sign, highest = lowest
+    cdef uint64_t key, lowest = sign, highest, all_bits = 0
     cdef intp_t i, n_rows = bits.shape[0]
+    cdef uint64_t most = <uint64_t> n_rows * INTEGERS_PER_ROW
     cdef vector[uint32_t] code
     cdef uint32_t n_distinct = 0
     cdef uint64_t[::1] distinct
@@ -62,12 +63,17 @@ def encode_integers(column):
     cdef uint32_t[::1] words_of_codes
     with nogil:
         for i in range(n_rows):
-            key = bits[i] ^ sign
-            lowest = min(lowest, key)
-            highest = max(highest, key)
-        if highest - lowest >= <uint64_t> n_rows * INTEGERS_PER_ROW:
-            with gil:
-                return None
+            all_bits |= bits[i]
+        highest = all_bits ^ sign
+        if all_bits >= most:  # else the integers are small, and none is negative
+            lowest = highest = bits[0] ^ sign
+            for i in range(n_rows):
+                key = bits[i] ^ sign
+                lowest = min(lowest, key)
+                highest = max(highest, key)
+            if highest - lowest >= most:
+                with gil:
+                    return None
         code.resize(highest - lowest + 1)
         for i in range(n_rows):
             code[(bits[i] ^ sign) - lowest] = 1

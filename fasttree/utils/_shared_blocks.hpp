@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 
 #include "utils/_aligned_buffer.hpp"
 #include "utils/_value.hpp"
@@ -15,7 +16,8 @@ class SharedBlocks {
     using Block = AlignedBuffer<char>;
     // What is not used of a block is never touched, and what is given back returns to the system.
     static constexpr size_t BLOCK = size_t{1} << 25, LARGE = BLOCK / 4;
-    static constexpr size_t FEW = size_t{3} << 19;  // bytes in all that are not worth a huge page
+    static constexpr size_t FEW = size_t{1} << 23;  // bytes in all that are not worth a huge page
+    static constexpr size_t PAGES = size_t{1} << 15;  // of an array, worth a call for all of them
     static constexpr size_t CACHE_LINE = 64;
     std::mutex mutex_;
     std::shared_ptr<Block> block_;
@@ -34,18 +36,26 @@ public:
 private:
     template <class T>
     std::shared_ptr<T[]> take_bytes(size_t n_bytes) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        n_taken_ += n_bytes;
-        if (n_taken_ < FEW || n_bytes >= LARGE) {
-            return array_of<T>(std::make_shared<Block>(n_bytes), 0);
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            n_taken_ += n_bytes;
+            if (n_taken_ >= FEW && n_bytes < LARGE) {
+                const size_t start = take_part(n_bytes);
+                return array_of<T>(block_, start);
+            }
         }
+        const auto own = std::make_shared<Block>();
+        if (n_bytes >= PAGES) own->reserve_filled(n_bytes);
+        else own->reserve(n_bytes);
+        return array_of<T>(own, 0);
+    }
+    // Where a part of the block begins.
+    size_t take_part(size_t n_bytes) {
         if (block_ == nullptr || n_bytes > BLOCK - n_used_) {
             block_ = std::make_shared<Block>(BLOCK);
             n_used_ = 0;
         }
-        const size_t start = n_used_;
-        n_used_ += n_bytes;
-        return array_of<T>(block_, start);
+        return std::exchange(n_used_, n_used_ + n_bytes);
     }
     template <class T>
     static std::shared_ptr<T[]> array_of(const std::shared_ptr<Block>& block, size_t start) {

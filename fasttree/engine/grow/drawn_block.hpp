@@ -109,28 +109,28 @@ public:
                && rules.min_weight_leaf <= 0.0;
     }
 
-    // Grows all that is below a node, of whose rows the targets are given.
+    // Grows all that is below node `root_id` of the store, of whose rows the targets are given.
     template <class Target>
     void grow(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc, const DenseSample& sample,
-              const Node& root, const Target* targets, NodeStore& store) {
+              const Node& root, const Target* targets, uint32_t root_id, NodesBelow& below) {
         call_in<simd>([&]() FASTTREE_INLINE {
             take_rows(sample, root, targets);
-            grow_all(rules, sampler, acc, sample, root, store);
+            grow_all(rules, sampler, acc, sample, root, root_id, below);
         });
     }
 
 private:
     FASTTREE_INLINE void grow_all(const GrowthRules& rules, KeyedSampler& sampler, Acc& acc,
-                                  const DenseSample& sample, const Node& root, NodeStore& store) {
+                                  const DenseSample& sample, const Node& root, uint32_t root_id,
+                                  NodesBelow& below) {
         in_lanes_ = lanes_.pay_in_block(sampler.max_features());
         if (in_lanes_) {
             lanes_.take_rows(sample, root);
             std::copy_n(lanes_.rows(), root.size(), places_);
         }
-        NodesBelow below(store, root.record);
         n_waiting_ = 0;
         Waiting node{all_, root.key, root.depth, root.n_known, NodesBelow::NO_NODE};
-        split(rules, sampler, acc, node, below.root(), root.stats, below);
+        split(rules, sampler, acc, node, root_id, root.stats, below);
         while (n_waiting_ > 0) {
             node = waiting_[--n_waiting_];
             const uint32_t n = n_rows_of(node.rows);

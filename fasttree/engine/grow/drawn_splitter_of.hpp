@@ -15,7 +15,9 @@
 #include "engine/core/impurity.hpp"
 #include "engine/grow/drawn_block.hpp"
 #include "engine/grow/drawn_lanes.hpp"
+#include "engine/grow/drawn_numbers.hpp"
 #include "engine/grow/drawn_splitter.hpp"
+#include "engine/grow/grow_below.hpp"
 #include "engine/scan/drawn_question.hpp"
 #include "engine/scan/scan.hpp"
 #include "engine/score/side_cells.hpp"
@@ -36,6 +38,18 @@ class DrawnSplitterOf final : public DrawnSplitter {
         AlignedBuffer<uint64_t> sides;
         std::vector<Cell> left;  // cell of the rows on the left
     };
+    // A node and its cell, if there are cells.
+    struct Known {
+        uint32_t start = 0, end = 0;
+        std::vector<Cell> cell;
+
+        bool is(const Node& node) const { return start == node.start && end == node.end; }
+        void become(const Node& node) {
+            start = node.start;
+            end = node.end;
+        }
+        void forget() { start = end = 0; }
+    };
 
     ScannerOf<Acc>& scanner_;
     Acc& acc_;
@@ -49,10 +63,13 @@ class DrawnSplitterOf final : public DrawnSplitter {
     AlignedBuffer<uint32_t> scratch_;   // rows or entries
     Drawn two_[2];
     Drawn *drawn_ = &two_[0], *best_ = &two_[1];
-    std::vector<Cell> node_;            // cell of the node held
-    uint32_t held_start_ = 0, held_end_ = 0;  // the node that the accumulator holds
+    Known held_;                        // the node that the accumulator holds
+    Known before_;                      // the one that it held before
+    std::vector<Known> right_;          // right children; those that
+    size_t n_waiting_ = 0;              // were not held yet are the first ones
     uint32_t* rows_ = nullptr;          // of the node, ascending
     uint32_t n_ = 0;
+    DrawnNumbers<Acc> numbers_;
     DrawnLanes<Acc> lanes_;
     DrawnBlock<Acc, SIMD_PORTABLE> block_{lanes_};
     DrawnBlock<Acc, SIMD_AVX2> avx2_block_{lanes_};
@@ -74,11 +91,15 @@ public:
         scratch_.reserve_filled(root.size() + SIDE_PADDING);
         drawn_->sides.reserve(n_words(root.size()));
         best_->sides.reserve(n_words(root.size()));
-        held_start_ = held_end_ = 0;
+        held_.forget();
+        before_.forget();
+        n_waiting_ = 0;
         lanes_.open(data, simd_);
+        numbers_.open(data, simd_, n_looked, acc_);
         visit_block([&](auto& block) { block.open(data); });
         if constexpr (Side::exists) {
-            for (std::vector<Cell>* cell : {&node_, &drawn_->left, &best_->left}) {
+            for (std::vector<Cell>* cell :
+                 {&held_.cell, &before_.cell, &drawn_->left, &best_->left}) {
                 cell->resize(acc_.cell_size());
             }
             side_.open(acc_, sample.rows.data(), root.start, root.end);
@@ -86,26 +107,50 @@ public:
     }
 
     bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
-        begin_node(open.node);
-        const bool found = sampler.visit([&](auto& features) {
-            if constexpr (is_keyed<decltype(features)>()) {
-                return find_keyed(rules, features, open.node);
-            } else {
-                return find_split(rules, features, open.node);
-            }
-        });
-        if (!found) return false;
-        divide(rules, open);
-        open.split = std::move(best_->split);
-        return true;
+        return split_open(*this, rules, sampler, open);
     }
-
+    // Not where a node hands more down than its rows, or splits are on categories.
     bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
               NodeStore& store) override {
-        return visit_block([&](auto& block) {
-            return block.takes(rules, node, sampler.max_features())
-                && grow_in(block, rules, sampler, node, store);
+        if (rules.monotonic_cst || sample_->data.has_categories()) return false;
+        return sampler.visit([&](auto& features) {
+            if constexpr (is_keyed<decltype(features)>()) {
+                grow_below(*this, rules, features, node, store);
+                return true;
+            }
+            return false;
         });
+    }
+
+    // ---- see grow_below.hpp
+
+    void take(Node& node, double* value) {
+        begin_node(node);
+        acc_.node_stats(rows_, n_, node.stats);
+        acc_.node_value(value);
+    }
+    bool grow_in_block(const GrowthRules& rules, KeyedSampler& sampler, const Node& node,
+                       uint32_t id, NodesBelow& below) {
+        return visit_block([&](auto& block) {
+            if constexpr (std::decay_t<decltype(block)>::exists) {
+                if (!block.takes(rules, node, sampler.max_features())) return false;
+                if (acc_.go_on(acc_.work(node.size()) * sampler.max_features())) {
+                    block.grow(rules, sampler, acc_, *sample_, node, side_.at(node.start), id,
+                               below);
+                }
+                held_.forget();  // the accumulator was the block's
+                return true;
+            }
+            return false;
+        });
+    }
+    template <class Sampler>
+    Split* split(const GrowthRules& rules, Sampler& sampler, Node& node, Node& left,
+                 Node& right) {
+        begin_node(node);
+        if (!find(rules, sampler, node)) return nullptr;
+        divide(rules, node, left, right);
+        return &best_->split;
     }
 
 private:
@@ -116,42 +161,38 @@ private:
         if (simd_ == SIMD_AVX2) return use(avx2_block_);
         return use(block_);
     }
-    template <class Block>
-    bool grow_in(Block& block, const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
-                 NodeStore& store) {
-        return sampler.visit([&](auto& features) {
-            if constexpr (is_keyed<decltype(features)>() && Block::exists) {
-                if (!acc_.go_on(acc_.work(node.size()) * features.max_features())) return false;
-                held_start_ = held_end_ = 0;  // the accumulator is the block's now
-                block.grow(rules, features, acc_, *sample_, node, side_.at(node.start), store);
-                return true;
-            }
-            return false;
-        });
-    }
     void begin_node(const Node& node) {
         rows_ = sample_->rows.data() + node.start;
         n_ = node.size();
         cells_.begin();
         groups_.begin();
         bits_.begin();
-        if (node.start == held_start_ && node.end == held_end_) return;
-        held_start_ = node.start;
-        held_end_ = node.end;
+        if (held_.is(node)) return;
+        std::swap(held_, before_);
         if constexpr (Side::exists) {
-            side_.fill(acc_, node.start, n_, nullptr, n_, node_.data());
-            acc_.begin_cell(node_.data());
-        } else {
-            acc_.begin_node(rows_, n_);
+            if (n_waiting_ > 0 && right_[n_waiting_ - 1].is(node)) {
+                std::swap(held_, right_[--n_waiting_]);
+            } else if (!held_.is(node)) {
+                side_.fill(acc_, node.start, n_, nullptr, n_, held_.cell.data());
+            }
         }
+        hold(node);
+    }
+    void hold(const Node& node) {
+        held_.become(node);
+        if constexpr (Side::exists) acc_.begin_cell(held_.cell.data());
+        else acc_.begin_node(sample_->rows.data() + node.start, node.size());
     }
 
-    // What find_split finds, in less time where it can be: draws depend on nothing but keys.
     template <class Sampler>
     static constexpr bool is_keyed() {
         return std::is_same_v<std::decay_t<Sampler>, KeyedSampler>;
     }
-    bool find_keyed(const GrowthRules& rules, KeyedSampler& sampler, Node& node) {
+    bool find(const GrowthRules& rules, SklearnSampler& sampler, Node& node) {
+        return find_split(rules, sampler, node);
+    }
+    // What find_split finds, in less time where it can be: draws depend on nothing but keys.
+    bool find(const GrowthRules& rules, KeyedSampler& sampler, Node& node) {
         if (!rules.monotonic_cst && rules.min_weight_leaf <= 0.0) {
             if constexpr (LaneCounts<Acc>::exists) {
                 if (lanes_.pay(node, sampler.max_features())) {
@@ -159,6 +200,9 @@ private:
                 }
             }
             if (n_ == 2) return find_pair(rules, sampler, node);
+            if constexpr (DrawnNumbers<Acc>::exists) {
+                if (numbers_.takes(n_)) return find_in_turn(rules, sampler, node);
+            }
         }
         return find_split(rules, sampler, node);
     }
@@ -183,6 +227,28 @@ private:
         look(rules, sampler, node, found);
         return best_->split.feature != NO_FEATURE;
     }
+    // All features a step at a time, as find_split looks at them one by one.
+    bool find_in_turn(const GrowthRules& rules, KeyedSampler& sampler, Node& node) {
+        best_->split.feature = NO_FEATURE;
+        if (!acc_.go_on(acc_.work(n_) * sampler.max_features())) return false;
+        if (!numbers_.read(sampler, rows_, node)) return find_split(rules, sampler, node);
+        numbers_.ask(sampler, node);
+        Candidate best;
+        const auto* const found = numbers_.find_best(rules, acc_, side_, node, best);
+        if (found == nullptr) return false;
+        std::copy_n(numbers_.sides(found), n_words(n_), best_->sides.get());
+        std::copy_n(numbers_.left(found), best_->left.size(), best_->left.data());
+        take_number(best, found->feature, found->threshold);
+        return true;
+    }
+    // Makes a question about a number the best, of a node without missing values.
+    void take_number(const Candidate& best, uint32_t feature, double threshold) {
+        Split& split = best_->split;
+        split.question = THRESHOLD;
+        split.has_missing = split.missing_left = false;
+        split.threshold = threshold;
+        settle_drawn(best, feature, n_, split);
+    }
     // All features in lanes, as find_split looks at them one by one.
     bool find_in_lanes(const GrowthRules& rules, KeyedSampler& sampler, Node& node) {
         best_->split.feature = NO_FEATURE;
@@ -195,12 +261,9 @@ private:
         const uint32_t found = lanes_.find_best(acc_, node.key, side_.at(node.start), features,
                                                 rules.least_rows(), best);
         if (found == NO_FEATURE) return false;
-        Split& split = best_->split;
-        split.question = THRESHOLD;
-        split.has_missing = split.missing_left = false;
-        split.threshold = lanes_.take(found, best_->sides.get());
+        const double threshold = lanes_.take(found, best_->sides.get());
         lanes_.take_cell(acc_, found, best_->left.data());
-        settle_drawn(best, found, n_, split);
+        take_number(best, found, threshold);
         return true;
     }
 
@@ -359,32 +422,26 @@ private:
         return entries;
     }
 
-    void divide(const GrowthRules& rules, Open& open) {
-        const Node& node = open.node;
+    // The left child is held then: it is split next.
+    void divide(const GrowthRules& rules, const Node& node, Node& left, Node& right) {
         const Split& split = best_->split;
-        const uint32_t n_left = split.n_left;
-        divide_items(simd_, rows_, n_, best_->sides.get(), scratch_.get());
-        lanes_.divide(node, best_->sides.get());
+        const uint64_t* const sides = best_->sides.get();
+        divide_items(simd_, rows_, n_, sides, scratch_.get());
+        lanes_.divide(node, sides);
+        rules.make_children(node, split, node.start + split.n_left, left, right);
         if constexpr (Side::exists) {
-            side_.divide(simd_, node.start, n_, best_->sides.get());
-            for (size_t i = 0; i < node_.size(); ++i) node_[i] -= best_->left[i];
+            side_.divide(simd_, node.start, n_, sides);
+            for (size_t i = 0; i < held_.cell.size(); ++i) held_.cell[i] -= best_->left[i];
+            put_right(right);
         }
-        rules.make_children(node, split, node.start + n_left, open.left, open.right);
-        take_stats(rules, node_, open.right, open.right_value);
-        // Last: it is split next.
-        std::swap(node_, best_->left);
-        take_stats(rules, node_, open.left, open.left_value);
-        held_start_ = open.left.start;
-        held_end_ = open.left.end;
+        hold(left);
     }
-    void take_stats(const GrowthRules& rules, const std::vector<Cell>& cell, Node& node,
-                    std::vector<double>& value) {
-        const uint32_t* rows = sample_->rows.data() + node.start;
-        if constexpr (Side::exists) acc_.begin_cell(cell.data());
-        else acc_.begin_node(rows, node.size());
-        acc_.node_stats(rows, node.size(), node.stats);
-        acc_.node_value(value.data());
-        rules.clip(node, value);
+    // Keeps the cell held, which is that of a right child; that of the left one takes its place.
+    void put_right(const Node& right) {
+        if (n_waiting_ == right_.size()) right_.push_back(held_);
+        std::swap(held_, right_[n_waiting_]);
+        right_[n_waiting_++].become(right);
+        std::swap(held_.cell, best_->left);
     }
 };
 

@@ -107,13 +107,14 @@ class KeyBlock {
     };
     std::vector<Waiting> waiting_;
     Open open_;
-    size_t value_size_ = 0;
+    size_t n_values_ = 0;  // of a node
 
 public:
-    void open(const DenseColumns& data, Simd simd, double weight_unit) {
+    void open(const DenseColumns& data, Simd simd, double weight_unit, size_t n_values) {
         const size_t n_features = data.columns.size();
         data_ = &data;
         weight_unit_ = weight_unit;
+        n_values_ = n_values;
         simd_ = simd;
         is_possible_ = simd != SIMD_PORTABLE
             && std::all_of(data.columns.begin(), data.columns.end(),
@@ -127,18 +128,18 @@ public:
                && !rules.monotonic_cst && rules.min_weight_leaf <= 0.0;
     }
 
-    // Grows all that is below a node, whose rows and labels are given. False: they weigh too much.
+    // Grows all that is below node `root_id` of the store, whose rows and labels are given. False:
+    // they weigh too much.
     FASTTREE_AVX2 bool grow(const GrowthRules& rules, KeyedSampler& sampler, const Node& root,
-                            const uint32_t* rows, const Label* labels, NodeStore& store) {
+                            const uint32_t* rows, const Label* labels, uint32_t root_id,
+                            NodesBelow& below) {
         if (!block_.open(labels, root.size())) return false;
         std::copy_n(rows, root.size(), rows_);
         ++n_blocks_;
-        value_size_ = store.value_size();
-        NodesBelow below(store, root.record);
         waiting_.clear();
         open_.node = root;
         open_.node.members = low_bits(root.size());
-        split(rules, sampler, below.root(), below);
+        split(rules, sampler, root_id, below);
         while (!waiting_.empty()) {
             Node& node = open_.node = waiting_.back().node;
             const uint32_t parent = waiting_.back().parent;
@@ -334,7 +335,7 @@ private:
     FASTTREE_AVX2 void take_stats(uint32_t rows, NodeStats& stats, double* value) const {
         const uint32_t weight = block_.weight(rows);
         uint32_t squares = 0, n_classes = 0;
-        std::fill_n(value, value_size_, 0.0);
+        std::fill_n(value, n_values_, 0.0);
         block_.visit_classes(rows, [&](uint32_t c, uint32_t, uint32_t own) {
             squares += own * own;
             ++n_classes;

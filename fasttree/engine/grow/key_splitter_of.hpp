@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/core/impurity.hpp"
+#include "engine/grow/grow_below.hpp"
 #include "engine/grow/key_block.hpp"
 #include "engine/grow/key_splitter.hpp"
 #include "engine/scan/scan.hpp"
@@ -19,10 +20,22 @@ class KeySplitterOf final : public KeySplitter {
     Acc& acc_;
     KeyScan<Acc>& key_scan_;
     KeyedNodeColumns* columns_ = nullptr;
-    NodeClasses held_;                        // the classes of the node,
-    NodeClasses left_, right_;                // of its children
-    uint32_t held_start_ = 0, held_end_ = 0;  // in these rows
-    BestKey best_key_{0.0};                   // the best split, if it was found by keys
+    // A node's classes.
+    struct Known {
+        uint32_t start = 0, end = 0;
+        NodeClasses classes;
+
+        bool is(const Node& node) const { return start == node.start && end == node.end; }
+        void become(const Node& node) {
+            start = node.start;
+            end = node.end;
+        }
+    };
+    Known held_;             // the node that is searched
+    Known beside_;           // its sibling, or the one before
+    NodeClasses scratch_;
+    Split split_;            // the best one
+    BestKey best_key_{0.0};  // the same, if it was found by keys
 #if FASTTREE_X86
     KeyBlock<typename KeyScan<Acc>::KeyScore> block_;
 #endif
@@ -33,67 +46,74 @@ public:
 
     void open(KeyedNodeColumns& columns) override {
         columns_ = &columns;
-        held_start_ = held_end_ = 0;
+        held_.start = held_.end = beside_.start = beside_.end = 0;
 #if FASTTREE_X86
-        block_.open(columns.data(), acc_.t.simd, acc_.t.weight_unit);
+        block_.open(columns.data(), acc_.t.simd, acc_.t.weight_unit, n_values());
 #endif
     }
 
     bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
-        Node& node = open.node;
-        hold(node);
-        key_scan_.begin_node(acc_, held_, labels(node), node.size());
-        const bool found = sampler.visit(
-            [&](auto& features) { return find_split(rules, features, node, open.split); });
-        if (!found) return false;
-        const uint32_t middle = columns_->divide_rows(open.split, node);
-        rules.make_children(node, open.split, middle, open.left, open.right);
-        divide_classes(open.left, open.right);
-        take_stats(rules, right_, open.right, open.right_value);
-        take_stats(rules, held_, open.left, open.left_value);
+        return split_open(*this, rules, sampler, open);
+    }
+    // Not where a node hands more down than its rows, or splits are on categories.
+    bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
+              NodeStore& store) override {
+        if (rules.monotonic_cst || columns_->data().has_categories()) return false;
+        sampler.visit([&](auto& features) { grow_below(*this, rules, features, node, store); });
         return true;
     }
 
-#if FASTTREE_X86
-    bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
-              NodeStore& store) override {
-        if (!block_.takes(rules, node)) return false;
-        return sampler.visit([&](auto& features) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(features)>, KeyedSampler>) {
-                return acc_.go_on(acc_.work(node.size()) * features.max_features()) &&
-                       block_.grow(rules, features, node, columns_->rows(node), labels(node),
-                                   store);
-            }
-            return false;
-        });
+    // ---- see grow_below.hpp
+
+    void take(Node& node, double* value) {
+        hold(node);
+        node.stats = held_.classes.stats(acc_.t.weight_unit);
+        held_.classes.shares(value, n_values());
     }
+    template <class Sampler>
+    bool grow_in_block(const GrowthRules& rules, Sampler& sampler, const Node& node, uint32_t id,
+                       NodesBelow& below) {
+#if FASTTREE_X86
+        if constexpr (std::is_same_v<Sampler, KeyedSampler>) {
+            return block_.takes(rules, node)
+                && acc_.go_on(acc_.work(node.size()) * sampler.max_features())
+                && block_.grow(rules, sampler, node, columns_->rows(node), labels(node), id,
+                               below);
+        }
 #endif
+        return false;
+    }
+    template <class Sampler>
+    Split* split(const GrowthRules& rules, Sampler& sampler, Node& node, Node& left,
+                 Node& right) {
+        hold(node);
+        key_scan_.begin_node(acc_, held_.classes, labels(node), node.size());
+        if (!find_split(rules, sampler, node, split_)) return nullptr;
+        rules.make_children(node, split_, columns_->divide_rows(split_, node), left, right);
+        divide_classes(left, right);
+        return &split_;
+    }
 
 private:
+    size_t n_values() const { return static_cast<size_t>(acc_.t.max_n_classes); }
     const Label* labels(const Node& node) const { return columns_->labels() + node.start; }
 
     void hold(const Node& node) {
-        if (node.start == held_start_ && node.end == held_end_) return;
-        held_.take(acc_.t.simd, labels(node), node.size());
-        held_start_ = node.start;
-        held_end_ = node.end;
+        if (held_.is(node)) return;
+        std::swap(held_, beside_);
+        if (!held_.is(node)) held_.classes.take(acc_.t.simd, labels(node), node.size());
+        held_.become(node);
     }
     // Looks at the smaller child's rows. The left child is held, which is split next.
     void divide_classes(const Node& left, const Node& right) {
         const bool is_left = left.size() < right.size();
         const Node& smaller = is_left ? left : right;
-        NodeClasses &part = is_left ? left_ : right_, &rest = is_left ? right_ : left_;
-        part.take(acc_.t.simd, labels(smaller), smaller.size());
-        rest.take_rest(held_, part);
-        std::swap(held_, left_);
-        held_start_ = left.start;
-        held_end_ = left.end;
-    }
-    void take_stats(const GrowthRules& rules, const NodeClasses& classes, Node& node,
-                    std::vector<double>& value) {
-        node.stats = classes.stats(acc_.t.weight_unit);
-        classes.shares(value.data(), value.size());
-        rules.clip(node, value);
+        scratch_.take(acc_.t.simd, labels(smaller), smaller.size());
+        beside_.classes.take_rest(held_.classes, scratch_);
+        std::swap(held_.classes, is_left ? scratch_ : beside_.classes);
+        if (!is_left) std::swap(beside_.classes, scratch_);
+        held_.become(left);
+        beside_.become(right);
     }
 
     // The best split of the features that the sampler names; see Splitter.find_split.

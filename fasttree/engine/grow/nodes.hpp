@@ -33,7 +33,7 @@ public:
     void clear() { size_ = 0; }  // keeps the memory
     // The next item, not initialised, and the same as a part of the array.
     T* next() {
-        if (size_ >> SHIFT == chunks_.size()) chunks_.push_back(memory_->take<T>(CHUNK * width_));
+        if (size_ >> SHIFT == chunks_.size()) grow();
         return at(size_);
     }
     T* append() {
@@ -50,6 +50,14 @@ public:
     const T* at(size_t i) const { return &chunks_[i >> SHIFT][(i & (CHUNK - 1)) * width_]; }
     T& operator[](size_t i) { return *at(i); }
     const T& operator[](size_t i) const { return *at(i); }
+
+private:
+    // Several chunks at once if there are many: a quarter of what there is.
+    void grow() {
+        const size_t n = 1 + chunks_.size() / 4, length = CHUNK * width_;
+        const std::shared_ptr<T[]> block = memory_->take<T>(n * length);
+        for (size_t i = 0; i < n; ++i) chunks_.emplace_back(block, block.get() + i * length);
+    }
 };
 
 // The values of nodes. A node holds few of many classes: of wide values only what is not zero is

@@ -1,0 +1,84 @@
+// Growth of a subtree by a splitter that holds a node at a time:
+//     take           takes a node, and computes its statistics and value
+//     split          divides a node and makes its children; null if it stays a leaf
+//     grow_in_block  grows all that is below a node, if its rows fit a block; else false
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/core/sampler.hpp"
+#include "engine/core/split.hpp"
+#include "engine/grow/frontier.hpp"
+#include "engine/grow/nodes.hpp"
+#include "engine/grow/rules.hpp"
+
+namespace fasttree {
+
+// One node; false if it stays a leaf.
+template <class Splitter>
+bool split_open(Splitter& splitter, const GrowthRules& rules, FeatureSampler& sampler,
+                Open& open) {
+    Split* const found = sampler.visit([&](auto& features) {
+        return splitter.split(rules, features, open.node, open.left, open.right);
+    });
+    if (found == nullptr) return false;
+    open.split = std::move(*found);
+    splitter.take(open.right, open.right_value.data());
+    rules.clip(open.right, open.right_value);
+    splitter.take(open.left, open.left_value.data());
+    rules.clip(open.left, open.left_value);
+    return true;
+}
+
+// All that is below a node, depth-first: between two nodes nothing is copied but what the next one
+// needs, and nodes are written in the order in which they are kept. Splits are thresholds, and
+// values have no bounds.
+template <class Splitter, class Sampler>
+void grow_below(Splitter& splitter, const GrowthRules& rules, Sampler& sampler, const Node& root,
+                NodeStore& store) {
+    struct Waiting {  // a node that is to be visited
+        uint32_t start, end, depth, n_known;
+        uint64_t key;
+        uint32_t parent;  // the node of which it is the right child, or NO_NODE
+    };
+    std::vector<Waiting> waiting;
+    const auto put = [&](const Node& node, uint32_t parent) {
+        waiting.push_back({node.start, node.end, node.depth, node.n_known, node.key, parent});
+    };
+    NodesBelow below(store, root.record);
+    Node node = root, left, right;
+    const auto accepts = [&] {
+        if (rules.accepts_all()) return true;
+        splitter.take(right, below.next_value());
+        splitter.take(left, below.next_value());
+        return rules.accepts(node.stats, left.stats, right.stats);
+    };
+    uint32_t id = below.root();
+    splitter.take(node, below.next_value());
+    while (true) {
+        const bool is_grown = rules.is_terminal(node)
+            || splitter.grow_in_block(rules, sampler, node, id, below);
+        const Split* const split =
+            is_grown ? nullptr : splitter.split(rules, sampler, node, left, right);
+        if (split != nullptr && accepts()) {
+            below.split(id, split->feature, split->threshold, split->missing_left);
+            put(right, id);
+            put(left, NodesBelow::NO_NODE);
+        }
+        if (waiting.empty()) return;
+        const Waiting& next = waiting.back();
+        const uint32_t parent = next.parent;
+        node.start = next.start;
+        node.end = next.end;
+        node.depth = next.depth;
+        node.n_known = next.n_known;
+        node.key = next.key;
+        waiting.pop_back();
+        double* const value = below.next_value();
+        splitter.take(node, value);
+        id = below.append(node.stats, node.size(), node.depth, value, parent);
+    }
+}
+
+}  // namespace fasttree
