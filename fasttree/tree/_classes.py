@@ -189,7 +189,8 @@ class DecisionTreeClassifier(BaseDecisionTree, sklearn.tree.DecisionTreeClassifi
 
     def _labels(self, values):
         """Return the label of the largest of (n, n_outputs, max_n_classes) values."""
-        codes = np.argmax(values, axis=2)
+        is_binary = values.shape[2] == 2  # NumPy takes long for the largest of two
+        codes = values[:, :, 1] > values[:, :, 0] if is_binary else np.argmax(values, axis=2)
         if self.n_outputs_ == 1:
             return self.classes_.take(codes[:, 0], axis=0)
         labels = np.zeros(codes.shape, dtype=self.classes_[0].dtype)

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "engine/predict/block_walk.hpp"
@@ -131,39 +132,43 @@ struct PackedForest {
         else
             walk_strided<false>(root, first, rows.row_stride, rows.col_stride, n, next_tree, out);
     }
-    template <size_t kWidth>
-    FASTTREE_INLINE void add(const uint32_t* leaves, const uint32_t* places, Py_ssize_t n,
-                             double* out) const {
-        const size_t w = kWidth > 0 ? kWidth : width;
-        for (Py_ssize_t i = 0; i < n; ++i) {
-            const double* record = records + leaves[i] * w;
-            double* sum = out + places[i] * w;
-            if constexpr (kWidth > 0) {  // written once all is read: in vectors
-                double sums[kWidth];
-                for (size_t k = 0; k < kWidth; ++k) sums[k] = sum[k] + record[k];
-                std::copy_n(sums, kWidth, sum);
-            } else {
-                add_all(record, sum, w);
+    // The records of n rows in some trees, one tree after the other: their leaves are `stride`
+    // apart, and place(i) says which row of `out` the i-th one is.
+    template <class Place>
+    void add_records(Simd simd, const uint32_t* leaves, size_t n_trees_here, size_t stride,
+                     Py_ssize_t n, const Place& place, double* out) const {
+        const auto add_by_width = [&](auto fixed) FASTTREE_INLINE {
+            constexpr size_t kWidth = decltype(fixed)::value;
+            const size_t w = kWidth > 0 ? kWidth : width;
+            for (Py_ssize_t i = 0; i < n; ++i) {
+                double* const sum = out + place(i) * w;
+                if constexpr (kWidth > 0) {  // read and written once
+                    double sums[kWidth];
+                    std::copy_n(sum, kWidth, sums);
+                    for (size_t tree = 0; tree < n_trees_here; ++tree) {
+                        const double* record = records + leaves[tree * stride + i] * w;
+                        for (size_t k = 0; k < kWidth; ++k) sums[k] += record[k];
+                    }
+                    std::copy_n(sums, kWidth, sum);
+                } else {
+                    for (size_t tree = 0; tree < n_trees_here; ++tree)
+                        add_all(records + leaves[tree * stride + i] * w, sum, w);
+                }
             }
-        }
-    }
-    void add_records(Simd simd, const uint32_t* leaves, const uint32_t* places, Py_ssize_t n,
-                     double* out) const {
-        call(simd, [&]() FASTTREE_INLINE { add_records(leaves, places, n, out); });
-    }
-    FASTTREE_INLINE void add_records(const uint32_t* leaves, const uint32_t* places, Py_ssize_t n,
-                                     double* out) const {
-        switch (width) {
-            case 1: return add<1>(leaves, places, n, out);
-            case 2: return add<2>(leaves, places, n, out);
-            case 3: return add<3>(leaves, places, n, out);
-            case 4: return add<4>(leaves, places, n, out);
-            case 5: return add<5>(leaves, places, n, out);
-            case 6: return add<6>(leaves, places, n, out);
-            case 7: return add<7>(leaves, places, n, out);
-            case 8: return add<8>(leaves, places, n, out);
-            default: return add<0>(leaves, places, n, out);
-        }
+        };
+        call(simd, [&]() FASTTREE_INLINE {
+            switch (width) {
+                case 1: return add_by_width(std::integral_constant<size_t, 1>{});
+                case 2: return add_by_width(std::integral_constant<size_t, 2>{});
+                case 3: return add_by_width(std::integral_constant<size_t, 3>{});
+                case 4: return add_by_width(std::integral_constant<size_t, 4>{});
+                case 5: return add_by_width(std::integral_constant<size_t, 5>{});
+                case 6: return add_by_width(std::integral_constant<size_t, 6>{});
+                case 7: return add_by_width(std::integral_constant<size_t, 7>{});
+                case 8: return add_by_width(std::integral_constant<size_t, 8>{});
+                default: return add_by_width(std::integral_constant<size_t, 0>{});
+            }
+        });
     }
 };
 static_assert(is_value<PackedForest>);
@@ -176,6 +181,9 @@ struct RowsTaken {
     int64_t* n_trees_of;
 };
 static_assert(is_value<RowsTaken>);
+
+// Trees whose records are added to a row's sums at a time.
+constexpr size_t kTreesTogether = 8;
 
 // Scratch of one thread of `add_forest`.
 struct ForestScratch {
@@ -227,9 +235,7 @@ inline void add_block(const PackedForest& forest, const DenseRows& rows, const F
     constexpr int64_t kMostNodesPerRow = 8;
     const float* x = rows.x + first * rows.row_stride;
     double* sums = out + static_cast<size_t>(first) * forest.width;
-    uint32_t* leaves = scratch.leaves.data();
-    uint32_t* places = scratch.places.data();
-    for (Py_ssize_t i = 0; i < n; ++i) places[i] = static_cast<uint32_t>(i);
+    const size_t stride = static_cast<size_t>(n) + 1;
     BlockWalker& walker = scratch.walker;
     const bool in_vectors = BlockWalker::pays(simd, n, rows.n_cols, forest.n_trees);
     if (made != nullptr)
@@ -237,6 +243,8 @@ inline void add_block(const PackedForest& forest, const DenseRows& rows, const F
     if (in_vectors) walker.read(rows, x, n);
     for (size_t tree = 0; tree < forest.n_trees; ++tree) {
         const int64_t n_nodes = forest.n_nodes(tree);
+        const size_t n_held = tree % kTreesTogether;
+        uint32_t* const leaves = scratch.leaves.data() + n_held * stride;
         if (forest.sides[tree] != nullptr)
             forest.leaves(tree, rows, x, n, leaves);
         else if (made != nullptr)
@@ -246,7 +254,9 @@ inline void add_block(const PackedForest& forest, const DenseRows& rows, const F
                           leaves);
         else
             forest.leaves(tree, rows, x, n, leaves);
-        forest.add_records(simd, leaves, places, n, sums);
+        if (n_held + 1 == kTreesTogether || tree + 1 == forest.n_trees)
+            forest.add_records(simd, scratch.leaves.data(), n_held + 1, stride, n,
+                               [](Py_ssize_t i) { return static_cast<size_t>(i); }, sums);
     }
 }
 
@@ -273,7 +283,8 @@ inline void add_taken(const PackedForest& forest, const DenseRows& rows, const R
                 *next++ = x[i * rows.row_stride + f * rows.col_stride];
         }
         forest.leaves(tree, compact, scratch.taken.data(), n_here, leaves);
-        forest.add_records(simd, leaves, places, n_here, sums);
+        forest.add_records(simd, leaves, 1, 0, n_here,
+                           [places](Py_ssize_t i) { return size_t{places[i]}; }, sums);
     }
 }
 
@@ -308,9 +319,10 @@ inline WalkStatus add_forest(const PackedForest& forest, const DenseRows& rows,
     const size_t n_rows = static_cast<size_t>(std::min(block_rows, end - start));
     std::vector<ForestScratch> scratch(static_cast<size_t>(n_threads));
     for (ForestScratch& own : scratch) {
-        own.leaves.resize(n_rows + 1);
+        own.leaves.resize(kTreesTogether * (n_rows + 1));
+        if (takes.bits == nullptr) continue;
         own.places.resize(n_rows);
-        if (takes.bits != nullptr) own.taken.resize(n_rows * static_cast<size_t>(rows.n_cols));
+        own.taken.resize(n_rows * static_cast<size_t>(rows.n_cols));
     }
     std::atomic<bool> is_refused{false};
     const auto add = [&](int thread, Py_ssize_t first, Py_ssize_t last) {
