@@ -312,6 +312,30 @@ def test_same_random_thresholds_in_small_subtrees(n_rows, n_features, with_missi
                 assert_same(model.fit(X, y).tree_, expected)
 
 
+@pytest.mark.parametrize("kind", ["DecisionTree", "ExtraTree"])
+@pytest.mark.parametrize("n_classes", [2, 5, 0])
+@pytest.mark.parametrize("min_impurity_decrease", [0.0, 1e-3, 0.02])
+def test_subtrees_in_one_call_and_node_by_node(kind, n_classes, min_impurity_decrease):
+    """Depth-first, all that is below a node is grown in one call, whose splits may be refused;
+    best-first, one node after the other."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(1500, 6)).astype(np.float32)
+    X[:, 3:] = rng.integers(0, 9, (1500, 3))
+    signal = X[:, 0] + X[:, 3] + rng.normal(size=1500)
+    ranks = np.argsort(np.argsort(signal))
+    task, y = ("Regressor", signal) if n_classes == 0 else ("Classifier", ranks % n_classes)
+    weights = [None, rng.integers(0, 3, 1500).astype(np.float64)]
+    columns = [list(range(6)), [0, 1, 2]]
+    for weight, of, n_threads in itertools.product(weights, columns, (1, 2)):
+        model = getattr(fasttree.tree, kind + task)(
+            max_features=2, random_state=0, min_impurity_decrease=min_impurity_decrease
+        )
+        with fasttree.config_context(n_threads=n_threads):
+            at_once = model.fit(X[:, of], y, sample_weight=weight).tree_
+            model.set_params(max_leaf_nodes=10_000)
+            assert_same(at_once, model.fit(X[:, of], y, sample_weight=weight).tree_)
+
+
 def test_same_random_thresholds_in_matrices_that_no_cache_holds():
     """Subtrees that are grown at once have fewer rows there, unless all cells are coded."""
     rng = np.random.default_rng(0)

@@ -58,7 +58,8 @@ class Plan:
     def prepare(self, n_threads):
         """Encode the data on threads, before the trees are threads themselves."""
         self.template._prepare(self.data, n_threads)
-        dismiss_threads()
+        if n_threads > 1:
+            dismiss_threads()
 
     def grow(self, seed, n_threads=1):
         """Return the tree of a random state; data that is not encoded yet is encoded."""

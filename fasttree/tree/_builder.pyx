@@ -117,7 +117,7 @@ cdef class TreeBuilder:
                 str simd="auto"):
         """Encode data that fits share, as `build` with these arguments will ask for it."""
         cdef FitOptions options = self.options(n_threads, strategy, replay, simd)
-        options.n_threads = n_threads
+        options.n_threads = n_threads  # also if growth is to take one
         self.splitter.prepare(data, options)
 
     cdef FitOptions options(self, int n_threads, str strategy, bint replay, str simd) except *:

@@ -22,7 +22,7 @@ cdef class Partitioner:
         raise TypeError(f"{type(self).__name__} is abstract")
 
     cdef int prepare(self, Encoding encoding, FitOptions options) except -1:
-        return 0  # columns are sorted as nodes need them
+        return 0  # nodes encode what they read
 
     cdef int put_classes(self, const uint32_t* class_bits) except -1:
         return 0  # there are no lists that hold them
@@ -52,7 +52,8 @@ cdef class DensePartitioner(Partitioner):
 
     cdef int prepare(self, Encoding encoding, FitOptions options) except -1:
         cdef vector[uint32_t] all_rows
-        (<DenseEncoding?> encoding).encoded(all_rows, options)
+        if encoding.is_shared:
+            (<DenseEncoding?> encoding).encoded(all_rows, options)
         return 0
 
     cdef int put_classes(self, const uint32_t* class_bits) except -1:

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -224,6 +225,9 @@ private:
         evaluated_ = false;
     }
 };
+
+template <class Sampler>
+constexpr bool is_keyed = std::is_same_v<std::decay_t<Sampler>, KeyedSampler>;
 
 // Either of the two.
 class FeatureSampler {

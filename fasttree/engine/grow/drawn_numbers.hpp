@@ -63,7 +63,7 @@ public:
         simd_ = simd;
         is_possible_ = n_looked <= MOST_LOOKS
             && std::none_of(data.columns.begin(), data.columns.end(), [](const Column& column) {
-                   return column.is_bit || column.has_codes_of_rows() || column.has_categories();
+                   return column.has_codes_of_rows() || column.has_categories();
                });
         if (!is_possible_) return;
         cell_size_ = acc.cell_size();
@@ -72,7 +72,7 @@ public:
         sides_.reserve(n_looked * WORDS);
         left_.resize(n_looked * cell_size_);
     }
-    bool takes(uint32_t n_rows) const { return is_possible_ && n_rows < MOST_ROWS; }
+    bool takes(uint32_t n_rows) const { return is_possible_ && n_rows <= MOST_ROWS; }
 
     // Reads the features that the sampler names in the rows of a node. False if values are missing.
     bool read(KeyedSampler& sampler, const uint32_t* rows, Node& node) {

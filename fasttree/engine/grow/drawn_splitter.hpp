@@ -11,7 +11,7 @@ namespace fasttree {
 
 class DrawnSplitter : public SubtreeSplitter {
 public:
-    // The rows below the root are divided by `split` only from now on. Nodes look at n_looked
+    // The rows below the root are divided by it only from now on. Nodes look at n_looked
     // features.
     virtual void open(DenseSample&, const Node& root, uint32_t n_looked) = 0;
 };

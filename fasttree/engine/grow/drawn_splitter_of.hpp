@@ -13,11 +13,12 @@
 #include "engine/columns/gathered_cells.hpp"
 #include "engine/core/cost_model.hpp"
 #include "engine/core/impurity.hpp"
+#include "engine/core/sampler.hpp"
+#include "engine/grow/depth_first.hpp"
 #include "engine/grow/drawn_block.hpp"
 #include "engine/grow/drawn_lanes.hpp"
 #include "engine/grow/drawn_numbers.hpp"
 #include "engine/grow/drawn_splitter.hpp"
-#include "engine/grow/grow_below.hpp"
 #include "engine/scan/drawn_question.hpp"
 #include "engine/scan/scan.hpp"
 #include "engine/score/side_cells.hpp"
@@ -38,17 +39,8 @@ class DrawnSplitterOf final : public DrawnSplitter {
         AlignedBuffer<uint64_t> sides;
         std::vector<Cell> left;  // cell of the rows on the left
     };
-    // A node and its cell, if there are cells.
-    struct Known {
-        uint32_t start = 0, end = 0;
-        std::vector<Cell> cell;
-
-        bool is(const Node& node) const { return start == node.start && end == node.end; }
-        void become(const Node& node) {
-            start = node.start;
-            end = node.end;
-        }
-        void forget() { start = end = 0; }
+    struct Known : KnownRows {
+        std::vector<Cell> cell;  // if there are cells
     };
 
     ScannerOf<Acc>& scanner_;
@@ -114,18 +106,35 @@ public:
               NodeStore& store) override {
         if (rules.monotonic_cst || sample_->data.has_categories()) return false;
         return sampler.visit([&](auto& features) {
-            if constexpr (is_keyed<decltype(features)>()) {
-                grow_below(*this, rules, features, node, store);
+            if constexpr (is_keyed<decltype(features)>) {
+                grow_depth_first(*this, rules, features, node, store);
                 return true;
             }
             return false;
         });
     }
 
-    // ---- see grow_below.hpp
+    // ---- see depth_first.hpp
 
+    void begin(const Node& node) {
+        rows_ = sample_->rows.data() + node.start;
+        n_ = node.size();
+        cells_.begin();
+        groups_.begin();
+        bits_.begin();
+        if (held_.are_of(node)) return;
+        std::swap(held_, before_);
+        if constexpr (Side::exists) {
+            if (n_waiting_ > 0 && right_[n_waiting_ - 1].are_of(node)) {
+                std::swap(held_, right_[--n_waiting_]);
+            } else if (!held_.are_of(node)) {
+                side_.fill(acc_, node.start, n_, nullptr, n_, held_.cell.data());
+            }
+        }
+        hold(node);
+    }
     void take(Node& node, double* value) {
-        begin_node(node);
+        begin(node);
         acc_.node_stats(rows_, n_, node.stats);
         acc_.node_value(value);
     }
@@ -147,7 +156,7 @@ public:
     template <class Sampler>
     Split* split(const GrowthRules& rules, Sampler& sampler, Node& node, Node& left,
                  Node& right) {
-        begin_node(node);
+        begin(node);
         if (!find(rules, sampler, node)) return nullptr;
         divide(rules, node, left, right);
         return &best_->split;
@@ -161,33 +170,12 @@ private:
         if (simd_ == SIMD_AVX2) return use(avx2_block_);
         return use(block_);
     }
-    void begin_node(const Node& node) {
-        rows_ = sample_->rows.data() + node.start;
-        n_ = node.size();
-        cells_.begin();
-        groups_.begin();
-        bits_.begin();
-        if (held_.is(node)) return;
-        std::swap(held_, before_);
-        if constexpr (Side::exists) {
-            if (n_waiting_ > 0 && right_[n_waiting_ - 1].is(node)) {
-                std::swap(held_, right_[--n_waiting_]);
-            } else if (!held_.is(node)) {
-                side_.fill(acc_, node.start, n_, nullptr, n_, held_.cell.data());
-            }
-        }
-        hold(node);
-    }
     void hold(const Node& node) {
         held_.become(node);
         if constexpr (Side::exists) acc_.begin_cell(held_.cell.data());
         else acc_.begin_node(sample_->rows.data() + node.start, node.size());
     }
 
-    template <class Sampler>
-    static constexpr bool is_keyed() {
-        return std::is_same_v<std::decay_t<Sampler>, KeyedSampler>;
-    }
     bool find(const GrowthRules& rules, SklearnSampler& sampler, Node& node) {
         return find_split(rules, sampler, node);
     }
@@ -422,7 +410,6 @@ private:
         return entries;
     }
 
-    // The left child is held then: it is split next.
     void divide(const GrowthRules& rules, const Node& node, Node& left, Node& right) {
         const Split& split = best_->split;
         const uint64_t* const sides = best_->sides.get();
@@ -433,8 +420,8 @@ private:
             side_.divide(simd_, node.start, n_, sides);
             for (size_t i = 0; i < held_.cell.size(); ++i) held_.cell[i] -= best_->left[i];
             put_right(right);
+            hold(left);
         }
-        hold(left);
     }
     // Keeps the cell held, which is that of a right child; that of the left one takes its place.
     void put_right(const Node& right) {

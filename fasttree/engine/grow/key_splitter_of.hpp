@@ -2,12 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "engine/core/impurity.hpp"
-#include "engine/grow/grow_below.hpp"
+#include "engine/grow/depth_first.hpp"
 #include "engine/grow/key_block.hpp"
 #include "engine/grow/key_splitter.hpp"
 #include "engine/scan/scan.hpp"
@@ -20,16 +19,8 @@ class KeySplitterOf final : public KeySplitter {
     Acc& acc_;
     KeyScan<Acc>& key_scan_;
     KeyedNodeColumns* columns_ = nullptr;
-    // A node's classes.
-    struct Known {
-        uint32_t start = 0, end = 0;
+    struct Known : KnownRows {
         NodeClasses classes;
-
-        bool is(const Node& node) const { return start == node.start && end == node.end; }
-        void become(const Node& node) {
-            start = node.start;
-            end = node.end;
-        }
     };
     Known held_;             // the node that is searched
     Known beside_;           // its sibling, or the one before
@@ -46,7 +37,8 @@ public:
 
     void open(KeyedNodeColumns& columns) override {
         columns_ = &columns;
-        held_.start = held_.end = beside_.start = beside_.end = 0;
+        held_.forget();
+        beside_.forget();
 #if FASTTREE_X86
         block_.open(columns.data(), acc_.t.simd, acc_.t.weight_unit, n_values());
 #endif
@@ -59,34 +51,43 @@ public:
     bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
               NodeStore& store) override {
         if (rules.monotonic_cst || columns_->data().has_categories()) return false;
-        sampler.visit([&](auto& features) { grow_below(*this, rules, features, node, store); });
-        return true;
+        return sampler.visit([&](auto& features) {
+            if constexpr (is_keyed<decltype(features)>) {
+                grow_depth_first(*this, rules, features, node, store);
+                return true;
+            }
+            return false;
+        });
     }
 
-    // ---- see grow_below.hpp
+    // ---- see depth_first.hpp
 
+    void begin(const Node& node) {
+        if (held_.are_of(node)) return;
+        std::swap(held_, beside_);
+        if (!held_.are_of(node)) held_.classes.take(acc_.t.simd, labels(node), node.size());
+        held_.become(node);
+    }
     void take(Node& node, double* value) {
-        hold(node);
+        begin(node);
         node.stats = held_.classes.stats(acc_.t.weight_unit);
         held_.classes.shares(value, n_values());
     }
-    template <class Sampler>
-    bool grow_in_block(const GrowthRules& rules, Sampler& sampler, const Node& node, uint32_t id,
-                       NodesBelow& below) {
+    bool grow_in_block([[maybe_unused]] const GrowthRules& rules,
+                       [[maybe_unused]] KeyedSampler& sampler, [[maybe_unused]] const Node& node,
+                       [[maybe_unused]] uint32_t id, [[maybe_unused]] NodesBelow& below) {
 #if FASTTREE_X86
-        if constexpr (std::is_same_v<Sampler, KeyedSampler>) {
-            return block_.takes(rules, node)
-                && acc_.go_on(acc_.work(node.size()) * sampler.max_features())
-                && block_.grow(rules, sampler, node, columns_->rows(node), labels(node), id,
-                               below);
-        }
-#endif
+        return block_.takes(rules, node)
+            && acc_.go_on(acc_.work(node.size()) * sampler.max_features())
+            && block_.grow(rules, sampler, node, columns_->rows(node), labels(node), id, below);
+#else
         return false;
+#endif
     }
     template <class Sampler>
     Split* split(const GrowthRules& rules, Sampler& sampler, Node& node, Node& left,
                  Node& right) {
-        hold(node);
+        begin(node);
         key_scan_.begin_node(acc_, held_.classes, labels(node), node.size());
         if (!find_split(rules, sampler, node, split_)) return nullptr;
         rules.make_children(node, split_, columns_->divide_rows(split_, node), left, right);
@@ -98,12 +99,6 @@ private:
     size_t n_values() const { return static_cast<size_t>(acc_.t.max_n_classes); }
     const Label* labels(const Node& node) const { return columns_->labels() + node.start; }
 
-    void hold(const Node& node) {
-        if (held_.is(node)) return;
-        std::swap(held_, beside_);
-        if (!held_.is(node)) held_.classes.take(acc_.t.simd, labels(node), node.size());
-        held_.become(node);
-    }
     // Looks at the smaller child's rows. The left child is held, which is split next.
     void divide_classes(const Node& left, const Node& right) {
         const bool is_left = left.size() < right.size();

@@ -1,8 +1,8 @@
 // The nodes of a tree while it grows.
 //
-// Nodes are recorded in the order they are made, two children at a time, or depth-first below a
-// node of few rows (`NodesBelow`). Subtrees grown by other threads have stores of their own.
-// `NodeWriter` numbers them all in depth-first order, left first.
+// Nodes are recorded in the order they are made, two children at a time, or depth-first where all
+// that is below a node is grown at once (`NodesBelow`). Subtrees grown by other threads have stores
+// of their own. `NodeWriter` numbers them all in depth-first order, left first.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -52,7 +52,8 @@ public:
     const T& operator[](size_t i) const { return *at(i); }
 
 private:
-    // Several chunks at once if there are many: a quarter of what there is.
+    // Several chunks at once if there are many: a quarter of what there is. They may come filled,
+    // which takes less time than one fault per page of those that are used.
     void grow() {
         const size_t n = 1 + chunks_.size() / 4, length = CHUNK * width_;
         const std::shared_ptr<T[]> block = memory_->take<T>(n * length);
@@ -282,7 +283,7 @@ private:
 
 static_assert(is_value<NodeStore>);
 
-// What is grown at once below a node of few rows, by thresholds: nodes are stored depth-first, so
+// What is grown at once below a node, by thresholds: nodes are stored depth-first, so
 // that they are written one after the other.
 class NodesBelow {
     NodeStore& store_;

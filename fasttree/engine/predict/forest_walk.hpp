@@ -228,7 +228,8 @@ public:
 };
 static_assert(is_value<ForestNodes>);
 
-// Adds the records of a block's rows to `out`, tree by tree. made: null where that does not pay.
+// Adds the records of a block's rows to `out`, in the order of the trees. made: null where that
+// does not pay.
 inline void add_block(const PackedForest& forest, const DenseRows& rows, const ForestNodes* made,
                       Py_ssize_t first, Py_ssize_t n, Simd simd, ForestScratch& scratch,
                       double* out) {
