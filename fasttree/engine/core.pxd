@@ -16,6 +16,9 @@ cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
         double impurity
         cbool pure
 
+    ctypedef vector[int64_t] Totals
+    void subtract(const Totals& node, const Totals& part, Totals& rest) except +
+
     cdef cppclass Targets:
         Targets() noexcept
         uint32_t n_rows

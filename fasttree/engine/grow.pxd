@@ -3,7 +3,7 @@ from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
 
 from fasttree.engine.core cimport (
-    CompactNodes, CompactValues, FeatureSampler, Limits, Node, NodeStats, Split, Ties
+    CompactNodes, CompactValues, FeatureSampler, Limits, Node, NodeStats, Split, Ties, Totals
 )
 from fasttree.engine.order cimport Block, DenseSample, TableCells
 from fasttree.engine.search cimport KeyedNodeColumns
@@ -74,6 +74,9 @@ cdef extern from "engine/grow/frontier.hpp" namespace "fasttree" nogil:
         Node node
         Node left
         Node right
+        Totals totals
+        Totals left_totals
+        Totals right_totals
         Split split
         vector[double] left_value
         vector[double] right_value

@@ -1,7 +1,7 @@
 """The search of a node: which features, read from what."""
 from libcpp cimport bool as cbool
 
-from fasttree.engine.core cimport FeatureSampler, Limits, Node, Split, Ties
+from fasttree.engine.core cimport FeatureSampler, Limits, Node, Split, Ties, Totals
 from fasttree.engine.order cimport (
     Block, CountTables, DenseSample, Extraction, ListWorkspace
 )
@@ -42,7 +42,7 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         unique_ptr[FeatureWalk] make_walk(FeatureSampler& sampler, Scanner& scanner, Poll& poll,
                                           const Limits& limits) except +
         const uint32_t* rows(const Node& node) except +
-        void begin_node(const Node& node) except +
+        void begin_node(const Node& node, const Totals& totals) except +
         float value(uint32_t row, uint32_t feature) noexcept
         cbool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
                    Split& best) except +
@@ -62,7 +62,7 @@ cdef extern from "engine/search/drawn_look.hpp" namespace "fasttree" nogil:
 cdef extern from "engine/search/dense_columns.hpp" namespace "fasttree" nogil:
     cdef cppclass DenseNodeColumns(NodeColumns):
         DenseNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd, cbool count_forced,
-                         cbool with_blocks) except +
+                         cbool with_blocks, cbool keeps_sides) except +
 
 
 cdef extern from "engine/search/keyed_columns.hpp" namespace "fasttree" nogil:

@@ -1,5 +1,5 @@
 """TreeBuilder: the order in which nodes are grown, and on which threads."""
-from fasttree.engine.core cimport Node, Split
+from fasttree.engine.core cimport Node, Split, Totals
 from fasttree.engine.grow cimport Deferred, Frontier, GrowthRules, NodeStore, NodeWriter, Open
 from fasttree.engine.search cimport Division
 from fasttree.tree._encoding cimport Encoding
@@ -41,7 +41,8 @@ cdef class TreeBuilder:
     # Grows what is below `root`; nodes of up to `defer_below` rows are left to others.
     cdef int grow_below(self, Splitter splitter, NodeStore& store, Frontier& frontier,
                         const Node& root, uint32_t defer_below) except -1 nogil
-    cdef int put(self, Splitter splitter, Frontier& frontier, const Node& node,
+    # May take the totals.
+    cdef int put(self, Splitter splitter, Frontier& frontier, const Node& node, Totals& totals,
                  Open& open) except -1 nogil
     cdef int expand(self, Splitter splitter, NodeStore& store, Open& open,
                     int n_threads) except -1 nogil
@@ -50,8 +51,8 @@ cdef class TreeBuilder:
     cdef int divide_share(self, int thread, uint32_t part, uint32_t n_steps,
                           const Division& division) except -1 nogil
 
-    cdef int find_in_parallel(self, Node& node, Split& best) except -1 nogil
-    cdef int find_share(self, int thread, Turns& turns, const Node& node, Split& best,
+    cdef int find_in_parallel(self, Open& open) except -1 nogil
+    cdef int find_share(self, int thread, Turns& turns, const Open& open, Split& best,
                         char* is_constant) except -1 nogil
     cdef int wait(self, int thread, Turns& turns) except -1 nogil
 

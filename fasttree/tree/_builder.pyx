@@ -165,6 +165,7 @@ cdef class TreeBuilder:
         """Record the root, from whose weight the rules of growth follow."""
         cdef int t, exponent = self.splitter.criterion.impurity_exponent
         cdef vector[double] value = vector[double](self.splitter.criterion.value_size)
+        cdef Totals unknown
         root.start = 0
         root.end = self.splitter.partitioner.n_rows
         root.depth = 0
@@ -174,7 +175,7 @@ cdef class TreeBuilder:
         root.members = 0
         root.lower = -INFINITY
         root.upper = INFINITY
-        self.splitter.node_stats(root, value)
+        self.splitter.node_stats(root, unknown, value)
         self.rules = self.splitter.rules
         self.rules.max_depth = self.max_depth
         self.rules.min_samples_split = self.min_samples_split
@@ -203,9 +204,10 @@ cdef class TreeBuilder:
     cdef int grow_below(self, Splitter splitter, NodeStore& store, Frontier& frontier,
                         const Node& root, uint32_t defer_below) except -1 nogil:
         cdef Open open, child
+        cdef Totals unknown
         cdef bint is_ranked = frontier.is_ranked()
         cdef int n_threads = self.n_threads if is_ranked or defer_below else 1
-        self.put(splitter, frontier, root, child)
+        self.put(splitter, frontier, root, unknown, child)
         while frontier.take(open):
             if open.node.size() <= defer_below and open.node.members == 0:
                 self.defer(splitter, open.node, defer_below)
@@ -214,15 +216,22 @@ cdef class TreeBuilder:
             elif ((is_ranked or self.find(splitter, open))
                   and self.expand(splitter, store, open, n_threads)):
                 # Left first; a stack takes what was put there last.
-                self.put(splitter, frontier, open.left if is_ranked else open.right, child)
-                self.put(splitter, frontier, open.right if is_ranked else open.left, child)
+                if is_ranked:
+                    self.put(splitter, frontier, open.left, open.left_totals, child)
+                    self.put(splitter, frontier, open.right, open.right_totals, child)
+                else:
+                    self.put(splitter, frontier, open.right, open.right_totals, child)
+                    self.put(splitter, frontier, open.left, open.left_totals, child)
         store.settle_thresholds()
         return 0
 
-    cdef int put(self, Splitter splitter, Frontier& frontier, const Node& node,
+    cdef int put(self, Splitter splitter, Frontier& frontier, const Node& node, Totals& totals,
                  Open& open) except -1 nogil:
         """Put a node on the frontier; not on a stack if it cannot be split."""
         open.node = node
+        open.totals.clear()
+        if not splitter.columns.fits_block(node):
+            open.totals.swap(totals)
         if frontier.is_ranked():
             # Nothing is handed down: other nodes are searched before its children.
             open.node.n_known = 0
@@ -241,9 +250,10 @@ cdef class TreeBuilder:
             found = splitter.split_in_subtree(open)
         elif self.n_threads > 1 and open.node.size() > subtree_size(
                 self.splitter.partitioner.n_rows, self.n_threads) and not splitter.draws:
-            found = self.find_in_parallel(open.node, open.split) and splitter.divide(open)
+            found = self.find_in_parallel(open) and splitter.divide(open)
         else:
-            found = splitter.find_split(open.node, open.split) and splitter.divide(open)
+            found = (splitter.find_split(open.node, open.totals, open.split)
+                     and splitter.divide(open))
         if found:
             open.improvement = self.rules.improvement(open.node.stats, open.left.stats,
                                                       open.right.stats)
@@ -308,32 +318,36 @@ cdef class TreeBuilder:
 
     # ---- the search of a large node, on all threads
 
-    cdef int find_in_parallel(self, Node& node, Split& best) except -1 nogil:
+    cdef int find_in_parallel(self, Open& open) except -1 nogil:
         """`Splitter.find_split` on all threads: shares of the count tables, then of the walk."""
         cdef int t, n_threads = self.n_threads
+        cdef Node* node = &open.node
         cdef vector[Split] best_of = vector[Split](n_threads)
         cdef vector[char] is_constant = vector[char](self.splitter.partitioner.n_features)
         cdef unique_ptr[Turns] turns
         for t in range(n_threads):
             best_of[t].score = -INFINITY
             best_of[t].feature = NO_FEATURE
+        self.splitter.begin_node(node[0], open.totals)
+        self.splitter.scanner.write_totals(open.totals)
         self.splitter.sampler.get().begin(node.key, node.n_known)
-        if self.splitter.columns.tables.begin_node(node):
+        if self.splitter.columns.tables.begin_node(node[0]):
             for t in prange(n_threads, num_threads=n_threads, schedule="static"):
-                (<Splitter> self.workers[t]).fill_tables(self.splitter, node, t, n_threads)
+                (<Splitter> self.workers[t]).fill_tables(self.splitter, node[0], t, n_threads)
         turns.reset(new Turns(<int> self.splitter.walk.get().n_shares()))
         with parallel(num_threads=n_threads):
-            self.find_share(threadid(), deref(turns), node, best_of[threadid()],
+            self.find_share(threadid(), deref(turns), open, best_of[threadid()],
                             is_constant.data())
-        best = move(best_of[0])
+        open.split = move(best_of[0])
         for t in range(1, n_threads):
-            if is_better(best_of[t].score, best_of[t].feature, best.score, best.feature):
-                best = move(best_of[t])
-        self.splitter.settle_threshold(best)
-        node.n_known = self.splitter.walk.get().end_shares(node, is_constant)
-        return best.feature != NO_FEATURE
+            if is_better(best_of[t].score, best_of[t].feature, open.split.score,
+                         open.split.feature):
+                open.split = move(best_of[t])
+        self.splitter.settle_threshold(open.split)
+        node.n_known = self.splitter.walk.get().end_shares(node[0], is_constant)
+        return open.split.feature != NO_FEATURE
 
-    cdef int find_share(self, int thread, Turns& turns, const Node& node, Split& best,
+    cdef int find_share(self, int thread, Turns& turns, const Open& open, Split& best,
                         char* is_constant) except -1 nogil:
         """One thread's shares of the walk through the features of a large node."""
         cdef void* worker = self.workers[thread]
@@ -344,9 +358,9 @@ cdef class TreeBuilder:
             has_failed = True
             try:
                 if not self.splitter.walk.get().is_settled(share):
-                    (<Splitter> worker).begin_node(node)
-                    (<Splitter> worker).walk.get().begin_share(node, share)
-                    (<Splitter> worker).look(node, best, is_constant)
+                    (<Splitter> worker).begin_node(open.node, open.totals)
+                    (<Splitter> worker).walk.get().begin_share(open.node, share)
+                    (<Splitter> worker).look(open.node, best, is_constant)
                 has_failed = False
             finally:
                 turns.finish(has_failed)

@@ -80,8 +80,9 @@ cdef class DensePartitioner(Partitioner):
             self.columns.reset(keyed)
             in_one_place = keyed.has_labels() and not self.options.replay
         else:
-            self.columns.reset(new DenseNodeColumns(deref(self.sample), scanner,
-                                                    self.options.simd, count_forced, with_blocks))
+            self.columns.reset(new DenseNodeColumns(
+                deref(self.sample), scanner, self.options.simd, count_forced, with_blocks,
+                not self.options.depth_first))
         if in_one_place and self.options.n_threads == 1:
             self.columns.get().block_rows = self.n_rows
         elif in_one_place and self.options.depth_first:

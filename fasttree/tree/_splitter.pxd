@@ -3,7 +3,7 @@
 One splitter serves one thread: it has a criterion (a clone of the fit's), the columns of its own
 partitioner, a sampler, and a walk through the features that a node looks at.
 """
-from fasttree.engine.core cimport FeatureSampler, Node, Split
+from fasttree.engine.core cimport FeatureSampler, Node, Split, Totals
 from fasttree.engine.grow cimport GrowthRules, NodeStore, Open, SubtreeSplitter
 from fasttree.engine.order cimport TableHeirs
 from fasttree.engine.scan cimport Scanner
@@ -53,10 +53,12 @@ cdef class Splitter:
     # Whether features are read in ascending order.
     cdef bint reads_order(self) except -1
 
-    cdef int begin_node(self, const Node& node) except -1 nogil
-    cdef int node_stats(self, Node& node, vector[double]& value) except -1 nogil
+    # Totals may be empty.
+    cdef int begin_node(self, const Node& node, const Totals& totals) except -1 nogil
+    cdef int node_stats(self, Node& node, const Totals& totals,
+                        vector[double]& value) except -1 nogil
     # The best split; 0 if there is none.
-    cdef int find_split(self, Node& node, Split& best) except -1 nogil
+    cdef int find_split(self, Node& node, const Totals& totals, Split& best) except -1 nogil
     # Looks at the features of a walk that was begun; flags those that are constant in the node.
     cdef int look(self, const Node& node, Split& best, char* is_constant) except -1 nogil
     # Looks at one feature; 1 if it is constant in the node.
@@ -64,6 +66,7 @@ cdef class Splitter:
     cdef void settle_threshold(self, Split& best) noexcept nogil
     # Divides the node's rows by the split that was found; returns 1.
     cdef int divide(self, Open& open) except -1 nogil
+    cdef int begin_children(self, Open& open) except -1 nogil
     # Both at once, in a subtree that is grown in one place.
     cdef int split_in_subtree(self, Open& open) except -1 nogil
     # All that is below a node of one, if that is cheaper; else 0.

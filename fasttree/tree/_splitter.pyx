@@ -11,7 +11,8 @@ from libc.math cimport INFINITY, ldexp
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    NO_FEATURE, NO_ROW, NO_TABLE, codes_pay, keys_pay, lists_pay, midpoint, sparse_lists_pay
+    NO_FEATURE, NO_ROW, NO_TABLE, codes_pay, keys_pay, lists_pay, midpoint, sparse_lists_pay,
+    subtract
 )
 from fasttree.engine.grow cimport BlockSplitter, DrawnSplitter, KeySplitter
 from fasttree.engine.order cimport weighted_rows
@@ -173,25 +174,26 @@ cdef class Splitter:
 
     # ---- a node
 
-    cdef int begin_node(self, const Node& node) except -1 nogil:
+    cdef int begin_node(self, const Node& node, const Totals& totals) except -1 nogil:
         """Take the node's rows, unless the scanner holds them already."""
         if node.start != self.current_start or node.end != self.current_end:
             self.current_rows = self.columns.rows(node)
-            self.columns.begin_node(node)
+            self.columns.begin_node(node, totals)
             self.current_start = node.start
             self.current_end = node.end
         return 0
 
-    cdef int node_stats(self, Node& node, vector[double]& value) except -1 nogil:
+    cdef int node_stats(self, Node& node, const Totals& totals,
+                        vector[double]& value) except -1 nogil:
         """Statistics and value of a node."""
-        self.begin_node(node)
+        self.begin_node(node, totals)
         self.scanner.node_stats(self.current_rows, node.end - node.start, node.stats)
         self.scanner.node_value(value.data())
         self.rules.clip(node, value)
         return 0
 
-    cdef int find_split(self, Node& node, Split& best) except -1 nogil:
-        self.begin_node(node)
+    cdef int find_split(self, Node& node, const Totals& totals, Split& best) except -1 nogil:
+        self.begin_node(node, totals)
         best.feature = NO_FEATURE
         best.score = -INFINITY
         self.walk.get().begin(node, self.current_rows)
@@ -230,10 +232,28 @@ cdef class Splitter:
         self.rules.make_children(open.node, open.split, middle, open.left, open.right)
         open.left_value.resize(self.criterion.value_size)
         open.right_value.resize(self.criterion.value_size)
-        # Left last: it is searched next, and the scanner still holds it.
-        self.node_stats(open.right, open.right_value)
-        self.node_stats(open.left, open.left_value)
+        self.begin_children(open)
         return 1
+
+    cdef int begin_children(self, Open& open) except -1 nogil:
+        """Statistics of both children, of which the smaller one is counted if that will do."""
+        cdef bint is_left_counted
+        self.begin_node(open.node, open.totals)
+        self.scanner.write_totals(open.totals)
+        open.left_totals.clear()
+        open.right_totals.clear()
+        # Left last: it is searched next, and the scanner still holds it.
+        is_left_counted = not open.totals.empty() and open.left.size() < open.right.size()
+        if is_left_counted:
+            self.node_stats(open.left, open.left_totals, open.left_value)
+            self.scanner.write_totals(open.left_totals)
+            subtract(open.totals, open.left_totals, open.right_totals)
+        self.node_stats(open.right, open.right_totals, open.right_value)
+        if is_left_counted:
+            return self.begin_node(open.left, open.left_totals)
+        self.scanner.write_totals(open.right_totals)
+        subtract(open.totals, open.right_totals, open.left_totals)
+        return self.node_stats(open.left, open.left_totals, open.left_value)
 
     cdef int split_in_subtree(self, Open& open) except -1 nogil:
         if open.node.members == 0:

@@ -11,12 +11,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engine/simd/avx2.hpp"
 #include "engine/simd/bit_rows.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
+#include "utils/_interrupt.hpp"
 
 namespace fasttree {
 
@@ -127,6 +129,7 @@ class BitColumns {
     std::vector<uint32_t> first_column_;  // of each word
     std::vector<uint32_t> low_;           // by bit
     std::vector<Part> parts_;
+    std::unique_ptr<StopFlag> are_too_few_;  // in some part, hence in all together
 
 public:
     std::vector<uint32_t> features;       // by bit; NO_COLUMN where there is none
@@ -181,6 +184,7 @@ public:
         n_words_ = static_cast<uint32_t>(first_column_.size());
         words_.reserve(static_cast<size_t>(n_rows_) * n_words_);
         parts_.assign(n_parts, part);
+        are_too_few_ = std::make_unique<StopFlag>();
         return true;
     }
 
@@ -264,12 +268,11 @@ private:
     }
     void drop(Part& part, uint32_t word, uint64_t column) {
         part.is_in[word] &= ~column;
-        --part.n_in;
+        if (--part.n_in < least_) are_too_few_->set();
     }
-    bool are_too_few(const Part& part) const { return part.n_in < least_; }
 
     void read_rows(Simd simd, const FloatMatrix& X, Part& part, size_t begin, size_t end) noexcept {
-        for (size_t row = begin; row < end && !are_too_few(part); ++row) {
+        for (size_t row = begin; row < end && !are_too_few_->is_set(); ++row) {
             uint64_t* out = words_.get() + row * n_words_;
             for (uint32_t w = 0; w < n_words_; ++w) {
                 const float* cells = X.at(row, first_column_[w]);
@@ -293,7 +296,7 @@ private:
                       size_t end) noexcept {
         constexpr uint32_t SQUARES = 8;
         uint64_t squares[SQUARES][ROW_WORD];
-        for (; begin < end && !are_too_few(part); begin += SQUARES * ROW_WORD) {
+        for (; begin < end && !are_too_few_->is_set(); begin += SQUARES * ROW_WORD) {
             const size_t n = std::min<size_t>(end - begin, SQUARES * ROW_WORD);
             for (uint32_t w = 0; w < n_words_; ++w) {
                 for (uint32_t i = 0; i < ROW_WORD; ++i) {

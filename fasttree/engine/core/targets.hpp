@@ -6,6 +6,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "engine/simd/simd.hpp"
 #include "utils/_value.hpp"
@@ -18,6 +19,16 @@ struct NodeStats {
     double impurity;
     bool pure;        // no split can improve it
 };
+
+// Sums over the targets of a node's rows, which ones is the accumulator's affair: those of the
+// children add up to the node's. Empty if not known.
+using Totals = std::vector<int64_t>;
+
+// Those of a node without a part of its rows.
+inline void subtract(const Totals& node, const Totals& part, Totals& rest) {
+    rest.resize(node.size());
+    for (size_t i = 0; i < node.size(); ++i) rest[i] = node[i] - part[i];
+}
 
 // Sums are taken over rows r and outputs k. Classification uses `classes`, regression uses
 // `sums` (or `ranked`, absolute error) for the search and `y`, `w` for impurities and values.

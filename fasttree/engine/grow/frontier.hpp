@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/core/split.hpp"
+#include "engine/core/targets.hpp"
 #include "engine/core/ties.hpp"
 #include "engine/grow/nodes.hpp"
 
@@ -19,6 +20,7 @@ namespace fasttree {
 // A node, and, once it has been searched, its best split.
 struct Open {
     Node node, left, right;
+    Totals totals, left_totals, right_totals;
     Split split;
     std::vector<double> left_value, right_value;
     double improvement;
@@ -41,14 +43,15 @@ public:
 };
 
 class Stack final : public Frontier {
-    std::vector<Node> nodes_;
+    std::vector<std::pair<Node, Totals>> nodes_;
 
 public:
     bool is_ranked() const noexcept override { return false; }
-    void put(Open& open) override { nodes_.push_back(open.node); }
+    void put(Open& open) override { nodes_.emplace_back(open.node, std::move(open.totals)); }
     bool take(Open& open) noexcept override {
         if (nodes_.empty()) return false;
-        open.node = nodes_.back();
+        open.node = nodes_.back().first;
+        open.totals = std::move(nodes_.back().second);
         nodes_.pop_back();
         return true;
     }

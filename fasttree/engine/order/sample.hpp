@@ -93,14 +93,15 @@ public:
     DenseSample& sample;
     const DenseColumns& data;
     const Simd simd;
-    std::vector<uint32_t> go_left;       // bits, of the node split last
+    const bool keeps_sides;              // lists are divided after other nodes have been split
+    std::vector<uint32_t> go_left;       // bits, of the node split last, or of all that wait
     AlignedBuffer<uint32_t> scratch;              // entries
     std::vector<uint8_t> listed;         // by category, all 0 between splits
     SortBuffers buffers;                 // for sorting in the node
 
-    DenseWorkspace(DenseSample& sample_, Simd simd_)
-        : sample(sample_), data(sample_.data), simd(simd_), go_left(make_bits(data.n_rows)),
-          scratch(sample_.rows.size() + PADDING) {}
+    DenseWorkspace(DenseSample& sample_, Simd simd_, bool keeps_sides_)
+        : sample(sample_), data(sample_.data), simd(simd_), keeps_sides(keeps_sides_),
+          go_left(make_bits(data.n_rows)), scratch(sample_.rows.size() + PADDING) {}
 
     // A feature of the node in ascending order.
     Runs runs(uint32_t feature, uint32_t start, uint32_t end) {
@@ -282,14 +283,10 @@ private:
         } else if (split.question != THRESHOLD) {
             mark_categories(split, col, start, end);
         } else if (sample.has_list(split.feature)) {
-            const uint32_t* entries = sample.lists[split.feature].get() + start;
-            const uint32_t n_missing = split.has_missing && split.missing_left
-                                           ? split.n_left - split.n_values_left : 0;
-            for (uint32_t i = start; i < end; ++i) {
-                const uint32_t p = i - start;
-                put_bit(sides, entries[p] & ROW,
-                        p < split.n_values_left || end - i <= n_missing);
-            }
+            const uint32_t n_missing_left = split.has_missing && split.missing_left
+                                                ? split.n_left - split.n_values_left : 0;
+            mark_list(sample.lists[split.feature].get() + start, split.n_values_left,
+                      end - start - n_missing_left, end - start, node_rows + start);
         } else {
             BitWriter writer(sides);
             for (uint32_t i = start; i < end; ++i) {
@@ -297,6 +294,36 @@ private:
                 writer.put(node_rows[i], x != x ? split.missing_left : x <= split.threshold);
             }
         }
+    }
+    // Sides of n rows in the order of a list, of which those in [first, last) go right. If no
+    // sides of other nodes' rows are kept, whole words get that of most, and the others are flipped.
+    void mark_list(const uint32_t* entries, uint32_t first, uint32_t last, uint32_t n,
+                   const uint32_t* node_rows) noexcept {
+        constexpr uint32_t ROWS_PER_WORD = 32, CLEARED_PER_ROW = 2;  // words
+        const uint32_t n_right = last - first;
+        const bool most_go_left = n_right <= n - n_right;
+        const uint32_t most = most_go_left ? 0xffffffffu : 0;
+        uint32_t* sides = go_left.data();
+        if (keeps_sides) {
+            for (uint32_t i = 0; i < n; ++i) {
+                put_bit(sides, entries[i] & ROW, i < first || i >= last);
+            }
+            return;
+        }
+        if (go_left.size() <= static_cast<size_t>(n) * CLEARED_PER_ROW) {
+            std::fill(go_left.begin(), go_left.end(), most);
+        } else {
+            for (uint32_t i = 0; i < n; ++i) sides[node_rows[i] / ROWS_PER_WORD] = most;
+        }
+        const auto flip = [=](uint32_t begin, uint32_t end) {
+            for (uint32_t i = begin; i < end; ++i) {
+                const uint32_t row = entries[i] & ROW;
+                sides[row / ROWS_PER_WORD] ^= uint32_t{1} << row % ROWS_PER_WORD;
+            }
+        };
+        if (most_go_left) return flip(first, last);
+        flip(0, first);
+        flip(last, n);
     }
     // Sides of a split on categories: numbers go right.
     void mark_categories(const Split& split, const Column& col, uint32_t start, uint32_t end) {

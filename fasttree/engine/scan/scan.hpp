@@ -52,11 +52,15 @@ public:
     void watch(Poll* poll) noexcept override { acc_.poll = poll; }
     uint64_t work(uint32_t n) const noexcept override { return acc_.work(n); }
 
-    void begin_node(const uint32_t* rows, uint32_t n) override {
+    void begin_node(const uint32_t* rows, uint32_t n, const Totals& totals) override {
         rows_ = rows;
         n_rows_ = n;
-        acc_.begin_node(rows, n);
+        begin_accumulator(rows, n, totals);
         separation_bound_.begin_node();
+    }
+    void write_totals(Totals& out) const override {
+        out.clear();
+        if constexpr (has_totals<Acc>::value) acc_.write_totals(out);
     }
     bool make_labels(const uint32_t* rows, uint32_t n, Label* labels) const override {
         if constexpr (KeyScan<Acc>::exists) return make_class_labels(acc_, rows, n, labels);
@@ -178,6 +182,13 @@ public:
     KeyScan<Acc>& key_scan() { return key_scan_; }
 
 private:
+    void begin_accumulator(const uint32_t* rows, uint32_t n, const Totals& totals) {
+        if constexpr (has_totals<Acc>::value) {
+            if (!totals.empty()) return acc_.begin_totals(totals, rows, n);
+        }
+        acc_.begin_node(rows, n);
+    }
+
     // Both sides for the missing rows. With missing left a lower threshold may win a tie.
     template <bool checked, class Shape>
     bool both_passes(const Shape& shape, const Limits& limits, Candidate& best) {

@@ -22,8 +22,10 @@ public:
     // Steps of a scan of n rows of the node begun last, about.
     virtual uint64_t work(uint32_t n) const noexcept = 0;
 
-    // Takes the node's rows; totals for the scans that follow.
-    virtual void begin_node(const uint32_t* rows, uint32_t n) = 0;
+    // Takes the node's rows, which are counted for the scans that follow unless totals are known.
+    virtual void begin_node(const uint32_t* rows, uint32_t n, const Totals& totals) = 0;
+    // Totals of the node begun last; empty if the scans need more than those.
+    virtual void write_totals(Totals& out) const = 0;
     // Class and weight of each row, which nodes keep beside their rows for searches by keys; false
     // if these targets have none. With labels a node begins by begin_labels, in class order.
     virtual bool make_labels(const uint32_t* rows, uint32_t n, Label* labels) const = 0;

@@ -131,6 +131,13 @@ struct has_begin_cell : std::false_type {};
 template <class Acc>
 struct has_begin_cell<Acc, std::void_t<decltype(&Acc::begin_cell)>> : std::true_type {};
 
+// Accumulators that can begin with the totals of a node's rows instead: begin_totals(totals, rows,
+// n), and write_totals(out) of the node begun last, or nothing if it has none.
+template <class Acc, class = void>
+struct has_totals : std::false_type {};
+template <class Acc>
+struct has_totals<Acc, std::void_t<decltype(&Acc::begin_totals)>> : std::true_type {};
+
 // Accumulators of many outputs that may count a row by adding the cell of that row alone to others:
 // with_row_cells() tells whether it pays.
 template <class Acc, class = void>
@@ -176,11 +183,15 @@ constexpr bool is_accumulator() {
                                                            std::declval<NodeStats&>()));
     using Value = decltype(std::declval<Const>().node_value(nullptr));
     static_assert(std::is_void_v<BeginNode> && std::is_void_v<Stats> && std::is_void_v<Value>);
-    // Who begins a node in a way of its own begins a cell so, too.
+    // Who begins a node in a way of its own begins a cell and totals so, too.
+    using OfNode = typename declared_in<decltype(&Acc::begin_node)>::type;
     if constexpr (has_begin_cell<Acc>::value) {
-        using OfNode = typename declared_in<decltype(&Acc::begin_node)>::type;
         using OfCell = typename declared_in<decltype(&Acc::begin_cell)>::type;
         static_assert(std::is_same_v<OfNode, OfCell>, "begin_node has a begin_cell beside it");
+    }
+    if constexpr (has_totals<Acc>::value) {
+        using OfTotals = typename declared_in<decltype(&Acc::begin_totals)>::type;
+        static_assert(std::is_same_v<OfNode, OfTotals>, "begin_node has a begin_totals beside it");
     }
     // All rows to the right; one of them to the left.
     if constexpr (!has_begin_pass<Acc>::value) {

@@ -38,6 +38,11 @@ struct BinaryGini : AccumulatorBase<Weights> {
         total = left;
         w_total = w_left;
     }
+    void write_totals(Totals& out) const { out.assign({w_total, total}); }
+    void begin_totals(const Totals& totals, const uint32_t*, uint32_t) {
+        w_total = totals[0];
+        total = totals[1];
+    }
     void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) const {
         const int64_t counts[2] = {w_total - total, total};
         out.weight = to_double(w_total) * t.weight_unit;

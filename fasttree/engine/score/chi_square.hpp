@@ -29,6 +29,10 @@ struct ChiSquare : ClassWeights<Weights, Class, single_output> {
         Base::begin_node(rows, n);
         set_expectation(n);
     }
+    void begin_totals(const Totals& totals, const uint32_t* rows, uint32_t n) {
+        Base::begin_totals(totals, rows, n);
+        set_expectation(n);
+    }
     // Of rows of weight 1.
     void begin_cell(const Cell* cell) {
         Base::begin_cell(cell);

@@ -77,6 +77,17 @@ struct ClassWeights : AccumulatorBase<Weights> {
         for (size_t i = 0; i < total.size(); ++i) total[i] = cell[weighted + i];
         for (int c = 0; c < stride; ++c) w_total += total[c];
     }
+    // Where classes have numbers, others hold in other nodes.
+    void write_totals(Totals& out) const {
+        if constexpr (with_numbers) return;
+        out.resize(total.size() + 1);
+        std::copy(total.begin(), total.end(), out.begin());
+        out.back() = w_total;
+    }
+    void begin_totals(const Totals& totals, const uint32_t*, uint32_t) {
+        std::copy(totals.begin(), totals.end() - 1, total.begin());
+        w_total = totals.back();
+    }
     // Numbers the classes of a node of few rows and counts them; false if there are many.
     bool number_classes(const uint32_t* rows, uint32_t n) {
         constexpr uint32_t FEWER = 4;
@@ -249,6 +260,10 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
         Base::begin_cell(cell);
         square_totals();
     }
+    void begin_totals(const Totals& totals, const uint32_t* rows, uint32_t n) {
+        Base::begin_totals(totals, rows, n);
+        square_totals();
+    }
     void square_totals() {
         squares_total = 0;
         for (const Square weight : total) squares_total += weight * weight;
@@ -400,6 +415,10 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
     }
     void begin_cell(const Cell* cell) {
         Base::begin_cell(cell);
+        sum_terms();
+    }
+    void begin_totals(const Totals& totals, const uint32_t* rows, uint32_t n) {
+        Base::begin_totals(totals, rows, n);
         sum_terms();
     }
     void sum_terms() {

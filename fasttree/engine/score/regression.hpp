@@ -61,6 +61,18 @@ struct TargetSums : AccumulatorBase<Weights> {
         add_cell(cell);
         take_totals();
     }
+    void write_totals(Totals& out) const {
+        out.resize(total_.size() + 1);
+        if constexpr (single_output) out[0] = total1;
+        else std::copy(total_.begin(), total_.end(), out.begin());
+        out.back() = w_total;
+    }
+    void begin_totals(const Totals& totals, const uint32_t*, uint32_t) {
+        if constexpr (single_output) left1 = totals[0];
+        else std::copy(totals.begin(), totals.end() - 1, left_.begin());
+        w_left = totals.back();
+        take_totals();
+    }
     void take_totals() {
         total1 = left1;
         if constexpr (!single_output) total_ = left_;
@@ -183,6 +195,11 @@ struct SquaredError : TargetSums<Weights, single_output> {
 
     void begin_node(const uint32_t* rows, uint32_t n) {
         Base::begin_node(rows, n);
+        screen.begin_node(this->total_.data(), w_total, rows, n);
+        rough.begin_node(rows, n);
+    }
+    void begin_totals(const Totals& totals, const uint32_t* rows, uint32_t n) {
+        Base::begin_totals(totals, rows, n);
         screen.begin_node(this->total_.data(), w_total, rows, n);
         rough.begin_node(rows, n);
     }

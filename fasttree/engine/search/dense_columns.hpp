@@ -26,8 +26,8 @@ private:
 
 public:
     DenseNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd, bool count_forced,
-                     bool with_blocks)
-        : scanner_(scanner), workspace_(sample, simd), sample_(sample) {
+                     bool with_blocks, bool keeps_sides)
+        : scanner_(scanner), workspace_(sample, simd, keeps_sides), sample_(sample) {
         if (scanner.cells() != nullptr) {
             tables = CountTables(sample, *scanner.cells(), count_forced);
             pair_.resize(3 * scanner.cells()->bytes());
@@ -50,7 +50,9 @@ public:
         return std::make_unique<SampledFeatures>(sampler, scanner, poll, n_features);
     }
     const uint32_t* rows(const Node& node) override { return sample_.rows.data() + node.start; }
-    void begin_node(const Node& node) override { scanner_.begin_node(rows(node), node.size()); }
+    void begin_node(const Node& node, const Totals& totals) override {
+        scanner_.begin_node(rows(node), node.size(), totals);
+    }
     float value(uint32_t row, uint32_t feature) const noexcept override {
         return sample_.data.values_of(feature).of(row);
     }

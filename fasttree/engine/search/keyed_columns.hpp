@@ -43,7 +43,7 @@ class KeyedNodeColumns final : public DenseNodeColumns {
 
 public:
     KeyedNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd)
-        : DenseNodeColumns(sample, scanner, simd, false, false), sample_(sample),
+        : DenseNodeColumns(sample, scanner, simd, false, false, true), sample_(sample),
           data_(sample.data), simd_(simd) {
         const size_t n = sample.rows.size() + KEY_PADDING;
         tables = CountTables();  // of a node nothing is counted before it looks at a feature
@@ -58,9 +58,9 @@ public:
         }
     }
 
-    void begin_node(const Node& node) override {
+    void begin_node(const Node& node, const Totals& totals) override {
         const Label* labels = sample_.labels.get();
-        if (labels == nullptr) return DenseNodeColumns::begin_node(node);
+        if (labels == nullptr) return DenseNodeColumns::begin_node(node, totals);
         scanner_.begin_labels(labels + node.start, node.size());
     }
 

@@ -60,9 +60,9 @@ public:
     virtual std::unique_ptr<FeatureWalk> make_walk(FeatureSampler&, Scanner&, Poll&,
                                                    const Limits&) = 0;
 
-    // Rows of a node; good until the next call. The scanner takes them.
+    // Rows of a node; good until the next call. The scanner takes them, with what is known of them.
     virtual const uint32_t* rows(const Node& node) = 0;
-    virtual void begin_node(const Node& node) = 0;
+    virtual void begin_node(const Node& node, const Totals& totals) = 0;
     virtual float value(uint32_t row, uint32_t feature) const noexcept = 0;
 
     // Makes the feature's best split in the node `best`, if its score is larger than `to_beat`.

@@ -26,7 +26,9 @@ protected:
     virtual Nonzeros nonzeros(const Node& node, uint32_t feature) = 0;
 
 public:
-    void begin_node(const Node& node) override { scanner_.begin_node(rows(node), node.size()); }
+    void begin_node(const Node& node, const Totals& totals) override {
+        scanner_.begin_node(rows(node), node.size(), totals);
+    }
     float value(uint32_t row, uint32_t feature) const noexcept override {
         return data_.value(row, feature);
     }
