@@ -250,10 +250,10 @@ cdef class TreeBuilder:
             found = splitter.split_in_subtree(open)
         elif self.n_threads > 1 and open.node.size() > subtree_size(
                 self.splitter.partitioner.n_rows, self.n_threads) and not splitter.draws:
-            found = self.find_in_parallel(open) and splitter.divide(open)
+            found = self.find_in_parallel(open) and splitter.divide(open, self.n_threads)
         else:
             found = (splitter.find_split(open.node, open.totals, open.split)
-                     and splitter.divide(open))
+                     and splitter.divide(open, 1))
         if found:
             open.improvement = self.rules.improvement(open.node.stats, open.left.stats,
                                                       open.right.stats)

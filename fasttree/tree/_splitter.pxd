@@ -65,7 +65,7 @@ cdef class Splitter:
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil
     cdef void settle_threshold(self, Split& best) noexcept nogil
     # Divides the node's rows by the split that was found; returns 1.
-    cdef int divide(self, Open& open) except -1 nogil
+    cdef int divide(self, Open& open, int n_threads) except -1 nogil
     cdef int begin_children(self, Open& open) except -1 nogil
     # Both at once, in a subtree that is grown in one place.
     cdef int split_in_subtree(self, Open& open) except -1 nogil

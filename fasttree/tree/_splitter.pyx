@@ -225,9 +225,9 @@ cdef class Splitter:
             best.threshold = midpoint(self.columns.value(best.row_below, best.feature),
                                       self.columns.value(best.row_above, best.feature))
 
-    cdef int divide(self, Open& open) except -1 nogil:
+    cdef int divide(self, Open& open, int n_threads) except -1 nogil:
         """Divide the node's rows; statistics, values, bounds and keys of its children."""
-        cdef uint32_t middle = self.columns.divide_rows(open.split, open.node)
+        cdef uint32_t middle = self.columns.divide_rows(open.split, open.node, n_threads)
         self.steps.count(self.scanner.work(open.node.size()))
         self.rules.make_children(open.node, open.split, middle, open.left, open.right)
         open.left_value.resize(self.criterion.value_size)

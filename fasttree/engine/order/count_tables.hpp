@@ -188,10 +188,7 @@ public:
     void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler,
                   uint32_t share, uint32_t n_shares) {
         for (const std::vector<uint32_t>* kind : {&narrow_, &wide_}) {
-            for (size_t i = share_begin(*kind, share, n_shares);
-                 i < share_begin(*kind, share + 1, n_shares); ++i) {
-                const uint32_t f = (*kind)[i];
-                if (!counts(f, n) || sampler.is_known_constant(f)) continue;
+            for (uint32_t f : share_of(*kind, n, sampler, share, n_shares)) {
                 cells_->subtract(pool_[table].get() + offsets_[f],
                                   pool_[sibling].get() + offsets_[f], feature_bytes(f));
             }
@@ -237,9 +234,18 @@ private:
         return static_cast<int>(pool_.size()) - 1;
     }
 
-    static size_t share_begin(const std::vector<uint32_t>& features, uint32_t share,
-                              uint32_t n_shares) {
-        return features.size() * share / n_shares;
+    // A share of the features of a kind that a node of n rows counts.
+    std::vector<uint32_t> share_of(const std::vector<uint32_t>& kind, uint32_t n,
+                                   const FeatureSampler& sampler, uint32_t share,
+                                   uint32_t n_shares) const {
+        std::vector<uint32_t> out;
+        for (uint32_t f : kind) {
+            if (counts(f, n) && !sampler.is_known_constant(f)) out.push_back(f);
+        }
+        const size_t n_all = out.size();
+        out.resize(n_all * (share + 1) / n_shares);
+        out.erase(out.begin(), out.begin() + n_all * share / n_shares);
+        return out;
     }
 
     // Words of the rows are the shares; there are none without bits.
@@ -269,10 +275,7 @@ private:
         char* cells = pool_[table].get();
         std::vector<uint32_t> slots;
         std::vector<size_t> offsets;
-        for (size_t i = share_begin(features, share, n_shares);
-             i < share_begin(features, share + 1, n_shares); ++i) {
-            const uint32_t f = features[i];
-            if (!counts(f, n_chosen) || sampler.is_known_constant(f)) continue;
+        for (uint32_t f : share_of(features, n_chosen, sampler, share, n_shares)) {
             std::memset(cells + offsets_[f], 0, feature_bytes(f));
             slots.push_back(data_->columns[f].slot);
             offsets.push_back(offsets_[f]);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "engine/simd/simd.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
+#include "utils/_threads.hpp"
 
 namespace fasttree {
 
@@ -127,7 +129,8 @@ public:
 
     // Sets go_left of the node's rows and partitions them; returns the first position that is
     // right.
-    uint32_t split_rows(const Split& split, uint32_t start, uint32_t end) {
+    uint32_t split_rows(const Split& split, uint32_t start, uint32_t end, int n_threads) {
+        if (n_threads > 1) return split_rows_on_threads(split, start, end, n_threads);
         mark(split, start, end);
         uint32_t* node_rows = sample.rows.data() + start;
         return start + partition(simd, node_rows, end - start, go_left.data(), scratch.get());
@@ -254,6 +257,52 @@ private:
         }
     }
 
+    // The same, a part of the rows on each thread. Parts share no word of go_left.
+    uint32_t split_rows_on_threads(const Split& split, uint32_t start, uint32_t end,
+                                   int n_threads) {
+        struct Part {
+            uint32_t begin, end, n_left;
+            uint32_t* right;
+        };
+        uint32_t* const rows = sample.rows.data();
+        const uint32_t n = end - start, n_parts = static_cast<uint32_t>(n_threads);
+        std::vector<Part> parts(n_parts);
+        uint32_t* right = scratch.reserve(n + n_parts * PADDING);
+        uint32_t at = start;
+        for (uint32_t p = 0; p < n_parts; ++p) {
+            parts[p] = {at, at, 0, right + (at - start) + p * PADDING};
+            at = std::max(at, start + static_cast<uint32_t>(uint64_t{n} * (p + 1) / n_parts));
+            while (at > start && at < end && rows[at] >> 5 == rows[at - 1] >> 5) ++at;
+            parts[p].end = at;
+        }
+        const bool by_row = marks_by_row(split);
+        if (!by_row) mark(split, start, end);
+        share_out(0, n_parts, 1, n_threads, [&](int, ptrdiff_t p, ptrdiff_t) {
+            Part& part = parts[static_cast<size_t>(p)];
+            if (by_row && part.begin < part.end) mark(split, part.begin, part.end);
+            part.n_left = separate<true, true>(simd, rows + part.begin, part.end - part.begin,
+                                               go_left.data(), rows + part.begin, part.right);
+        });
+        at = start;
+        for (const Part& part : parts) {
+            std::memmove(rows + at, rows + part.begin, part.n_left * sizeof(uint32_t));
+            at += part.n_left;
+        }
+        const uint32_t middle = at;
+        for (const Part& part : parts) {
+            const uint32_t n_right = part.end - part.begin - part.n_left;
+            std::memcpy(rows + at, part.right, n_right * sizeof(uint32_t));
+            at += n_right;
+        }
+        return middle;
+    }
+    // Whether sides are looked up in ascending order of the rows.
+    bool marks_by_row(const Split& split) const {
+        const Storage storage = data.columns[split.feature].storage;
+        return storage == BITS || storage == COUNTED
+               || (split.question == THRESHOLD && !sample.has_list(split.feature));
+    }
+
     void mark(const Split& split, uint32_t start, uint32_t end) {
         const Column& col = data.columns[split.feature];
         const uint32_t* node_rows = sample.rows.data();
@@ -262,7 +311,7 @@ private:
             const BitRows bits = data.bits.rows();
             const uint32_t is_swapped = split.question != THRESHOLD &&
                                         !split.category_goes_left(category_of(col.values[0]));
-            BitWriter writer(sides);
+            BitWriter writer(sides, node_rows[start]);
             for (uint32_t i = start; i < end; ++i) {
                 writer.put(node_rows[i], bits.bit(node_rows[i], col.slot) == is_swapped);
             }
@@ -276,7 +325,7 @@ private:
             left[n_values] = split.missing_left;
             const uint8_t* codes = data.codes.get() + col.slot;
             const size_t stride = data.n_counted;
-            BitWriter writer(sides);
+            BitWriter writer(sides, node_rows[start]);
             for (uint32_t i = start; i < end; ++i) {
                 writer.put(node_rows[i], left[codes[node_rows[i] * stride]]);
             }
@@ -288,7 +337,7 @@ private:
             mark_list(sample.lists[split.feature].get() + start, split.n_values_left,
                       end - start - n_missing_left, end - start, node_rows + start);
         } else {
-            BitWriter writer(sides);
+            BitWriter writer(sides, node_rows[start]);
             for (uint32_t i = start; i < end; ++i) {
                 const float x = data.value(node_rows[i], split.feature);
                 writer.put(node_rows[i], x != x ? split.missing_left : x <= split.threshold);

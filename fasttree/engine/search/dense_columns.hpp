@@ -103,8 +103,8 @@ public:
         return scanner_.scan_sides(Runs{entries, n, 0, {}}, n_left, limits, candidate);
     }
 
-    uint32_t divide_rows(const Split& split, const Node& node) override {
-        return workspace_.split_rows(split, node.start, node.end);
+    uint32_t divide_rows(const Split& split, const Node& node, int n_threads) override {
+        return workspace_.split_rows(split, node.start, node.end, n_threads);
     }
     const uint32_t* sides() const noexcept override { return workspace_.go_left.data(); }
 

@@ -137,7 +137,7 @@ public:
         return false;
     }
 
-    uint32_t divide_rows(const Split& split, const Node& node) override {
+    uint32_t divide_rows(const Split& split, const Node& node, int) override {
         const Column& col = data_.columns[split.feature];
         if (split.feature != near_feature_ || node.start != near_start_ || node.end != near_end_) {
             gather_all(node, split.feature);

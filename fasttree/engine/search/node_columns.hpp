@@ -78,8 +78,9 @@ public:
     virtual bool scan_drawn(const Node& node, uint32_t feature, Split& drawn,
                             const Limits& limits, Candidate& candidate) = 0;
 
-    // Moves the node's rows that go left to the front; returns the first position on the right.
-    virtual uint32_t divide_rows(const Split& split, const Node& node) = 0;
+    // Moves the node's rows that go left to the front, on up to n_threads threads; returns the
+    // first position on the right.
+    virtual uint32_t divide_rows(const Split& split, const Node& node, int n_threads) = 0;
     // Side of each row in the splits made last, by row.
     virtual const uint32_t* sides() const noexcept = 0;
     // What is kept per node besides the rows is divided in parts, between begin_division, which

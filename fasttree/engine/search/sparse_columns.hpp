@@ -82,7 +82,7 @@ public:
     const uint32_t* rows(const Node& node) override {
         return workspace_.data.rows.data() + node.start;
     }
-    uint32_t divide_rows(const Split& split, const Node& node) override {
+    uint32_t divide_rows(const Split& split, const Node& node, int) override {
         return workspace_.split_rows(split, node);
     }
     const uint32_t* sides() const noexcept override { return workspace_.sides(); }
@@ -116,7 +116,7 @@ public:
     const uint32_t* rows(const Node& node) override {
         return workspace_.node_rows(node.start, node.end);
     }
-    uint32_t divide_rows(const Split& split, const Node& node) override {
+    uint32_t divide_rows(const Split& split, const Node& node, int) override {
         return workspace_.split_rows(split, node.start, node.end);
     }
     const uint32_t* sides() const noexcept override { return nullptr; }

@@ -24,13 +24,14 @@ FASTTREE_AVX512 inline uint32_t get_bits_avx512(const uint32_t* words, __m512i i
 }
 #endif
 
-// Puts bits at ascending places, each word read and written once.
+// Puts bits at ascending places, none below `first`; each word is read and written once.
 class BitWriter {
     uint32_t* words_;
-    uint32_t at_ = 0, word_;
+    uint32_t at_, word_;
 
 public:
-    explicit BitWriter(uint32_t* words) : words_(words), word_(words[0]) {}
+    explicit BitWriter(uint32_t* words, uint32_t first = 0)
+        : words_(words), at_(first >> 5), word_(words[at_]) {}
     ~BitWriter() { words_[at_] = word_; }
     BitWriter(const BitWriter&) = delete;
 
