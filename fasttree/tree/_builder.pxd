@@ -27,6 +27,7 @@ cdef class TreeBuilder:
     cdef NodeStore store
     cdef vector[NodeStore] subtrees
     cdef vector[Deferred] deferred    # their roots
+    cdef vector[uint32_t] shares      # of walks, in the order in which threads take them
 
     # All that subclasses differ in.
     cdef unique_ptr[Frontier] make_frontier(self) except *

@@ -195,6 +195,7 @@ cdef class TreeBuilder:
             self.make_root(root)
             if self.n_threads > 1 and not frontier.get().is_ranked():
                 defer_below = subtree_size(root.size(), self.n_threads)
+            self.shares = self.splitter.columns.slow_first(self.splitter.walk.get().n_shares())
             self.grow_below(self.splitter, self.store, deref(frontier), root, defer_below)
             self.grow_deferred()
         return 0
@@ -334,7 +335,7 @@ cdef class TreeBuilder:
         if self.splitter.columns.tables.begin_node(node[0]):
             for t in prange(n_threads, num_threads=n_threads, schedule="static"):
                 (<Splitter> self.workers[t]).fill_tables(self.splitter, node[0], t, n_threads)
-        turns.reset(new Turns(<int> self.splitter.walk.get().n_shares()))
+        turns.reset(new Turns(<int> self.shares.size()))
         with parallel(num_threads=n_threads):
             self.find_share(threadid(), deref(turns), open, best_of[threadid()],
                             is_constant.data())
@@ -351,10 +352,12 @@ cdef class TreeBuilder:
                         char* is_constant) except -1 nogil:
         """One thread's shares of the walk through the features of a large node."""
         cdef void* worker = self.workers[thread]
-        cdef int share = turns.take()
+        cdef int turn = turns.take()
+        cdef uint32_t share
         cdef bint has_failed
         (<Splitter> worker).columns.node_tables = &self.splitter.columns.tables
-        while share >= 0:
+        while turn >= 0:
+            share = self.shares[turn]
             has_failed = True
             try:
                 if not self.splitter.walk.get().is_settled(share):
@@ -364,7 +367,7 @@ cdef class TreeBuilder:
                 has_failed = False
             finally:
                 turns.finish(has_failed)
-            share = turns.take()
+            turn = turns.take()
         (<Splitter> worker).columns.node_tables = &(<Splitter> worker).columns.tables
         return self.wait(thread, turns)
 

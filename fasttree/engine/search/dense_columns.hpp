@@ -28,6 +28,9 @@ public:
     DenseNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd, bool count_forced,
                      bool with_blocks, bool keeps_sides)
         : scanner_(scanner), workspace_(sample, simd, keeps_sides), sample_(sample) {
+        for (uint32_t f = 0; f < sample.lists.size(); ++f) {
+            if (sample.has_list(f)) slow_features.push_back(f);
+        }
         if (scanner.cells() != nullptr) {
             tables = CountTables(sample, *scanner.cells(), count_forced);
             pair_.resize(3 * scanner.cells()->bytes());
@@ -108,15 +111,16 @@ public:
     }
     const uint32_t* sides() const noexcept override { return workspace_.go_left.data(); }
 
-    // A part is a feature.
+    // A part is a list.
     uint32_t begin_division(const Division& division) override {
         const bool is_read = division.with_left || division.with_right;
-        return is_read ? static_cast<uint32_t>(sample_.lists.size()) : 0;
+        return is_read ? static_cast<uint32_t>(slow_features.size()) : 0;
     }
     void divide_part(uint32_t part, const Division& division,
                      const FeatureSampler& sampler) override {
-        if (!sample_.has_list(part) || sampler.is_known_constant(part)) return;
-        workspace_.split_list(part, division.left.start, division.right.end, division.with_left,
+        const uint32_t feature = slow_features[part];
+        if (sampler.is_known_constant(feature)) return;
+        workspace_.split_list(feature, division.left.start, division.right.end, division.with_left,
                               division.with_right, division.sides);
     }
     void end_division(const Division&) noexcept override {}  // each list was divided in place

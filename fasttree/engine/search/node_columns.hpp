@@ -5,8 +5,10 @@
 // own slices of its own. Whoever adds a kind of matrix fills every function; there are no
 // defaults.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "engine/core/runs.hpp"
@@ -36,6 +38,8 @@ public:
     // thread that shares a node with this one.
     CountTables tables;
     const CountTables* node_tables = &tables;
+    // Those that take longer than others, ascending.
+    std::vector<uint32_t> slow_features;
     // Where subtrees of few rows are grown, if they are grown that way.
     std::unique_ptr<Block> block;
     // How many rows such subtrees have at most. Without a block, drawn questions divide them.
@@ -59,6 +63,16 @@ public:
     // The features that nodes look at; the limits are those of all of them, or strangers still.
     virtual std::unique_ptr<FeatureWalk> make_walk(FeatureSampler&, Scanner&, Poll&,
                                                    const Limits&) = 0;
+
+    // The shares of a walk, those of slow features first.
+    std::vector<uint32_t> slow_first(uint32_t n_shares) const {
+        std::vector<uint32_t> shares(n_shares);
+        std::iota(shares.begin(), shares.end(), 0u);
+        std::stable_partition(shares.begin(), shares.end(), [this](uint32_t share) {
+            return std::binary_search(slow_features.begin(), slow_features.end(), share);
+        });
+        return shares;
+    }
 
     // Rows of a node; good until the next call. The scanner takes them, with what is known of them.
     virtual const uint32_t* rows(const Node& node) = 0;
