@@ -130,6 +130,11 @@ cdef extern from "engine/core/ties.hpp" namespace "fasttree" nogil:
     cbool is_better(double score, uint32_t feature, double best_score,
                     uint32_t best_feature) noexcept
 
+    cdef cppclass SharedScore:
+        SharedScore() noexcept
+        double to_beat() noexcept
+        void report(double score) noexcept
+
     cdef cppclass Ties:
         cbool replay
         double to_beat(double best_score, uint32_t best_feature, uint32_t feature) noexcept

@@ -1,5 +1,5 @@
 """TreeBuilder: the order in which nodes are grown, and on which threads."""
-from fasttree.engine.core cimport Node, Split, Totals
+from fasttree.engine.core cimport Node, SharedScore, Split, Totals
 from fasttree.engine.grow cimport Deferred, Frontier, GrowthRules, NodeStore, NodeWriter, Open
 from fasttree.engine.search cimport Division
 from fasttree.tree._encoding cimport Encoding
@@ -53,8 +53,8 @@ cdef class TreeBuilder:
                           const Division& division) except -1 nogil
 
     cdef int find_in_parallel(self, Open& open) except -1 nogil
-    cdef int find_share(self, int thread, Turns& turns, const Open& open, Split& best,
-                        char* is_constant) except -1 nogil
+    cdef int find_share(self, int thread, Turns& turns, const Open& open, SharedScore& found,
+                        Split& best, char* is_constant) except -1 nogil
     cdef int wait(self, int thread, Turns& turns) except -1 nogil
 
     cdef int defer(self, Splitter splitter, const Node& node, uint32_t largest) except -1 nogil

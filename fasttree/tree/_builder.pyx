@@ -326,6 +326,7 @@ cdef class TreeBuilder:
         cdef vector[Split] best_of = vector[Split](n_threads)
         cdef vector[char] is_constant = vector[char](self.splitter.partitioner.n_features)
         cdef unique_ptr[Turns] turns
+        cdef SharedScore found
         for t in range(n_threads):
             best_of[t].score = -INFINITY
             best_of[t].feature = NO_FEATURE
@@ -337,7 +338,7 @@ cdef class TreeBuilder:
                 (<Splitter> self.workers[t]).fill_tables(self.splitter, node[0], t, n_threads)
         turns.reset(new Turns(<int> self.shares.size()))
         with parallel(num_threads=n_threads):
-            self.find_share(threadid(), deref(turns), open, best_of[threadid()],
+            self.find_share(threadid(), deref(turns), open, found, best_of[threadid()],
                             is_constant.data())
         open.split = move(best_of[0])
         for t in range(1, n_threads):
@@ -348,14 +349,15 @@ cdef class TreeBuilder:
         node.n_known = self.splitter.walk.get().end_shares(node[0], is_constant)
         return open.split.feature != NO_FEATURE
 
-    cdef int find_share(self, int thread, Turns& turns, const Open& open, Split& best,
-                        char* is_constant) except -1 nogil:
+    cdef int find_share(self, int thread, Turns& turns, const Open& open, SharedScore& found,
+                        Split& best, char* is_constant) except -1 nogil:
         """One thread's shares of the walk through the features of a large node."""
         cdef void* worker = self.workers[thread]
         cdef int turn = turns.take()
         cdef uint32_t share
         cdef bint has_failed
         (<Splitter> worker).columns.node_tables = &self.splitter.columns.tables
+        (<Splitter> worker).shared_score = &found
         while turn >= 0:
             share = self.shares[turn]
             has_failed = True
@@ -369,6 +371,7 @@ cdef class TreeBuilder:
                 turns.finish(has_failed)
             turn = turns.take()
         (<Splitter> worker).columns.node_tables = &(<Splitter> worker).columns.tables
+        (<Splitter> worker).shared_score = NULL
         return self.wait(thread, turns)
 
     cdef int wait(self, int thread, Turns& turns) except -1 nogil:

@@ -85,7 +85,7 @@ cdef class DenseColumnsOwner:
         columns.begin_interleaving()
         n_steps = columns.n_interleaving_steps()
         for step in range(n_steps):
-            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
+            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="dynamic"):
                 columns.interleave(simd, part, step, n_steps)
             poll()
         columns.end_interleaving()
@@ -100,7 +100,7 @@ cdef class DenseColumnsOwner:
         if not columns.begin_bits(least):
             return 0
         for step in range(n_steps):
-            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
+            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="dynamic"):
                 columns.read_bits(simd, part, step, n_steps)
             poll()
         columns.settle_bits()
@@ -176,7 +176,7 @@ cdef class DenseColumnsOwner:
         while first < n_columns:
             last = min(first + batch_size, n_columns)
             columns.begin_lists(rest, first, last)
-            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="static"):
+            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="dynamic"):
                 columns.gather_keys(rest, first, last, part)
             for i in prange(<int> (last - first), nogil=True, num_threads=n_threads,
                             schedule="dynamic"):

@@ -212,6 +212,8 @@ cdef class Splitter:
             self.walk.get().looked(found_constant, best)
             if is_constant != NULL:
                 is_constant[feature] = found_constant
+            if self.shared_score != NULL:
+                self.shared_score.report(best.score)
             feature = self.walk.get().next(best)
         return self.steps.count(0)
 
@@ -335,8 +337,10 @@ cdef class BestSplitter(Splitter):
         return True
 
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
-        return self.columns.scan(node, feature, self.rules.limits_of(node, feature),
-                                 self.rules.ties.to_beat(best.score, best.feature, feature), best)
+        cdef double to_beat = self.rules.ties.to_beat(best.score, best.feature, feature)
+        if self.shared_score != NULL:
+            to_beat = max(to_beat, self.shared_score.to_beat())
+        return self.columns.scan(node, feature, self.rules.limits_of(node, feature), to_beat, best)
 
     cdef SubtreeSplitter* open_subtree(self, Node& root) except NULL nogil:
         cdef BlockSplitter* block_splitter = self.criterion.searcher.block_splitter.get()

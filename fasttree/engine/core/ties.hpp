@@ -8,6 +8,7 @@
 // Replay: scikit-learn takes whichever of equal candidates it meets first, and treats
 // neighbouring values closer than 1e-7 as equal.
 #pragma once
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -32,6 +33,20 @@ inline bool is_better(double score, uint32_t feature, double best_score,
                       uint32_t best_feature) noexcept {
     return score > best_score || (score == best_score && feature < best_feature);
 }
+
+// The best score that the threads that search a node have found.
+class SharedScore {
+    std::atomic<double> best_{-std::numeric_limits<double>::infinity()};
+
+public:
+    // Score that a candidate must exceed to be the best split, of whatever features they are.
+    double to_beat() const noexcept { return just_below(best_.load(std::memory_order_relaxed)); }
+    void report(double score) noexcept {
+        double known = best_.load(std::memory_order_relaxed);
+        while (score > known
+               && !best_.compare_exchange_weak(known, score, std::memory_order_relaxed)) {}
+    }
+};
 
 // The rules of a fit.
 struct Ties {
