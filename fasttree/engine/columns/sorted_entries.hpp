@@ -63,9 +63,10 @@ inline uint32_t sort_into_entries(uint32_t* keys, const uint32_t* rows, uint32_t
 
     uint32_t ends[BUCKETS] = {};  // counts, then where the next row of a bucket goes
     for (uint32_t i = 0; i < n; ++i) ++ends[bucket_of(keys[i])];
-    uint32_t sum = 0;
+    uint32_t sum = 0, largest = 0;
     for (uint32_t& end : ends) {
         const uint32_t count = end;
+        largest = std::max(largest, count);
         end = sum;
         sum += count;
     }
@@ -77,9 +78,9 @@ inline uint32_t sort_into_entries(uint32_t* keys, const uint32_t* rows, uint32_t
         entries.take(items, n);
         return entries.n_missing();
     }
+    uint64_t* const scratch = buffers.scratch.reserve(largest);
     uint32_t start = 0;
     for (const uint32_t end : ends) {
-        uint64_t* const scratch = buffers.scratch.reserve(end - start);
         entries.take(sort_by_key(items + start, scratch, end - start), end - start);
         start = end;
     }

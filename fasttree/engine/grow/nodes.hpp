@@ -52,10 +52,10 @@ public:
     const T& operator[](size_t i) const { return *at(i); }
 
 private:
-    // Several chunks at once if there are many: a quarter of what there is. They may come filled,
+    // Several chunks at once if there are many: an eighth of what there is. They may come filled,
     // which takes less time than one fault per page of those that are used.
     void grow() {
-        const size_t n = 1 + chunks_.size() / 4, length = CHUNK * width_;
+        const size_t n = 1 + chunks_.size() / 8, length = CHUNK * width_;
         const std::shared_ptr<T[]> block = memory_->take<T>(n * length);
         for (size_t i = 0; i < n; ++i) chunks_.emplace_back(block, block.get() + i * length);
     }
