@@ -74,6 +74,8 @@ cdef extern from "engine/predict/walk.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "engine/predict/question_blocks.hpp" namespace "fasttree" nogil:
+    const uint32_t LEVELS_PER_BLOCK "fasttree::QuestionBlock::kLevels"
+
     cdef cppclass QuestionBlock:
         pass
 

@@ -18,8 +18,8 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
 from fasttree.engine.predict cimport (
-    CategoryRows, NodeError, NumberRows, QuestionBlock, RowNodes, SparseRows, WalkStatus,
-    check_nodes, make_question_blocks, name_slots, pack_nodes, walk_rows,
+    LEVELS_PER_BLOCK, CategoryRows, NodeError, NumberRows, QuestionBlock, RowNodes, SparseRows,
+    WalkStatus, check_nodes, make_question_blocks, name_slots, pack_nodes, walk_rows,
 )
 from fasttree.engine.simd cimport simd_allowed
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
@@ -119,6 +119,15 @@ cdef class Walker:
                 self.unpacked = self.label_splits = None
         return 0
 
+    cdef int make_blocks(self) except -1:
+        """Put the packed nodes into blocks, unless they are."""
+        cdef vector[QuestionBlock] blocks
+        with cython.critical_section(self):
+            if self.blocks.empty():
+                blocks = make_question_blocks(self.nodes.data())
+                self.blocks.swap(blocks)
+        return 0
+
     cdef int mark_categories(self, const NodeRecord* nodes, object label_splits,
                              vector[WalkNode]& packed, unique_ptr[CategorySides]& sides) except -1:
         """Replace the thresholds of packed nodes that split on categories by their tests."""
@@ -183,8 +192,8 @@ cdef class Walker:
     cdef bint walk_dense(self, const float32_t[:, :] X, LeafTable table, char* out, int n_threads,
                          int accepted) except -1:
         cdef CategoryRows rows
-        cdef vector[QuestionBlock] blocks
         cdef RowNodes made
+        cdef size_t n_levels = self.max_depth + 1
         rows.sides = self.category_sides.get()
         rows.x = &X[0, 0] if X.shape[1] else NULL
         rows.n_cols = X.shape[1]
@@ -197,15 +206,16 @@ cdef class Walker:
         rows.blocks = NULL
         rows.made = NULL
         if rows.sides == NULL and rows.blocks_pay():
-            blocks = make_question_blocks(self.nodes.data())
-            rows.blocks = blocks.data()
+            self.make_blocks()
+            rows.blocks = self.blocks.data()
+            n_levels = n_levels // LEVELS_PER_BLOCK + 1
         elif rows.sides == NULL and rows.keys_pay():
             rows.make_nodes(self.nodes.data(), made)
             rows.made = &made
         cdef WalkStatus status
         cdef intp_t start, end, step
         n_threads = self.worthwhile_threads(X.shape[0], n_threads)
-        step = self.rows_per_check(X.shape[1], table.size, n_threads)
+        step = self.rows_per_check(n_levels, X.shape[1], table.size, n_threads)
         for start in range(0, X.shape[0], step):
             end = min(start + step, X.shape[0])
             with nogil:
@@ -219,11 +229,13 @@ cdef class Walker:
             PyErr_CheckSignals()
         return True
 
-    cdef intp_t rows_per_check(self, intp_t n_values, size_t record_size, int n_threads) noexcept:
-        """Rows to walk between two looks for Ctrl-C: a row takes a step per level and others to
-        read its values, which are checked in vectors, and to write its record."""
+    cdef intp_t rows_per_check(self, size_t n_levels, intp_t n_values, size_t record_size,
+                               int n_threads) noexcept:
+        """Rows to walk between two looks for Ctrl-C: a row takes a step per level, or four of
+        them, and others to read its values, which are checked in vectors, and to write its
+        record."""
         cdef size_t n_bytes = n_values * sizeof(float32_t) + record_size
-        cdef size_t steps = self.max_depth + 1 + n_bytes // BYTES_PER_STEP
+        cdef size_t steps = n_levels + n_bytes // BYTES_PER_STEP
         return max(1, <intp_t> (n_threads * STEPS_PER_LOOK // steps))
 
     cdef int worthwhile_threads(self, intp_t n_rows, int n_threads) noexcept:
@@ -260,7 +272,8 @@ cdef int _walk_sparse(
     rows.indptr = &indptr[0]
     n_threads = walker.worthwhile_threads(n_rows, n_threads)
     # Nonzeros are looked at one by one.
-    step = walker.rows_per_check(indptr[n_rows] // n_rows * BYTES_PER_STEP, table.size, n_threads)
+    step = walker.rows_per_check(walker.max_depth + 1, indptr[n_rows] // n_rows * BYTES_PER_STEP,
+                                 table.size, n_threads)
     for start in range(0, n_rows, step):
         end = min(start + step, n_rows)
         with nogil:
