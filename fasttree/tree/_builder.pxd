@@ -55,6 +55,8 @@ cdef class TreeBuilder:
     cdef int find_in_parallel(self, Open& open) except -1 nogil
     cdef int find_share(self, int thread, Turns& turns, const Open& open, SharedScore& found,
                         Split& best, char* is_constant) except -1 nogil
+    cdef int divide_in_parallel(self, Open& open) except -1 nogil
+    cdef int child_stats(self, int child, Open& open) except -1 nogil
     cdef int wait(self, int thread, Turns& turns) except -1 nogil
 
     cdef int defer(self, Splitter splitter, const Node& node, uint32_t largest) except -1 nogil

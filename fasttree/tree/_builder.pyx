@@ -17,8 +17,7 @@ from fasttree.engine.core cimport (
     subtree_size
 )
 from fasttree.engine.grow cimport (
-    CategoryLists, Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values,
-    largest_first
+    Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values, largest_first
 )
 from fasttree.engine.order cimport CountTables, TableHeirs
 from fasttree.engine.search cimport Division
@@ -26,36 +25,16 @@ from fasttree.engine.simd cimport simd_allowed
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
 from fasttree.tree._tree cimport Tree
-from fasttree.tree.fitted._node_arrays cimport NodeArrays, TreeMemory
+from fasttree.tree.fitted._node_arrays cimport NodeArrays, TreeMemory, category_arrays
 from fasttree.utils._interrupt cimport Interrupt
 from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._threads cimport Turns
-
-from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 
 # Columns of as many rows are worth a look for Ctrl-C each.
 cdef uint32_t LARGE = 1 << 14
 
 
 STRATEGIES = {"auto": AUTO, "presort": PRESORT, "count": COUNT, "sort": SORT}
-
-
-cdef object as_array(const void* items, size_t n_items, dtype):
-    """Copy of `n_items` numbers."""
-    cdef Py_ssize_t n_bytes = n_items * np.dtype(dtype).itemsize
-    return np.frombuffer((<const char*> items)[:n_bytes], dtype=dtype).copy()
-
-
-cdef object side_arrays(const CategoryLists& lists, const uint32_t[::1] n_categories):
-    """The splits on categories of a tree; None if there are none."""
-    if lists.nodes.empty():
-        return None
-    return CategoricalSplits(
-        as_array(lists.nodes.data(), lists.nodes.size(), np.int64),
-        as_array(lists.offsets.data(), lists.offsets.size(), np.int64),
-        as_array(lists.codes.data(), lists.codes.size(), np.uint32),
-        as_array(lists.listed_left.data(), lists.listed_left.size(), np.uint8),
-        np.asarray(n_categories))
 
 
 cdef class TreeBuilder:
@@ -151,7 +130,7 @@ cdef class TreeBuilder:
             self.write_subtree(deref(writer), i)
         self.splitter.criterion.restore_units(arrays)
         tree.take(arrays, writer.get().max_depth(), n_leaves,
-                  side_arrays(writer.get().category_lists(), encoding.n_categories))
+                  category_arrays(writer.get().category_lists(), encoding.n_categories))
         return 0
 
     cdef unique_ptr[Frontier] make_frontier(self) except *:
@@ -251,10 +230,10 @@ cdef class TreeBuilder:
             found = splitter.split_in_subtree(open)
         elif self.n_threads > 1 and open.node.size() > subtree_size(
                 self.splitter.partitioner.n_rows, self.n_threads) and not splitter.draws:
-            found = self.find_in_parallel(open) and splitter.divide(open, self.n_threads)
+            found = self.find_in_parallel(open) and self.divide_in_parallel(open)
         else:
             found = (splitter.find_split(open.node, open.totals, open.split)
-                     and splitter.divide(open, 1))
+                     and splitter.divide(open))
         if found:
             open.improvement = self.rules.improvement(open.node.stats, open.left.stats,
                                                       open.right.stats)
@@ -373,6 +352,21 @@ cdef class TreeBuilder:
         (<Splitter> worker).columns.node_tables = &(<Splitter> worker).columns.tables
         (<Splitter> worker).shared_score = NULL
         return self.wait(thread, turns)
+
+    cdef int divide_in_parallel(self, Open& open) except -1 nogil:
+        """`Splitter.divide` on all threads; two take the statistics of a child each."""
+        cdef int child
+        self.splitter.divide_rows(open, self.n_threads)
+        for child in prange(2, num_threads=self.n_threads, schedule="static", chunksize=1):
+            self.child_stats(child, open)
+        return 1
+
+    cdef int child_stats(self, int child, Open& open) except -1 nogil:
+        """Statistics of the left child (0), which this splitter holds then, or of the right one."""
+        cdef void* worker = self.workers[child]
+        if child == 0:
+            return (<Splitter> worker).node_stats(open.left, open.left_totals, open.left_value)
+        return (<Splitter> worker).node_stats(open.right, open.right_totals, open.right_value)
 
     cdef int wait(self, int thread, Turns& turns) except -1 nogil:
         """The thread that called looks for signals until the others are done."""

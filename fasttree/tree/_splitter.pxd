@@ -65,9 +65,10 @@ cdef class Splitter:
     # Looks at one feature; 1 if it is constant in the node.
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil
     cdef void settle_threshold(self, Split& best) noexcept nogil
-    # Divides the node's rows by the split that was found; returns 1.
-    cdef int divide(self, Open& open, int n_threads) except -1 nogil
-    cdef int begin_children(self, Open& open) except -1 nogil
+    # Divides a node by the split that was found; returns 1.
+    cdef int divide(self, Open& open) except -1 nogil
+    # The same but for statistics and values of the children; several threads share the rows.
+    cdef int divide_rows(self, Open& open, int n_threads) except -1 nogil
     # Both at once, in a subtree that is grown in one place.
     cdef int split_in_subtree(self, Open& open) except -1 nogil
     # All that is below a node of one, if that is cheaper; else 0.

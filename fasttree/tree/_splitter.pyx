@@ -227,35 +227,36 @@ cdef class Splitter:
             best.threshold = midpoint(self.columns.value(best.row_below, best.feature),
                                       self.columns.value(best.row_above, best.feature))
 
-    cdef int divide(self, Open& open, int n_threads) except -1 nogil:
-        """Divide the node's rows; statistics, values, bounds and keys of its children."""
+    cdef int divide(self, Open& open) except -1 nogil:
+        self.divide_rows(open, 1)
+        self.node_stats(open.right, open.right_totals, open.right_value)
+        # Left last: it is searched next, and the scanner still holds it.
+        self.node_stats(open.left, open.left_totals, open.left_value)
+        return 1
+
+    cdef int divide_rows(self, Open& open, int n_threads) except -1 nogil:
+        """Divide the node's rows; bounds, keys and totals of its children."""
         cdef uint32_t middle = self.columns.divide_rows(open.split, open.node, n_threads)
         self.steps.count(self.scanner.work(open.node.size()))
         self.rules.make_children(open.node, open.split, middle, open.left, open.right)
         open.left_value.resize(self.criterion.value_size)
         open.right_value.resize(self.criterion.value_size)
-        self.begin_children(open)
-        return 1
-
-    cdef int begin_children(self, Open& open) except -1 nogil:
-        """Statistics of both children, of which the smaller one is counted if that will do."""
-        cdef bint is_left_counted
-        self.begin_node(open.node, open.totals)
-        self.scanner.write_totals(open.totals)
         open.left_totals.clear()
         open.right_totals.clear()
-        # Left last: it is searched next, and the scanner still holds it.
-        is_left_counted = not open.totals.empty() and open.left.size() < open.right.size()
-        if is_left_counted:
-            self.node_stats(open.left, open.left_totals, open.left_value)
+        self.begin_node(open.node, open.totals)
+        self.scanner.write_totals(open.totals)
+        if open.totals.empty():
+            return 0
+        # The smaller child is counted; the other one is what is left.
+        if open.left.size() < open.right.size():
+            self.begin_node(open.left, open.left_totals)
             self.scanner.write_totals(open.left_totals)
             subtract(open.totals, open.left_totals, open.right_totals)
-        self.node_stats(open.right, open.right_totals, open.right_value)
-        if is_left_counted:
-            return self.begin_node(open.left, open.left_totals)
-        self.scanner.write_totals(open.right_totals)
-        subtract(open.totals, open.right_totals, open.left_totals)
-        return self.node_stats(open.left, open.left_totals, open.left_value)
+        else:
+            self.begin_node(open.right, open.right_totals)
+            self.scanner.write_totals(open.right_totals)
+            subtract(open.totals, open.right_totals, open.left_totals)
+        return 0
 
     cdef int split_in_subtree(self, Open& open) except -1 nogil:
         if open.node.members == 0:

@@ -411,8 +411,8 @@ cdef class Tree:
             Ones where the row passes through the node, root and leaf included.
         """
         leaves = self.apply(X, n_threads)
-        step = self._walker.rows_per_check(self.max_depth + 1, 0, self.max_depth * sizeof(int64_t),
-                                          n_threads)
+        step = self._walker.rows_per_check(
+            self.max_depth + 1, 0, self.max_depth * sizeof(int64_t), n_threads)
         nodes = self._arrays.read_nodes()
         indptr, indices = paths_to(leaves, nodes["left_child"], nodes["right_child"], step,
                                    n_threads)

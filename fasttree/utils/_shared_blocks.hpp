@@ -17,7 +17,8 @@ class SharedBlocks {
     // What is not used of a block is never touched, and what is given back returns to the system.
     static constexpr size_t BLOCK = size_t{1} << 25, LARGE = BLOCK / 4;
     static constexpr size_t FEW = size_t{1} << 23;  // bytes in all that are not worth a huge page
-    static constexpr size_t PAGES = size_t{1} << 15;  // of an array, worth a call for all of them
+    // Of an array, worth a call for all of its pages; those that write to a large one share the work.
+    static constexpr size_t PAGES = size_t{1} << 15;
     static constexpr size_t CACHE_LINE = 64;
     std::mutex mutex_;
     std::shared_ptr<Block> block_;
@@ -45,7 +46,7 @@ private:
             }
         }
         const auto own = std::make_shared<Block>();
-        if (n_bytes >= PAGES) own->reserve_filled(n_bytes);
+        if (n_bytes >= PAGES && n_bytes < LARGE) own->reserve_filled(n_bytes);
         else own->reserve(n_bytes);
         return array_of<T>(own, 0);
     }

@@ -1,8 +1,9 @@
 """The nodes and values of a tree: contract of `NodeArrays`."""
 from fasttree.engine.core cimport CompactNodes, CompactValues
-from fasttree.engine.grow cimport NodeStores
+from fasttree.engine.grow cimport CategoryLists, NodeStores
 from fasttree.utils._shared_blocks cimport SharedBlocks
 from fasttree.utils._std cimport unique_ptr
+from fasttree.utils._typedefs cimport uint32_t
 
 
 # Of the trees of a fit.
@@ -23,3 +24,6 @@ cdef class NodeArrays:
     cdef object read_values(self)
     cdef object keep_nodes(self)
     cdef object keep_values(self)
+
+
+cdef object category_arrays(const CategoryLists& lists, const uint32_t[::1] n_categories)

@@ -11,8 +11,10 @@ import numpy as np
 cimport cython
 
 from fasttree.engine.core cimport NodeRecord
-from fasttree.utils._typedefs cimport float64_t, uint8_t
+from fasttree.engine.grow cimport CategoryLists
+from fasttree.utils._typedefs cimport float64_t, uint32_t, uint8_t
 
+from fasttree.tree.fitted._categorical_splits import CategoricalSplits
 from fasttree.tree.fitted._tree_state import NODE_DTYPE
 from fasttree.utils._zeros import zeros
 
@@ -84,3 +86,21 @@ cdef class NodeArrays:
                 self.values = values
                 self.compact_values.reset(NULL)
             return self.values
+
+
+cdef object as_array(const void* items, size_t n_items, dtype):
+    """Copy of `n_items` numbers."""
+    cdef Py_ssize_t n_bytes = n_items * np.dtype(dtype).itemsize
+    return np.frombuffer((<const char*> items)[:n_bytes], dtype=dtype).copy()
+
+
+cdef object category_arrays(const CategoryLists& lists, const uint32_t[::1] n_categories):
+    """The splits on categories of a tree; None if there are none."""
+    if lists.nodes.empty():
+        return None
+    return CategoricalSplits(
+        as_array(lists.nodes.data(), lists.nodes.size(), np.int64),
+        as_array(lists.offsets.data(), lists.offsets.size(), np.int64),
+        as_array(lists.codes.data(), lists.codes.size(), np.uint32),
+        as_array(lists.listed_left.data(), lists.listed_left.size(), np.uint8),
+        np.asarray(n_categories))
