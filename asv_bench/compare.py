@@ -12,8 +12,6 @@ FOLDER holds tables as NAME.csv or NAME.csv.xz with a column named target.
 
 import argparse
 import csv
-import ctypes
-import multiprocessing
 import os
 import platform
 import sys
@@ -29,6 +27,7 @@ import scipy
 import scipy.sparse
 import sklearn
 import sklearn.tree
+from peak import in_new_process, peak_memory
 from sklearn.datasets import load_iris
 
 import fasttree
@@ -234,29 +233,6 @@ def peak_of_fit(library, strategy):
     """`peak_above` on 1,000,000 x 20 rows, as a multiple of the size of X."""
     X, y = data.gaussian()
     return peak_above(X, y, library, strategy) / X.nbytes
-
-
-def peak_memory(call):
-    """Bytes that a call takes at its peak, above what stood before it. Linux with glibc."""
-    ctypes.CDLL(None).malloc_trim(0)  # free memory that is still held would hide what is taken
-    with open("/proc/self/clear_refs", "w") as reset:
-        reset.write("5")
-    before = resident_memory("VmRSS")
-    call()
-    return resident_memory("VmHWM") - before
-
-
-def in_new_process(function, *arguments):
-    """What a function returns, called in a process of its own."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(function, arguments)
-
-
-def resident_memory(field):
-    """VmRSS (now) or VmHWM (peak) of this process, in bytes."""
-    with open("/proc/self/status") as status:
-        line = next(line for line in status if line.startswith(field))
-    return int(line.split()[1]) * 1024
 
 
 def bar6_memory(options):

@@ -15,6 +15,7 @@ from functools import partial
 import compare
 import numpy as np
 from compare import Line, Race, make_pair, race_fits, race_threads
+from peak import in_new_process
 
 from benchmarks import data
 
@@ -94,8 +95,8 @@ def peak_of_fit(path, library, strategy):
 def bar6_memory(options):
     """Peak memory above the input as a multiple of the CSC matrix (needs --text)"""
     for strategy in ("presort", "sort"):
-        theirs = compare.in_new_process(peak_of_fit, options.text, "scikit-learn", None)
-        ours = compare.in_new_process(peak_of_fit, options.text, "fasttree", strategy)
+        theirs = in_new_process(peak_of_fit, options.text, "scikit-learn", None)
+        ours = in_new_process(peak_of_fit, options.text, "fasttree", strategy)
         yield Line(f"memory, {strategy}", theirs, ours, theirs / 4)
 
 

@@ -69,6 +69,26 @@ def test_cells_of_rows_score_as_their_rows(kernels, simd, criterion, n, weighted
 
 
 @each_size
+@each_criterion
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_what_is_left_of_a_node_scores_as_its_rows(
+    kernels, simd, criterion, n, weighted, n_outputs
+):
+    """Bit for bit, for totals are integers."""
+    if n_outputs > 1 and criterion in ("binary_gini", "chi_square"):
+        pytest.skip("of one output")
+    case = Case(kernels, simd, criterion, n, 0, weighted, n_outputs)
+    rows = np.sort(case.rows).astype(np.uint32)
+    all_rows = np.arange(len(case.y), dtype=np.uint32)
+    node = kernels.nodes.Node(simd, criterion, case.y, all_rows, case.w)
+    is_known = node.take_rest(np.setdiff1d(all_rows, rows), rows)
+    assert is_known == (criterion != "absolute_error")
+    if is_known:
+        assert_array_equal(node.scores(case.entries), case.scores)
+
+
+@each_size
 @pytest.mark.parametrize("criterion", [*CLASSIFICATION, "squared_error", "poisson"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scans_stop_where_a_score_may_be_better(kernels, simd, criterion, n, weighted):

@@ -424,7 +424,7 @@ class Server:
         return best
 
     def peak(self):
-        from compare import peak_memory
+        from peak import peak_memory
 
         return peak_memory(self.race.ours)
 

@@ -5,7 +5,7 @@ from libcpp cimport bool as cbool
 
 import numpy as np
 
-from kernels._shared cimport Simd, c_GUARD
+from kernels._shared cimport KeyBuckets, Simd, c_GUARD
 
 
 cdef extern from "kernels.hpp" namespace "fasttree" nogil:
@@ -34,14 +34,6 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     cbool c_gather_keys "fasttree::gather_keys"(
         Simd simd, const float* column, ptrdiff_t stride, const uint32_t* rows, uint32_t n,
         uint32_t* keys, cbool gathers)
-    cdef cppclass KeyBuckets:
-        const uint8_t* buckets
-        uint32_t n
-        uint32_t n_buckets
-        const uint32_t* last_keys
-        const float* cells
-        ptrdiff_t stride
-        const uint32_t* rows
     void c_near_keys "fasttree::near_keys"(
         Simd simd, const KeyBuckets& buckets, uint32_t limit, uint32_t* keys)
     cdef cppclass Neighbours:

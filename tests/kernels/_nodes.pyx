@@ -7,10 +7,10 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
+from kernels._shared cimport KeyBuckets, Simd
+
 
 cdef extern from "probe.hpp" namespace "fasttree" nogil:
-    cdef enum Simd:
-        pass
     cdef cppclass BlockRuns:
         uint8_t[64] places
         uint64_t boundaries
@@ -60,14 +60,6 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
     cdef cppclass Keys:
         const uint32_t* keys
         uint32_t n
-    cdef cppclass KeyBuckets:
-        const uint8_t* buckets
-        uint32_t n
-        uint32_t n_buckets
-        const uint32_t* last_keys
-        const float* cells
-        ptrdiff_t stride
-        const uint32_t* rows
     cdef cppclass LightBest:
         double score
         uint32_t limit
@@ -81,6 +73,8 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
 cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
     cdef cppclass Probe:
         void begin(const uint32_t* rows, uint32_t n)
+        cbool take_rest(const uint32_t* part, uint32_t n_part, const uint32_t* rest,
+                        uint32_t n_rest)
         void scores(const uint32_t* entries, double* scores)
         void cell_scores(const uint32_t* entries, uint32_t size, double* scores)
         void stops(const Runs& runs, uint32_t first, uint32_t last, double best,
@@ -183,6 +177,11 @@ cdef class Node:
         self.t.sum_unit, self.t.centre = &units[0], &centres[0]
         self.t.log_counts = &log_counts[8]
         self.t.order_rank, self.t.levels = &ranks[0, 0], &levels[0, 0]
+
+    def take_rest(self, const uint32_t[::1] part, const uint32_t[::1] rest):
+        """Become what is left of the node without a part of its rows, if its totals tell."""
+        self.n = len(rest)
+        return self.probe.get().take_rest(&part[0], len(part), &rest[0], self.n)
 
     def scores(self, const uint32_t[::1] entries):
         """By number of rows on the left, from 1 on."""

@@ -17,6 +17,9 @@ class Probe {
 public:
     virtual ~Probe() = default;
     virtual void begin(const uint32_t* rows, uint32_t n) = 0;
+    // Becomes what is left of the node without a part of its rows; false if its totals do not tell.
+    virtual bool take_rest(const uint32_t* part, uint32_t n_part, const uint32_t* rest,
+                           uint32_t n_rest) = 0;
     // scores[p], 0 < p < n, with rows moved one by one or, `cells`, as cells of `size` rows.
     virtual void scores(const uint32_t* entries, double* scores) = 0;
     virtual void cell_scores(const uint32_t* entries, uint32_t size, double* scores) = 0;
@@ -140,6 +143,20 @@ public:
         acc_.begin_node(rows_.data(), n_rows);
         separation_bound_.begin_node();
         if constexpr (SubsetScoreBound<Acc>::exists) subset_score_bound_.begin(acc_, rows, n_rows);
+    }
+    bool take_rest(const uint32_t* part, uint32_t n_part, const uint32_t* rest,
+                   uint32_t n_rest) override {
+        if constexpr (has_totals<Acc>::value) {
+            Totals of_node, of_part, of_rest;
+            acc_.write_totals(of_node);
+            acc_.begin_node(part, n_part);
+            acc_.write_totals(of_part);
+            subtract(of_node, of_part, of_rest);
+            rows_.assign(rest, rest + n_rest);
+            acc_.begin_totals(of_rest, rows_.data(), n_rest);
+            return true;
+        }
+        return false;
     }
     void scores(const uint32_t* entries, double* scores) override {
         begin_pass(entries);
