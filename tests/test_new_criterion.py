@@ -119,7 +119,7 @@ using Parent = Gini<UnitWeights, uint8_t, true>;
 struct Derived : Parent {
     using Parent::Parent;
     void begin_node(const uint32_t* rows, uint32_t n) { Parent::begin_node(rows, n); }
-    MEMBER
+    MEMBERS
 };
 static_assert(is_accumulator<Derived>());
 }
@@ -127,14 +127,30 @@ int main() {}
 """
 
 
-def test_a_begin_node_has_a_begin_cell_beside_it(tmp_path):
+BESIDE_BEGIN_NODE = {
+    "begin_cell": "void begin_cell(const Cell* cell) { Parent::begin_cell(cell); }",
+    "begin_totals": """void begin_totals(const Totals& totals, const uint32_t* rows, uint32_t n) {
+        Parent::begin_totals(totals, rows, n);
+    }""",
+}
+
+
+def compile_derived(members, target):
+    return compile_source(DERIVED.replace("MEMBERS", "\n".join(members)), target)
+
+
+def test_a_begin_node_of_its_own_compiles(tmp_path):
+    done = compile_derived(BESIDE_BEGIN_NODE.values(), tmp_path / "derived")
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+@pytest.mark.parametrize("lacking", BESIDE_BEGIN_NODE)
+def test_a_begin_node_has_others_beside_it(tmp_path, lacking):
     """Otherwise statistics would be those of the node that was begun last by its rows."""
-    member = "void begin_cell(const Cell* cell) { Parent::begin_cell(cell); }"
-    with_it = compile_source(DERIVED.replace("MEMBER", member), tmp_path / "with/derived")
-    assert with_it.returncode == 0, with_it.stderr[-4000:]
-    without = compile_source(DERIVED.replace("MEMBER", ""), tmp_path / "without/derived")
-    assert without.returncode != 0
-    assert "begin_node has a begin_cell beside it" in without.stderr
+    members = [text for name, text in BESIDE_BEGIN_NODE.items() if name != lacking]
+    done = compile_derived(members, tmp_path / "derived")
+    assert done.returncode != 0
+    assert f"begin_node has a {lacking} beside it" in done.stderr
 
 
 def test_the_registry_lists_every_criterion():

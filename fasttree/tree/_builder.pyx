@@ -174,7 +174,7 @@ cdef class TreeBuilder:
             self.make_root(root)
             if self.n_threads > 1 and not frontier.get().is_ranked():
                 defer_below = subtree_size(root.size(), self.n_threads)
-            self.shares = self.splitter.columns.slow_first(self.splitter.walk.get().n_shares())
+            self.shares = self.splitter.columns.slow_last(self.splitter.walk.get().n_shares())
             self.grow_below(self.splitter, self.store, deref(frontier), root, defer_below)
             self.grow_deferred()
         return 0

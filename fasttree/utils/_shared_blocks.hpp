@@ -17,7 +17,7 @@ class SharedBlocks {
     // What is not used of a block is never touched, and what is given back returns to the system.
     static constexpr size_t BLOCK = size_t{1} << 25, LARGE = BLOCK / 4;
     static constexpr size_t FEW = size_t{1} << 23;  // bytes in all that are not worth a huge page
-    // Of an array, worth a call for all of its pages; those that write to a large one share the work.
+    // Of an array, worth a call for all of its pages; of a large one those who write take them.
     static constexpr size_t PAGES = size_t{1} << 15;
     static constexpr size_t CACHE_LINE = 64;
     std::mutex mutex_;

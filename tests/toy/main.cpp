@@ -34,7 +34,7 @@ void search(const Targets& t, const std::vector<float>& x) {
     }
     const Searcher searcher = make_searcher_by("misclassification", t);
     Scanner& scanner = *searcher.scanner;
-    scanner.begin_node(rows.data(), n);
+    scanner.begin_node(rows.data(), n, {});
     NodeStats stats;
     scanner.node_stats(rows.data(), n, stats);
     Candidate best;

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "utils/_value.hpp"
+
 namespace fasttree {
 
 constexpr uint32_t NO_FEATURE = 0xffffffffu;
@@ -47,6 +49,8 @@ public:
                && !best_.compare_exchange_weak(known, score, std::memory_order_relaxed)) {}
     }
 };
+
+static_assert(is_value<SharedScore>);
 
 // The rules of a fit.
 struct Ties {

@@ -344,8 +344,8 @@ private:
             }
         }
     }
-    // Sides of n rows in the order of a list, of which those in [first, last) go right. If no
-    // sides of other nodes' rows are kept, whole words get that of most, and the others are flipped.
+    // Sides of n rows in the order of a list, of which those in [first, last) go right. Unless
+    // sides of other nodes' rows are kept, words get that of most rows, and others are flipped.
     void mark_list(const uint32_t* entries, uint32_t first, uint32_t last, uint32_t n,
                    const uint32_t* node_rows) noexcept {
         constexpr uint32_t ROWS_PER_WORD = 32, CLEARED_PER_ROW = 2;  // words

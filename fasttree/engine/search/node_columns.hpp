@@ -64,12 +64,12 @@ public:
     virtual std::unique_ptr<FeatureWalk> make_walk(FeatureSampler&, Scanner&, Poll&,
                                                    const Limits&) = 0;
 
-    // The shares of a walk, those of slow features first.
-    std::vector<uint32_t> slow_first(uint32_t n_shares) const {
+    // The shares of a walk, those of slow features last: a good split is found by then.
+    std::vector<uint32_t> slow_last(uint32_t n_shares) const {
         std::vector<uint32_t> shares(n_shares);
         std::iota(shares.begin(), shares.end(), 0u);
         std::stable_partition(shares.begin(), shares.end(), [this](uint32_t share) {
-            return std::binary_search(slow_features.begin(), slow_features.end(), share);
+            return !std::binary_search(slow_features.begin(), slow_features.end(), share);
         });
         return shares;
     }
