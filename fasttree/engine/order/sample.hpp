@@ -54,6 +54,10 @@ public:
         : data(data_), rows(std::move(rows_)), lists(data_.columns.size()) {}
 
     bool has_list(uint32_t feature) const noexcept { return lists[feature].get() != nullptr; }
+    bool are_all_listed() const noexcept {
+        return std::all_of(lists.begin(), lists.end(),
+                           [](const AlignedBuffer<uint32_t>& list) { return list.get(); });
+    }
 
     // Takes the lists of columns that nobody else reads and that list just these rows.
     void take_lists(DenseColumns& columns) noexcept {
@@ -97,13 +101,16 @@ public:
     const Simd simd;
     const bool keeps_sides;              // lists are divided after other nodes have been split
     std::vector<uint32_t> go_left;       // bits, of the node split last, or of all that wait
-    AlignedBuffer<uint32_t> scratch;              // entries
+    AlignedBuffer<uint32_t> scratch;     // entries of a node, or, if all columns are listed, of
+                                         // the largest right child so far
     std::vector<uint8_t> listed;         // by category, all 0 between splits
     SortBuffers buffers;                 // for sorting in the node
 
     DenseWorkspace(DenseSample& sample_, Simd simd_, bool keeps_sides_)
         : sample(sample_), data(sample_.data), simd(simd_), keeps_sides(keeps_sides_),
-          go_left(make_bits(data.n_rows)), scratch(sample_.rows.size() + PADDING) {}
+          go_left(make_bits(data.n_rows)) {
+        if (!sample.are_all_listed()) scratch.reserve(sample.rows.size() + PADDING);
+    }
 
     // A feature of the node in ascending order.
     Runs runs(uint32_t feature, uint32_t start, uint32_t end) {
@@ -132,14 +139,17 @@ public:
     uint32_t split_rows(const Split& split, uint32_t start, uint32_t end, int n_threads) {
         if (n_threads > 1) return split_rows_on_threads(split, start, end, n_threads);
         mark(split, start, end);
-        uint32_t* node_rows = sample.rows.data() + start;
-        return start + partition(simd, node_rows, end - start, go_left.data(), scratch.get());
+        const uint32_t n = end - start;
+        // Where columns are not listed, there is room for all of them.
+        uint32_t* const right = sample.has_list(split.feature)
+            ? scratch.reserve(n - split.n_left + PADDING) : scratch.get();
+        return start + partition(simd, sample.rows.data() + start, n, go_left.data(), right);
     }
     // Partitions the feature's list by the given sides, for the children that will be searched.
-    void split_list(uint32_t feature, uint32_t start, uint32_t end, bool with_left,
-                    bool with_right, const uint32_t* sides) noexcept {
+    void split_list(uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
+                    bool with_left, bool with_right, const uint32_t* sides) {
         partition(simd, sample.lists[feature].get() + start, end - start, sides,
-                  scratch.get(), with_left, with_right);
+                  scratch.reserve(end - middle + PADDING), with_left, with_right);
     }
 
     Runs values_of(uint32_t feature) const override {

@@ -120,8 +120,9 @@ public:
                      const FeatureSampler& sampler) override {
         const uint32_t feature = slow_features[part];
         if (sampler.is_known_constant(feature)) return;
-        workspace_.split_list(feature, division.left.start, division.right.end, division.with_left,
-                              division.with_right, division.sides);
+        workspace_.split_list(feature, division.left.start, division.right.start,
+                              division.right.end, division.with_left, division.with_right,
+                              division.sides);
     }
     void end_division(const Division&) noexcept override {}  // each list was divided in place
 
