@@ -1,8 +1,8 @@
 """Tree builders: depth-first and best-first growth.
 
-Threads work in two phases. While nodes are large, all threads search and partition one node,
-feature by feature; below a size (`subtree_size`) each subtree is one thread's work. Nodes are
-numbered depth-first at the end, so a tree does not show how it was grown.
+Threads work in two phases. While nodes are large, all threads search one node, feature by feature,
+and divide its rows and lists; below a size (`subtree_size`) each subtree is one thread's work.
+Nodes are numbered depth-first at the end, so a tree does not show how it was grown.
 """
 import numpy as np
 

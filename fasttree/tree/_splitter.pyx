@@ -145,6 +145,7 @@ cdef class Splitter:
         self.scanner = self.criterion.searcher.scanner.get()
         self.scanner.watch(&self.steps.poll)
         self.current_start = self.current_end = 0
+        self.shared_score = NULL
         self.partitioner.attach(deref(self.scanner))
         self.columns = self.partitioner.columns.get()
         self.walk = move(self.columns.make_walk(deref(self.sampler), deref(self.scanner),

@@ -121,7 +121,8 @@ inline Lattice find_lattice(const double* y, size_t n, bool through_zero) {
                 break;
             }
             lattice.step = range / n_steps;
-            // No row refines it any further: the rest is half a step at most.
+            // No row refines it any further: a rest, half a step at most, is within the tolerance.
+            // The second time round checks them all.
             constexpr double MORE_THAN_HALF = 0.51;
             if (8 * noise * (range / lattice.step) >= MORE_THAN_HALF * lattice.step) break;
         }

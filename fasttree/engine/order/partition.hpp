@@ -194,7 +194,7 @@ inline uint32_t separate(Simd simd, const uint32_t* entries, uint32_t n, const u
 }
 
 // Moves the entries that go left to the front of entries[0:n], returns their number. A half that
-// nobody will read (the child is a leaf) is not written. `scratch` holds n + PADDING entries.
+// nobody will read (the child is a leaf) is not written. `scratch` holds those right and PADDING.
 inline uint32_t partition(Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left,
                           uint32_t* scratch, bool with_left = true, bool with_right = true) {
     if (!with_right) return separate<true, false>(simd, entries, n, go_left, entries, scratch);

@@ -101,8 +101,8 @@ public:
     const Simd simd;
     const bool keeps_sides;              // lists are divided after other nodes have been split
     std::vector<uint32_t> go_left;       // bits, of the node split last, or of all that wait
-    AlignedBuffer<uint32_t> scratch;     // entries of a node, or, if all columns are listed, of
-                                         // the largest right child so far
+    AlignedBuffer<uint32_t> scratch;     // entries of a node, or, if all columns are listed and
+                                         // one thread splits, of the largest right child so far
     std::vector<uint8_t> listed;         // by category, all 0 between splits
     SortBuffers buffers;                 // for sorting in the node
 
@@ -267,7 +267,7 @@ private:
         }
     }
 
-    // The same, a part of the rows on each thread. Parts share no word of go_left.
+    // `split_rows`, a part of the rows on each thread. Parts share no word of go_left.
     uint32_t split_rows_on_threads(const Split& split, uint32_t start, uint32_t end,
                                    int n_threads) {
         struct Part {
