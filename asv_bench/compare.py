@@ -13,7 +13,6 @@ FOLDER holds tables as NAME.csv or NAME.csv.xz with a column named target.
 import argparse
 import csv
 import os
-import platform
 import sys
 import time
 from collections.abc import Callable
@@ -23,10 +22,10 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
-import scipy
 import scipy.sparse
 import sklearn
 import sklearn.tree
+from machine import describe_machine
 from peak import in_new_process, peak_memory
 from sklearn.datasets import load_iris
 
@@ -402,32 +401,6 @@ BARS = {
     "onehot": bar13_one_hot,
     "small": small_data,
 }
-
-
-def cpu_model():
-    """The processor's name and the vector instruction sets that it offers."""
-    try:
-        with open("/proc/cpuinfo") as cpuinfo:
-            fields = dict(line.split(":", 1) for line in cpuinfo if ":" in line)
-        fields = {key.strip(): value.strip() for key, value in fields.items()}
-        flags = fields.get("flags", "").split()
-        known = ("avx2", "bmi2", "avx512f", "avx512bw", "avx512_vbmi2", "avx512_vpopcntdq")
-        vectors = " ".join(flag for flag in known if flag in flags)
-        return f"{fields.get('model name', platform.processor())} ({vectors})"
-    except OSError:
-        return platform.processor()
-
-
-def describe_machine():
-    """Versions and processor, in a few lines."""
-    return "\n".join(
-        (
-            f"fasttree {fasttree.__version__}, scikit-learn {sklearn.__version__}, "
-            f"numpy {np.__version__}, scipy {scipy.__version__}",
-            f"Python {platform.python_version()}, {platform.system()}, {platform.machine()}",
-            f"{cpu_model()}, {os.cpu_count()} logical CPUs",
-        )
-    )
 
 
 def save(folder, bar, lines):

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import shap
-from compare import alternate, describe_machine
+from compare import alternate
+from machine import describe_machine
 from sklearn import datasets
 
 from benchmarks import data

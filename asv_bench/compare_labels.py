@@ -17,7 +17,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from compare import alternate, describe_machine
+from compare import alternate
+from machine import describe_machine
 from peak import in_new_process, peak_memory
 from sklearn.model_selection import train_test_split
 

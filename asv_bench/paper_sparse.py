@@ -23,7 +23,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from compare import alternate, describe_machine
+from compare import alternate
+from machine import describe_machine
 
 from benchmarks import data
 from benchmarks.sparse import CONTESTANTS, prepare

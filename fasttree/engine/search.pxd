@@ -1,7 +1,9 @@
 """The search of a node: which features, read from what."""
 from libcpp cimport bool as cbool
 
-from fasttree.engine.core cimport FeatureSampler, Limits, Node, Split, Ties, Totals
+from fasttree.engine.core cimport (
+    FeatureSampler, Limits, Node, SharedScore, Split, Ties, Totals
+)
 from fasttree.engine.order cimport (
     Block, CountTables, DenseSample, Extraction, ListWorkspace
 )
@@ -17,7 +19,9 @@ cdef extern from "engine/search/feature_walk.hpp" namespace "fasttree" nogil:
         uint32_t n_shares() noexcept
         cbool is_settled(uint32_t share) noexcept
         void begin(const Node& node, const uint32_t* rows) except +
-        void begin_share(const Node& node, uint32_t share) except +
+        void begin_share(const Node& node, uint32_t share, SharedScore& found) except +
+        double to_beat(double own) noexcept
+        void report(double score) noexcept
         uint32_t next(const Split& best) except +
         void looked(cbool is_constant, const Split& best) except +
         uint32_t end() noexcept
@@ -42,11 +46,11 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         unique_ptr[FeatureWalk] make_walk(FeatureSampler& sampler, Scanner& scanner, Poll& poll,
                                           const Limits& limits) except +
         const uint32_t* rows(const Node& node) except +
-        void begin_node(const Node& node, const Totals& totals) except +
+        void begin_node(const Node& node, const uint32_t* rows, const Totals& totals) except +
         float value(uint32_t row, uint32_t feature) noexcept
         cbool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
                    Split& best) except +
-        vector[uint32_t] slow_last(uint32_t n_shares) except +
+        vector[uint32_t] lists_last(uint32_t n_shares) except +
         uint32_t divide_rows(const Split& split, const Node& node, int n_threads) except +
         const uint32_t* sides() noexcept
         uint32_t begin_division(const Division& division) except +

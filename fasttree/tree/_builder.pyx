@@ -174,7 +174,7 @@ cdef class TreeBuilder:
             self.make_root(root)
             if self.n_threads > 1 and not frontier.get().is_ranked():
                 defer_below = subtree_size(root.size(), self.n_threads)
-            self.shares = self.splitter.columns.slow_last(self.splitter.walk.get().n_shares())
+            self.shares = self.splitter.columns.lists_last(self.splitter.walk.get().n_shares())
             self.grow_below(self.splitter, self.store, deref(frontier), root, defer_below)
             self.grow_deferred()
         return 0
@@ -336,21 +336,19 @@ cdef class TreeBuilder:
         cdef uint32_t share
         cdef bint has_failed
         (<Splitter> worker).columns.node_tables = &self.splitter.columns.tables
-        (<Splitter> worker).shared_score = &found
         while turn >= 0:
             share = self.shares[turn]
             has_failed = True
             try:
                 if not self.splitter.walk.get().is_settled(share):
                     (<Splitter> worker).begin_node(open.node, open.totals)
-                    (<Splitter> worker).walk.get().begin_share(open.node, share)
+                    (<Splitter> worker).walk.get().begin_share(open.node, share, found)
                     (<Splitter> worker).look(open.node, best, is_constant)
                 has_failed = False
             finally:
                 turns.finish(has_failed)
             turn = turns.take()
         (<Splitter> worker).columns.node_tables = &(<Splitter> worker).columns.tables
-        (<Splitter> worker).shared_score = NULL
         return self.wait(thread, turns)
 
     cdef int divide_in_parallel(self, Open& open) except -1 nogil:

@@ -3,7 +3,7 @@
 One splitter serves one thread: it has a criterion (a clone of the fit's), the columns of its own
 partitioner, a sampler, and a walk through the features that a node looks at.
 """
-from fasttree.engine.core cimport FeatureSampler, Node, SharedScore, Split, Totals
+from fasttree.engine.core cimport FeatureSampler, Node, Split, Totals
 from fasttree.engine.grow cimport GrowthRules, NodeStore, Open, SubtreeSplitter
 from fasttree.engine.order cimport TableHeirs
 from fasttree.engine.scan cimport Scanner
@@ -38,7 +38,6 @@ cdef class Splitter:
     cdef uint64_t seed
     cdef uint32_t current_start, current_end     # node the scanner holds
     cdef const uint32_t* current_rows
-    cdef SharedScore* shared_score           # of a search on several threads, or NULL
     cdef Steps steps
 
     # The sample is `rows` of the encoding, or all of them, and y and weights are theirs.

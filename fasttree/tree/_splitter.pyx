@@ -145,7 +145,6 @@ cdef class Splitter:
         self.scanner = self.criterion.searcher.scanner.get()
         self.scanner.watch(&self.steps.poll)
         self.current_start = self.current_end = 0
-        self.shared_score = NULL
         self.partitioner.attach(deref(self.scanner))
         self.columns = self.partitioner.columns.get()
         self.walk = move(self.columns.make_walk(deref(self.sampler), deref(self.scanner),
@@ -179,7 +178,7 @@ cdef class Splitter:
         """Take the node's rows, unless the scanner holds them already."""
         if node.start != self.current_start or node.end != self.current_end:
             self.current_rows = self.columns.rows(node)
-            self.columns.begin_node(node, totals)
+            self.columns.begin_node(node, self.current_rows, totals)
             self.current_start = node.start
             self.current_end = node.end
         return 0
@@ -213,8 +212,7 @@ cdef class Splitter:
             self.walk.get().looked(found_constant, best)
             if is_constant != NULL:
                 is_constant[feature] = found_constant
-            if self.shared_score != NULL:
-                self.shared_score.report(best.score)
+            self.walk.get().report(best.score)
             feature = self.walk.get().next(best)
         return self.steps.count(0)
 
@@ -244,8 +242,7 @@ cdef class Splitter:
         open.right_value.resize(self.criterion.value_size)
         open.left_totals.clear()
         open.right_totals.clear()
-        self.begin_node(open.node, open.totals)
-        self.scanner.write_totals(open.totals)
+        self.scanner.write_totals(open.totals)  # it holds the node, whose split it found
         if open.totals.empty():
             return 0
         # The smaller child is counted; the other one is what is left.
@@ -339,10 +336,9 @@ cdef class BestSplitter(Splitter):
         return True
 
     cdef int evaluate(self, const Node& node, uint32_t feature, Split& best) except -1 nogil:
-        cdef double to_beat = self.rules.ties.to_beat(best.score, best.feature, feature)
-        if self.shared_score != NULL:
-            to_beat = max(to_beat, self.shared_score.to_beat())
-        return self.columns.scan(node, feature, self.rules.limits_of(node, feature), to_beat, best)
+        cdef double own = self.rules.ties.to_beat(best.score, best.feature, feature)
+        return self.columns.scan(node, feature, self.rules.limits_of(node, feature),
+                                 self.walk.get().to_beat(own), best)
 
     cdef SubtreeSplitter* open_subtree(self, Node& root) except NULL nogil:
         cdef BlockSplitter* block_splitter = self.criterion.searcher.block_splitter.get()

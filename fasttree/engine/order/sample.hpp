@@ -103,13 +103,14 @@ public:
     std::vector<uint32_t> go_left;       // bits, of the node split last, or of all that wait
     AlignedBuffer<uint32_t> scratch;     // entries of a node, or, if all columns are listed and
                                          // one thread splits, of the largest right child so far
+    static constexpr uint32_t MOST_PARTS = 16;  // of a node's rows that several threads split
     std::vector<uint8_t> listed;         // by category, all 0 between splits
     SortBuffers buffers;                 // for sorting in the node
 
     DenseWorkspace(DenseSample& sample_, Simd simd_, bool keeps_sides_)
         : sample(sample_), data(sample_.data), simd(simd_), keeps_sides(keeps_sides_),
           go_left(make_bits(data.n_rows)) {
-        if (!sample.are_all_listed()) scratch.reserve(sample.rows.size() + PADDING);
+        if (!sample.are_all_listed()) scratch.reserve(sample.rows.size() + MOST_PARTS * PADDING);
     }
 
     // A feature of the node in ascending order.
@@ -140,9 +141,9 @@ public:
         if (n_threads > 1) return split_rows_on_threads(split, start, end, n_threads);
         mark(split, start, end);
         const uint32_t n = end - start;
-        // Where columns are not listed, there is room for all of them.
-        uint32_t* const right = sample.has_list(split.feature)
-            ? scratch.reserve(n - split.n_left + PADDING) : scratch.get();
+        const uint32_t most_right =
+            sample.has_list(split.feature) && split.question == THRESHOLD ? n - split.n_left : n;
+        uint32_t* const right = scratch.reserve(most_right + PADDING);
         return start + partition(simd, sample.rows.data() + start, n, go_left.data(), right);
     }
     // Partitions the feature's list by the given sides, for the children that will be searched.
@@ -275,7 +276,8 @@ private:
             uint32_t* right;
         };
         uint32_t* const rows = sample.rows.data();
-        const uint32_t n = end - start, n_parts = static_cast<uint32_t>(n_threads);
+        const uint32_t n = end - start;
+        const uint32_t n_parts = std::min(static_cast<uint32_t>(n_threads), MOST_PARTS);
         std::vector<Part> parts(n_parts);
         uint32_t* right = scratch.reserve(n + n_parts * PADDING);
         uint32_t at = start;

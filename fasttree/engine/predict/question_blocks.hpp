@@ -70,6 +70,7 @@ inline std::vector<QuestionBlock> make_question_blocks(const WalkNode* nodes) {
         }
         blocks.push_back(block);
     }
+    blocks.shrink_to_fit();  // they stay with the tree
     return blocks;
 }
 

@@ -42,11 +42,13 @@ public:
     }
     void begin(const Node& node, const uint32_t* rows) override {
         others_.begin(node, rows);
+        shared_ = nullptr;
         node_ = &node;
         state_ = AT_OTHERS;
     }
-    void begin_share(const Node& node, uint32_t share) override {
-        others_.begin_share(node, share);
+    void begin_share(const Node& node, uint32_t share, SharedScore& found) override {
+        others_.begin_share(node, share, found);
+        shared_ = &found;
         node_ = &node;
         state_ = share < others_.n_shares() ? AT_ONE : AT_SCREEN;
     }
@@ -56,7 +58,7 @@ public:
             if (feature != NO_FEATURE || state_ == AT_ONE) return feature;
             state_ = AT_SCREEN;
         }
-        if (state_ == AT_SCREEN) screen(best.score);
+        if (state_ == AT_SCREEN) screen(to_beat(best.score));
         while (n_looked_ < left_.size()) {
             const uint32_t feature = bits_.features[left_[n_looked_++]];
             if (feature != BitColumns::NO_COLUMN) return feature;

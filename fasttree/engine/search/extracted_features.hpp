@@ -25,8 +25,8 @@ public:
         is_node_constant_ = sampler_.is_keyed() && columns_.present.is_in_every_row()
                             && is_constant_in_all(node);
     }
-    void begin_share(const Node& node, uint32_t share) override {
-        SampledFeatures::begin_share(node, share);
+    void begin_share(const Node& node, uint32_t share, SharedScore& found) override {
+        SampledFeatures::begin_share(node, share, found);
         columns_.present.forget();
         is_node_constant_ = false;
     }

@@ -4,6 +4,7 @@
 // them, one of many through those that it was given. Features that cannot beat the best split so
 // far are passed over, at the cost of counting their rows at most.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "engine/core/impurity.hpp"
 #include "engine/core/sampler.hpp"
 #include "engine/core/split.hpp"
+#include "engine/core/ties.hpp"
 #include "engine/order/sparse_lists.hpp"
 #include "engine/scan/scanner.hpp"
 #include "utils/_interrupt.hpp"
@@ -18,16 +20,28 @@
 namespace fasttree {
 
 class FeatureWalk {
+protected:
+    SharedScore* shared_ = nullptr;  // of all threads, while one walks through a share
+
 public:
     virtual ~FeatureWalk() = default;
+
+    // Score that a candidate must exceed if this is what it must exceed among those of this thread.
+    double to_beat(double own) const noexcept {
+        return shared_ != nullptr ? std::max(own, shared_->to_beat()) : own;
+    }
+    // Says what the best split of this thread scores.
+    void report(double score) noexcept {
+        if (shared_ != nullptr) shared_->report(score);
+    }
     virtual uint32_t n_shares() const noexcept = 0;
     // Whether a share is known to hold nothing to look at.
     virtual bool is_settled(uint32_t share) const noexcept = 0;
 
     // Begins to walk through all shares of a node that the scanner holds, whose rows these are.
     virtual void begin(const Node& node, const uint32_t* rows) = 0;
-    // Through one of them, on one of several threads.
-    virtual void begin_share(const Node& node, uint32_t share) = 0;
+    // Through one of them, on one of several threads, which share the best score.
+    virtual void begin_share(const Node& node, uint32_t share, SharedScore& found) = 0;
     // The next feature to look at, or NO_FEATURE if there is none or the fit is given up.
     virtual uint32_t next(const Split& best) = 0;
     // Says what the look at that feature found: it is constant, or it may have become the best.
@@ -47,7 +61,6 @@ class SampledFeatures : public FeatureWalk {
     double perfect_ = INFINITE;     // no feature after one of this score can beat it
     uint64_t work_ = 0;
     uint32_t only_ = NO_FEATURE;    // the share
-    bool is_shared_ = false;
 
 protected:
     FeatureSampler& sampler_;
@@ -63,17 +76,17 @@ public:
     void begin(const Node& node, const uint32_t* rows) override {
         perfect_ = sampler_.is_keyed() ? scanner_.perfect_score(rows, node.size()) : INFINITE;
         work_ = scanner_.work(node.size());
-        is_shared_ = false;
+        shared_ = nullptr;
         sampler_.begin(node.key, node.n_known);
     }
-    void begin_share(const Node& node, uint32_t share) override {
+    void begin_share(const Node& node, uint32_t share, SharedScore& found) override {
         work_ = scanner_.work(node.size());
-        is_shared_ = true;
+        shared_ = &found;
         only_ = share;
     }
     uint32_t next(const Split& best) override {
         if (!poll_.go_on(work_)) return NO_FEATURE;
-        if (is_shared_) return std::exchange(only_, NO_FEATURE);
+        if (shared_ != nullptr) return std::exchange(only_, NO_FEATURE);
         // No higher feature can beat or tie-break a perfect split.
         const bool is_perfect = best.score >= perfect_;
         if (is_perfect && sampler_.is_ascending()) return NO_FEATURE;
@@ -84,7 +97,7 @@ public:
         return feature;
     }
     void looked(bool is_constant, const Split&) override {
-        if (is_constant && !is_shared_) sampler_.found_constant();
+        if (is_constant && shared_ == nullptr) sampler_.found_constant();
     }
     uint32_t end() noexcept override { return sampler_.end(); }
     uint32_t end_shares(const Node& node, const std::vector<char>& is_constant) override {
@@ -117,8 +130,12 @@ public:
 
     uint32_t n_shares() const noexcept override { return lists_.data.n_parts(); }
     bool is_settled(uint32_t) const noexcept override { return false; }
-    void begin(const Node& node, const uint32_t*) override { begin(node, 0, n_shares()); }
-    void begin_share(const Node& node, uint32_t share) override { begin(node, share, share + 1); }
+    void begin(const Node& node, const uint32_t*) override {
+        begin(node, 0, n_shares(), nullptr);
+    }
+    void begin_share(const Node& node, uint32_t share, SharedScore& found) override {
+        begin(node, share, share + 1, &found);
+    }
 
     uint32_t next(const Split& best) override {
         for (; part_ < last_part_; ++part_, state_ = AT_PART) {
@@ -156,7 +173,8 @@ public:
     uint32_t end_shares(const Node&, const std::vector<char>&) override { return 0; }
 
 private:
-    void begin(const Node& node, uint32_t first, uint32_t last) {
+    void begin(const Node& node, uint32_t first, uint32_t last, SharedScore* found) {
+        shared_ = found;
         node_ = &node;
         work_ = scanner_.work(node.size());
         part_ = first;
@@ -165,7 +183,7 @@ private:
     }
     void take_score(const Split& best) {
         score_ = best.score;
-        bound_ = scanner_.feature_bound(score_);
+        bound_ = scanner_.feature_bound(to_beat(score_));
     }
     // A column that has been sorted is scanned.
     bool may_beat(const Split& best) {
@@ -173,8 +191,8 @@ private:
         const uint32_t* rows = lists_.unsorted(n);
         if (rows == nullptr) return true;
         uint32_t max_class_count = n;
-        const double to_beat = Ties{false}.to_beat(best.score, best.feature, lists_.feature());
-        const bool may = scanner_.may_beat(rows, n, to_beat, max_class_count);
+        const double own = Ties{false}.to_beat(best.score, best.feature, lists_.feature());
+        const bool may = scanner_.may_beat(rows, n, to_beat(own), max_class_count);
         lists_.set_max_class_count(max_class_count);
         return may;
     }

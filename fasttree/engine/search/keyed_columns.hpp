@@ -58,9 +58,9 @@ public:
         }
     }
 
-    void begin_node(const Node& node, const Totals& totals) override {
+    void begin_node(const Node& node, const uint32_t* rows, const Totals& totals) override {
         const Label* labels = sample_.labels.get();
-        if (labels == nullptr) return DenseNodeColumns::begin_node(node, totals);
+        if (labels == nullptr) return DenseNodeColumns::begin_node(node, rows, totals);
         scanner_.begin_labels(labels + node.start, node.size());
     }
 

@@ -38,8 +38,8 @@ public:
     // thread that shares a node with this one.
     CountTables tables;
     const CountTables* node_tables = &tables;
-    // Those that take longer than others, ascending.
-    std::vector<uint32_t> slow_features;
+    // Features that are lists, ascending; if there are any, the shares of a walk are features.
+    std::vector<uint32_t> listed;
     // Where subtrees of few rows are grown, if they are grown that way.
     std::unique_ptr<Block> block;
     // How many rows such subtrees have at most. Without a block, drawn questions divide them.
@@ -64,19 +64,19 @@ public:
     virtual std::unique_ptr<FeatureWalk> make_walk(FeatureSampler&, Scanner&, Poll&,
                                                    const Limits&) = 0;
 
-    // The shares of a walk, those of slow features last: a good split is found by then.
-    std::vector<uint32_t> slow_last(uint32_t n_shares) const {
+    // The shares of a walk, lists last: they take longest, and a good split is found by then.
+    std::vector<uint32_t> lists_last(uint32_t n_shares) const {
         std::vector<uint32_t> shares(n_shares);
         std::iota(shares.begin(), shares.end(), 0u);
         std::stable_partition(shares.begin(), shares.end(), [this](uint32_t share) {
-            return !std::binary_search(slow_features.begin(), slow_features.end(), share);
+            return !std::binary_search(listed.begin(), listed.end(), share);
         });
         return shares;
     }
 
     // Rows of a node; good until the next call. The scanner takes them, with what is known of them.
     virtual const uint32_t* rows(const Node& node) = 0;
-    virtual void begin_node(const Node& node, const Totals& totals) = 0;
+    virtual void begin_node(const Node& node, const uint32_t* rows, const Totals& totals) = 0;
     virtual float value(uint32_t row, uint32_t feature) const noexcept = 0;
 
     // Makes the feature's best split in the node `best`, if its score is larger than `to_beat`.

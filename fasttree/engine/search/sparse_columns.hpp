@@ -26,8 +26,8 @@ protected:
     virtual Nonzeros nonzeros(const Node& node, uint32_t feature) = 0;
 
 public:
-    void begin_node(const Node& node, const Totals& totals) override {
-        scanner_.begin_node(rows(node), node.size(), totals);
+    void begin_node(const Node& node, const uint32_t* rows, const Totals& totals) override {
+        scanner_.begin_node(rows, node.size(), totals);
     }
     float value(uint32_t row, uint32_t feature) const noexcept override {
         return data_.value(row, feature);
