@@ -63,6 +63,20 @@ def test_sort(kernels, simd, n):
         assert_array_equal(kernels.keys.sort_by_key(simd, items), expected)
 
 
+@pytest.mark.parametrize("n", [*SIZES[1:], 5000, (1 << 18) + 7])
+def test_entries_of_rows(kernels, n):
+    rng = np.random.default_rng(n)
+    some = np.sort(rng.choice(2 * n, n, replace=False).astype(np.uint32))
+    for keys in [*awkward_keys(rng, n), kernels.keys.float_keys(random_floats(rng, n))]:
+        order = np.argsort(keys, kind="stable")
+        differs = np.diff(keys[order].astype(np.int64), prepend=keys[order[0]]) != 0
+        for rows in (None, some):
+            entries, n_missing = kernels.keys.sort_by_keys(np.ascontiguousarray(keys), rows)
+            expected = (np.arange(n, dtype=np.uint32) if rows is None else rows)[order]
+            assert_array_equal(entries, expected | differs * np.uint32(kernels.bits.BOUNDARY))
+            assert n_missing == np.sum(keys >= kernels.keys.FIRST_CATEGORY_KEY)
+
+
 @pytest.mark.parametrize("n", [8, 16, 32, 64])
 def test_lanes_are_sorted(kernels, n):
     if not kernels.machine.has_simd("avx2"):

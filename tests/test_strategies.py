@@ -57,6 +57,22 @@ def test_same_tree_of_columns_of_two_values_on_larger_data(seed):
     same_under_all(random_problem(seed, rows=LARGE, min_samples_leaf=5, one_hot=True))
 
 
+@pytest.mark.parametrize("max_leaf_nodes", [None, 40])
+def test_same_tree_of_lists_that_are_given_back(max_leaf_nodes):
+    n_rows = (1 << 19) + 100  # each list takes more than a huge page
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n_rows, 2), dtype=np.float32)
+    y = (X.sum(axis=1) + rng.standard_normal(n_rows, dtype=np.float32) > 0).astype(int)
+    tree = fasttree.tree.DecisionTreeClassifier(
+        min_samples_leaf=200, max_leaf_nodes=max_leaf_nodes, random_state=0
+    )
+    given_back = tree.fit(X, y).tree_
+    with fasttree.config_context(strategy="sort"):
+        assert_same(tree.fit(X, y).tree_, given_back)
+    with fasttree.config_context(n_threads=2):
+        assert_same(tree.fit(X, y).tree_, given_back)
+
+
 @pytest.mark.parametrize("n_rows", [1, 2, 255, 256, 257, 600, 5000])
 def test_same_tree_whichever_way_values_are_told_apart(n_rows):
     rng = np.random.default_rng(n_rows)

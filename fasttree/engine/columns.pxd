@@ -16,6 +16,8 @@ cdef extern from "engine/columns/column.hpp" namespace "fasttree" nogil:
         BUCKETED
         BITS
 
+    const uint32_t MAX_COUNTED
+
     cdef cppclass Column:
         Storage storage
         cbool has_missing
@@ -26,13 +28,18 @@ cdef extern from "engine/columns/column.hpp" namespace "fasttree" nogil:
         size_t n_coded() except +
 
 
+cdef extern from "engine/columns/encoded_rows.hpp" namespace "fasttree" nogil:
+    cdef cppclass EncodedRows:
+        void swap(vector[uint32_t]& rows) noexcept
+        size_t size() noexcept
+
+
 cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
-    const uint32_t MAX_COUNTED
     const uint32_t TILE
 
     cdef cppclass DenseColumns:
         uint32_t n_rows
-        vector[uint32_t] rows
+        EncodedRows rows
         vector[Column] columns
         AlignedBuffer[uint8_t] codes
         AlignedBuffer[uint32_t] wide_codes
@@ -55,7 +62,8 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         void settle_codes(uint32_t feature) except +
         void count_few(uint32_t first, uint32_t last) except +
         vector[uint32_t] unlisted() except +
-        void begin_lists(const vector[uint32_t]& features, uint32_t first, uint32_t last) except +
+        void begin_lists(const vector[uint32_t]& features, uint32_t first, uint32_t last,
+                         vector[SortBuffers]& buffers) except +
         void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
                          uint32_t part) noexcept
         void sort(uint32_t feature, Storage storage, SortBuffers& buffers) except +

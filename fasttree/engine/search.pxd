@@ -45,6 +45,7 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         void open_block(Node& node) except +
         unique_ptr[FeatureWalk] make_walk(FeatureSampler& sampler, Scanner& scanner, Poll& poll,
                                           const Limits& limits) except +
+        void finish_rows(uint32_t start, uint32_t end) noexcept
         const uint32_t* rows(const Node& node) except +
         void begin_node(const Node& node, const uint32_t* rows, const Totals& totals) except +
         float value(uint32_t row, uint32_t feature) noexcept

@@ -32,6 +32,8 @@ from fasttree.utils._threads cimport Turns
 
 # Columns of as many rows are worth a look for Ctrl-C each.
 cdef uint32_t LARGE = 1 << 14
+# Rows whose lists are given back together.
+cdef uint32_t FINISHED_AT_ONCE = 1 << 15
 
 
 STRATEGIES = {"auto": AUTO, "presort": PRESORT, "count": COUNT, "sort": SORT}
@@ -187,8 +189,15 @@ cdef class TreeBuilder:
         cdef Totals unknown
         cdef bint is_ranked = frontier.is_ranked()
         cdef int n_threads = self.n_threads if is_ranked or defer_below else 1
+        # Memory is given back by one thread, in the order of the rows: several would wait for each
+        # other in the system.
+        cdef bint gives_back = self.n_threads == 1 and not is_ranked
+        cdef uint32_t done = root.start  # rows before have been grown
         self.put(splitter, frontier, root, unknown, child)
         while frontier.take(open):
+            if gives_back and open.node.start - done >= FINISHED_AT_ONCE:
+                splitter.columns.finish_rows(done, open.node.start)
+                done = open.node.start
             if open.node.size() <= defer_below and open.node.members == 0:
                 self.defer(splitter, open.node, defer_below)
             elif not is_ranked and splitter.grow_at_once(open.node, store):
@@ -202,6 +211,8 @@ cdef class TreeBuilder:
                 else:
                     self.put(splitter, frontier, open.right, open.right_totals, child)
                     self.put(splitter, frontier, open.left, open.left_totals, child)
+        if gives_back:
+            splitter.columns.finish_rows(root.start, root.end)
         store.settle_thresholds()
         return 0
 

@@ -175,7 +175,7 @@ cdef class DenseColumnsOwner:
         cdef size_t batch_size = max(16, n_threads)
         while first < n_columns:
             last = min(first + batch_size, n_columns)
-            columns.begin_lists(rest, first, last)
+            columns.begin_lists(rest, first, last, buffers)
             for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="dynamic"):
                 columns.gather_keys(rest, first, last, part)
             for i in prange(<int> (last - first), nogil=True, num_threads=n_threads,

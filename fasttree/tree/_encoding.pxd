@@ -30,8 +30,8 @@ cdef class DenseEncoding(Encoding):
     cdef dict owners                       # of the columns, by strategy and whether with keys
     cdef object lock
 
-    cdef DenseColumnsOwner make_owner(self, const vector[uint32_t]* rows)
-    # Columns of which at least `rows` are encoded, listed if that is asked for.
+    cdef DenseColumnsOwner make_owner(self)
+    # Columns of which at least `rows` (none: all) are encoded, listed if that is asked for.
     cdef DenseColumnsOwner encoded(self, vector[uint32_t]& rows, FitOptions options)
     # The order that a sample begins with.
     cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,

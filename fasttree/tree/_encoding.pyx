@@ -122,8 +122,8 @@ cdef class DenseEncoding(Encoding):
             self.owners = {}
             self.lock = threading.RLock()
 
-    cdef DenseColumnsOwner make_owner(self, vector[uint32_t]* rows):
-        """Columns of which nothing is made; they take the rows named, or all rows."""
+    cdef DenseColumnsOwner make_owner(self):
+        """Columns of all rows, of which nothing is made."""
         cdef DenseColumnsOwner owner = DenseColumnsOwner()
         cdef DenseColumns* columns
         cdef const float32_t* cells = NULL
@@ -135,12 +135,6 @@ cdef class DenseEncoding(Encoding):
         owner.columns = make_shared[DenseColumns](cells, row_stride, column_stride, self.n_rows,
                                                   self.n_features)
         columns = owner.columns.get()
-        if rows != NULL:
-            columns.rows.swap(rows[0])
-        else:
-            columns.rows.resize(self.n_rows)
-            for i in range(self.n_rows):
-                columns.rows[i] = i
         if self.n_categories is not None:
             for i in range(self.n_features):
                 columns.columns[i].n_categories = self.n_categories[i]
@@ -149,13 +143,14 @@ cdef class DenseEncoding(Encoding):
         return owner
 
     cdef DenseColumnsOwner encoded(self, vector[uint32_t]& rows, FitOptions options):
-        """Encoded columns: those that all fits share, or of the rows named."""
+        """Encoded columns: those that all fits share, or of the rows named; none name all rows."""
         cdef DenseColumnsOwner owner
         cdef Strategy strategy = options.strategy
         cdef bint with_keys = options.with_keys
         cdef int n_threads = options.n_threads
         if not self.is_shared:
-            owner = self.make_owner(&rows)
+            owner = self.make_owner()
+            owner.columns.get().rows.swap(rows)
             owner.encode(options)
             if options.with_lists:
                 owner.add_lists(RAW, n_threads)
@@ -165,7 +160,7 @@ cdef class DenseEncoding(Encoding):
             # A signal's handler that fits meanwhile finds none and makes its own.
             owner = self.owners.pop((strategy, with_keys), None)
             if owner is None:
-                owner = self.make_owner(NULL)
+                owner = self.make_owner()
                 owner.encode(options)
             if options.with_lists and not owner.is_listed:
                 owner.add_lists(RAW, n_threads)
@@ -183,11 +178,11 @@ cdef class DenseEncoding(Encoding):
     def borrow(self, made, n_threads):
         cdef DenseColumnsOwner owner
         if not made:
-            self.make_owner(NULL).check(n_threads)
+            self.make_owner().check(n_threads)
         for strategy, arrays in made.items():
             if not np.isin(arrays["storage"], STORAGES[strategy]).all():
                 raise ValueError("Encoded data are not stored as their strategy demands.")
-            owner = self.make_owner(NULL)
+            owner = self.make_owner()
             owner.borrow(arrays, strategy, n_threads)
             self.owners[strategy, False] = owner
 

@@ -42,10 +42,10 @@ cdef class DensePartitioner(Partitioner):
         cdef DenseEncoding dense = <DenseEncoding?> encoding
         self.options = options
         self.n_features = dense.n_features
-        self.n_rows = <uint32_t> rows.size()
         self.owner = dense.encoded(rows, options)
         self.data = self.owner.columns.get()
         self.sample = make_shared[DenseSample](deref(self.data), move(rows))
+        self.n_rows = <uint32_t> self.sample.get().rows.size()
         if options.with_lists:
             dense.fill_lists(self.sample.get(), self.owner.columns.get(), options)
         return 0

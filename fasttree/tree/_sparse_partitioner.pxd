@@ -13,8 +13,7 @@ cdef class SparsePartitioner(Partitioner):
     cdef SparseEncoding encoding
     cdef Simd simd
 
-    cdef int take(self, Encoding encoding, const vector[uint32_t]& rows,
-                  FitOptions options) except -1
+    cdef int refer(self, Encoding encoding, FitOptions options) except -1
     cdef int share(self, SparsePartitioner other) except -1
 
 

@@ -30,13 +30,11 @@ cdef int PARTS_PER_THREAD = 4
 cdef class SparsePartitioner(Partitioner):
     """Partitioner of a CSC matrix with sorted indices and no duplicates (abstract)."""
 
-    cdef int take(self, Encoding encoding, const vector[uint32_t]& rows,
-                  FitOptions options) except -1:
-        """Refer to the matrix and say how many rows take part."""
+    cdef int refer(self, Encoding encoding, FitOptions options) except -1:
+        """Refer to the matrix."""
         self.encoding = <SparseEncoding?> encoding
         self.simd = options.simd
         self.n_features = encoding.n_features
-        self.n_rows = <uint32_t> rows.size()
         return 0
 
     cdef int share(self, SparsePartitioner other) except -1:
@@ -55,13 +53,14 @@ cdef class ListPartitioner(SparsePartitioner):
                   FitOptions options) except -1:
         cdef ListData* data
         cdef int n_threads = options.n_threads
-        self.take(encoding, rows, options)
+        self.refer(encoding, options)
         self.data = make_shared[ListData](&self.encoding.values[0], &self.encoding.indices[0],
                                           &self.encoding.indptr[0], encoding.n_rows,
                                           self.n_features)
         data = self.data.get()
         data.sorted = self.encoding.sorted.get()
         data.take_rows(rows)
+        self.n_rows = <uint32_t> data.rows.size()
         data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, options.least)
         self.workspace.reset(new ListWorkspace(deref(data), self.simd))
         return self.list_columns(n_threads)
@@ -104,12 +103,13 @@ cdef class ExtractionPartitioner(SparsePartitioner):
     cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
                   FitOptions options) except -1:
         cdef ExtractionData* data
-        self.take(encoding, rows, options)
+        self.refer(encoding, options)
         self.data = make_shared[ExtractionData](
             &self.encoding.values[0], &self.encoding.indices[0], &self.encoding.indptr[0],
             encoding.n_rows, self.n_features)
         data = self.data.get()
         data.take_rows(rows)
+        self.n_rows = <uint32_t> data.rows.size()
         data.map_rows()
         with nogil:
             self.encoding.row_features.get().fill_once(deref(data))

@@ -39,7 +39,6 @@ public:
     // Room for n items; those there were are lost if it has to grow.
     T* reserve(size_t n) {
         if (n <= size_) return get();
-        constexpr size_t HUGE_PAGE = size_t{1} << 21;
         const size_t n_bytes = rounded(n * sizeof(T));
         release();
         if (n_bytes < HUGE_PAGE) {
@@ -69,6 +68,18 @@ public:
 #endif
         return get();
     }
+    // Gives the system back the memory of items [first, last), which are lost, as far as they fill
+    // pages; nothing of small blocks, whose pages would be missed by the next fit.
+    void discard([[maybe_unused]] size_t first, [[maybe_unused]] size_t last) const noexcept {
+#if defined(MADV_DONTNEED)
+        constexpr uintptr_t PAGE = size_t{1} << 16;  // a multiple of what any system has
+        if (items_.get_deleter().block == nullptr || size_ * sizeof(T) < HUGE_PAGE) return;
+        const uintptr_t begin = reinterpret_cast<uintptr_t>(get() + first) + PAGE - 1;
+        const uintptr_t end = reinterpret_cast<uintptr_t>(get() + last) / PAGE * PAGE;
+        const uintptr_t start = begin / PAGE * PAGE;
+        if (start < end) madvise(reinterpret_cast<void*>(start), end - start, MADV_DONTNEED);
+#endif
+    }
     // Refers to n items that somebody else keeps, and that nobody writes to.
     void borrow(const T* items, size_t n) noexcept {
         items_ = {const_cast<T*>(items), Free{}};
@@ -82,7 +93,7 @@ public:
     T& operator[](size_t i) const { return items_[i]; }
 
 private:
-    static constexpr size_t CACHE_LINE = 64;
+    static constexpr size_t CACHE_LINE = 64, HUGE_PAGE = size_t{1} << 21;
 
     // What one fit gives back is to serve the next one, whose sample may be a little larger. Hence
     // blocks are not aligned by the allocator either: it asks for more than it gives back.

@@ -20,8 +20,6 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     cdef cppclass CppFewValues "fasttree::FewValues":
         vector[uint32_t] keys
         cbool too_many
-        void encode(const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
-                    cbool has_categories, uint32_t most, uint8_t* codes)
     cdef cppclass Text "fasttree::DistinctTexts::Text":
         const char* chars
         size_t size
@@ -32,6 +30,9 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
+    void c_encode "fasttree::tests::encode"(
+        CppFewValues& table, const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
+        cbool has_categories, uint32_t most, uint8_t* codes) except +
     uint32_t c_n_interleaving_steps "fasttree::tests::n_interleaving_steps"(
         uint32_t n_rows, uint32_t n_features, int storage) except +
     int c_RAW "fasttree::RAW", c_COUNTED "fasttree::COUNTED"
@@ -71,8 +72,8 @@ cdef class FewValues:
     def encode(self, const float[:] column, const uint32_t[::1] rows, cbool has_categories,
                uint32_t most):
         cdef uint8_t[::1] codes = np.full(len(rows), 255, np.uint8)
-        self.table.encode(&column[0], column.strides[0] // <ptrdiff_t>sizeof(float), &rows[0],
-                          len(rows), has_categories, most, &codes[0])
+        c_encode(self.table, &column[0], column.strides[0] // <ptrdiff_t>sizeof(float), &rows[0],
+                 len(rows), has_categories, most, &codes[0])
         return np.asarray(codes)
 
     @property

@@ -54,6 +54,8 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
+    uint32_t c_sort_by_keys "fasttree::tests::sort_by_keys"(
+        const uint32_t* keys, const uint32_t* rows, uint32_t n, uint32_t* entries) except +
     void c_sort_lanes "fasttree::tests::sort_lanes"(uint16_t* words, uint32_t n) except +
     uint32_t c_sorted_nonzeros "fasttree::tests::sorted_nonzeros"(
         Simd simd, const SparseView& column, cbool positive, const uint32_t* here,
@@ -121,6 +123,18 @@ def sort_by_key(Simd simd, const uint64_t[::1] items):
     cdef uint64_t* result = c_sort_by_key(simd, &first[0], &scratch[0], n)
     assert first[n] == GUARD and scratch[n] == GUARD
     return np.asarray(<uint64_t[:n + 1]>result)[:n].copy()
+
+
+def sort_by_keys(const uint32_t[::1] keys, const uint32_t[::1] rows=None):
+    """(entries of the rows with these keys, or of the first ones; how many are not numbers)."""
+    cdef uint32_t n = len(keys)
+    cdef const uint32_t* some = NULL
+    cdef uint32_t[::1] entries = np.full(n + 1, c_GUARD, np.uint32)
+    if rows is not None:
+        some = &rows[0]
+    n_missing = c_sort_by_keys(&keys[0], some, n, &entries[0])
+    assert entries[n] == c_GUARD
+    return np.asarray(entries)[:n], n_missing
 
 
 def sort_lanes(const uint16_t[:, ::1] words):

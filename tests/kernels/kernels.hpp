@@ -109,10 +109,27 @@ inline void share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fa
         for (ptrdiff_t i = first; i < last; ++i) ++times[i];
     });
 }
+// Codes of the cells of some rows of a column.
+inline void encode(FewValues& table, const float* column, ptrdiff_t stride, const uint32_t* rows,
+                   size_t n, bool has_categories, uint32_t most, uint8_t* codes) {
+    const auto cell = [=](size_t i) { return column[static_cast<ptrdiff_t>(rows[i]) * stride]; };
+    table.encode(cell, n, has_categories, most, codes);
+}
+// Entries of n rows, those named or the first, in the order of their keys; how many are missing.
+inline uint32_t sort_by_keys(const uint32_t* keys, const uint32_t* rows, uint32_t n,
+                             uint32_t* entries) {
+    EncodedRows encoded(n);
+    std::vector<uint32_t> some;
+    if (rows != nullptr) some.assign(rows, rows + n);
+    encoded.swap(some);
+    SortBuffers buffers;
+    return encoded.visit([&](auto row_of) {
+        return fasttree::sort_by_keys(keys, row_of, n, buffers, entries);
+    });
+}
 // Steps in which the columns of a matrix, all stored alike, are brought into rows.
 inline uint32_t n_interleaving_steps(uint32_t n_rows, uint32_t n_features, int storage) {
     DenseColumns columns(nullptr, 1, n_rows, n_rows, n_features);
-    columns.rows.resize(n_rows);
     for (Column& col : columns.columns) col.storage = static_cast<Storage>(storage);
     return columns.n_interleaving_steps();
 }

@@ -28,6 +28,8 @@ struct ColumnCells {
     }
 };
 
+constexpr uint32_t MAX_COUNTED = 256;  // codes of a COUNTED column, missing included
+
 enum Storage : uint8_t { RAW, COUNTED, WIDE, BUCKETED, BITS };
 
 struct Column {
@@ -70,6 +72,32 @@ struct Column {
             values.push_back(key_cell(key));
             n_category_values += key >= FIRST_CATEGORY_KEY;
         }
+    }
+    // Makes the column BITS, of two values, numbers or categories.
+    void take_bit(uint32_t bit, float low, float high) {
+        storage = BITS;
+        slot = bit;
+        values = {low, high};
+        n_category_values = low == low ? 0 : 2;
+    }
+    // Makes the column COUNTED. The codes of n rows, MAX_COUNTED at most, follow from their keys,
+    // which are sorted with the places of the rows.
+    void take_codes(const uint64_t* sorted, uint32_t n) {
+        uint32_t keys[MAX_COUNTED];  // distinct
+        uint32_t code = 0;
+        for (uint32_t i = 0; i < n; ++i) {  // no branch: it would be a coin toss
+            code += i > 0 && key_of(sorted[i]) != key_of(sorted[i - 1]);
+            keys[code] = key_of(sorted[i]);
+            narrow[payload_of(sorted[i])] = static_cast<uint8_t>(code);
+        }
+        const uint32_t n_codes = n > 0 ? code + 1 : 0;
+        values.reserve(n_codes);
+        rank.resize(n_codes);
+        for (uint32_t c = 0; c < n_codes; ++c) {
+            rank[c] = static_cast<uint8_t>(c);
+            append(keys[c]);
+        }
+        storage = COUNTED;
     }
     uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_category_values; }
 };

@@ -13,6 +13,7 @@
 #include "engine/columns/bit_columns.hpp"
 #include "engine/columns/code_rows.hpp"
 #include "engine/columns/column.hpp"
+#include "engine/columns/encoded_rows.hpp"
 #include "engine/columns/few_values.hpp"
 #include "engine/columns/sorted_entries.hpp"
 #include "engine/core/cost_model.hpp"
@@ -23,7 +24,6 @@
 
 namespace fasttree {
 
-constexpr uint32_t MAX_COUNTED = 256;  // codes of a COUNTED column, missing included
 constexpr uint32_t TILE = 64;          // features that a thread counts together
 
 class DenseColumns {
@@ -31,8 +31,7 @@ public:
     const float* X;
     ptrdiff_t row_stride, column_stride;  // in elements
     uint32_t n_rows;                      // of X
-    std::vector<uint32_t> rows;           // that are encoded, ascending: all that samples hold;
-                                          // of one sample only while they are encoded
+    EncodedRows rows;                     // all that samples hold
     std::vector<Column> columns;
     AlignedBuffer<uint8_t> codes;                  // [n_rows, n_counted], of `rows` only
     AlignedBuffer<uint32_t> wide_codes;            // [n_rows, n_wide]
@@ -45,7 +44,7 @@ public:
     DenseColumns(const float* X_, ptrdiff_t row_stride_, ptrdiff_t column_stride_, uint32_t n_rows_,
                  uint32_t n_features)
         : X(X_), row_stride(row_stride_), column_stride(column_stride_), n_rows(n_rows_),
-          columns(n_features) {
+          rows(n_rows_), columns(n_features) {
         place_columns();
     }
 
@@ -111,7 +110,8 @@ public:
             return;
         }
         for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) {
-            if (bits.is_one(bit)) name_bits(bit, bits.low(bit), bits.high(bit));
+            if (!bits.is_one(bit)) continue;
+            columns[bits.features[bit]].take_bit(bit, bits.low(bit), bits.high(bit));
         }
     }
     // Refers to the bits of some columns, ascending, zeros and ones or categories in their order. X
@@ -119,9 +119,10 @@ public:
     void take_bits(const uint64_t* words, const std::vector<uint32_t>& features) {
         bits.take(words, n_rows, features);
         for (uint32_t bit = 0; bit < features.size(); ++bit) {
-            const bool are_numbers = !columns[features[bit]].has_categories();
-            name_bits(bit, are_numbers ? 0.0f : category_cell(0),
-                      are_numbers ? 1.0f : category_cell(1));
+            Column& col = columns[features[bit]];
+            const bool are_numbers = !col.has_categories();
+            col.take_bit(bit, are_numbers ? 0.0f : category_cell(0),
+                         are_numbers ? 1.0f : category_cell(1));
         }
         place_columns();
     }
@@ -167,8 +168,14 @@ public:
             for (uint32_t k = 0; k < n; ++k) {
                 Column& col = columns[first + k];
                 if (col.storage == BITS) continue;
-                found[k].encode(column(first + k), row_stride, rows.data() + start, size,
-                                col.has_categories(), MAX_COUNTED, col.narrow.get() + start);
+                const float* x = column(first + k);
+                rows.visit([&, stride = row_stride](auto row_of) {
+                    found[k].encode(
+                        [=](size_t i) {
+                            return x[static_cast<ptrdiff_t>(row_of(start + i)) * stride];
+                        },
+                        size, col.has_categories(), MAX_COUNTED, col.narrow.get() + start);
+                });
             }
         }
     }
@@ -204,7 +211,6 @@ public:
         const uint32_t n = static_cast<uint32_t>(rows.size());
         SortBuffers buffers;
         buffers.reserve(n);
-        uint32_t keys[MAX_COUNTED];  // distinct
         for (uint32_t f = first; f < last; ++f) {
             Column& col = columns[f];
             if (col.storage == BITS) continue;
@@ -213,22 +219,8 @@ public:
                 const float cell = x[static_cast<ptrdiff_t>(rows[i]) * row_stride];
                 buffers.items[i] = pack(cell_key(cell, col.has_categories()), i);
             }
-            const uint64_t* sorted = sort_by_key(buffers.items.get(), buffers.scratch.get(), n);
-            col.storage = COUNTED;
             col.narrow.reserve(n + GATHER_PADDING);
-            uint32_t code = 0;
-            for (uint32_t i = 0; i < n; ++i) {  // no branch: it would be a coin toss
-                code += i > 0 && key_of(sorted[i]) != key_of(sorted[i - 1]);
-                keys[code] = key_of(sorted[i]);
-                col.narrow[payload_of(sorted[i])] = static_cast<uint8_t>(code);
-            }
-            const uint32_t n_codes = n > 0 ? code + 1 : 0;
-            col.values.reserve(n_codes);
-            col.rank.resize(n_codes);
-            for (uint32_t c = 0; c < n_codes; ++c) {
-                col.rank[c] = static_cast<uint8_t>(c);
-                col.append(keys[c]);
-            }
+            col.take_codes(sort_by_key(buffers.items.get(), buffers.scratch.get(), n), n);
         }
     }
 
@@ -288,10 +280,12 @@ public:
         return out;
     }
 
-    // Lists are made of features[first:last] at a time: the keys of their cells take the places of
-    // the entries that follow from them.
-    void begin_lists(const std::vector<uint32_t>& features, uint32_t first, uint32_t last) {
+    // Lists are made of features[first:last] at a time: first there are keys in them.
+    // Every thread has its buffers, which take what they keep of a list from this thread's memory.
+    void begin_lists(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
+                     std::vector<SortBuffers>& buffers) {
         for (uint32_t k = first; k < last; ++k) columns[features[k]].list.reserve(rows.size());
+        for (SortBuffers& of_thread : buffers) of_thread.entries.reserve(rows.size());
     }
     // The keys of a part of the rows.
     void gather_keys(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
@@ -304,10 +298,12 @@ public:
                 const float* x = column(features[k]);
                 const bool has_categories = columns[features[k]].has_categories();
                 uint32_t* keys = columns[features[k]].list.get();
-                for (size_t i = start; i < end; ++i) {
-                    keys[i] =
-                        cell_key(x[static_cast<ptrdiff_t>(rows[i]) * row_stride], has_categories);
-                }
+                rows.visit([=, stride = row_stride](auto row_of) {
+                    for (size_t i = start; i < end; ++i) {
+                        const float cell = x[static_cast<ptrdiff_t>(row_of(i)) * stride];
+                        keys[i] = cell_key(cell, has_categories);
+                    }
+                });
             }
         }
     }
@@ -316,7 +312,11 @@ public:
     void sort(uint32_t feature, Storage storage, SortBuffers& buffers) {
         Column& col = columns[feature];
         const uint32_t n = static_cast<uint32_t>(rows.size());
-        col.has_missing = sort_into_entries(col.list.get(), rows.data(), n, buffers) > 0;
+        const uint32_t n_missing = rows.visit([&](auto row_of) {
+            return sort_by_keys(col.list.get(), row_of, n, buffers, buffers.entries.get());
+        });
+        std::swap(col.list, buffers.entries);
+        col.has_missing = n_missing > 0;
         if (storage == WIDE) widen(col, feature);
     }
 
@@ -377,21 +377,21 @@ public:
                 if (col.keeps_codes) continue;
                 if (col.copy.get()) {
                     const float* x = X + static_cast<ptrdiff_t>(col.place) * column_stride;
-                    const uint32_t* at = rows.data();
-                    scatter(start, end, col.copy.get(), 1, [=](size_t i) {
-                        return x[static_cast<ptrdiff_t>(at[i]) * row_stride];
-                    });
+                    scatter(start, end, col.copy.get(), 1,
+                            [=, stride = row_stride](size_t, uint32_t row) {
+                                return x[static_cast<ptrdiff_t>(row) * stride];
+                            });
                 } else if (col.storage == COUNTED) {
                     const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
                     const uint8_t* from = col.narrow.get();
                     scatter(start, end, codes.get() + col.slot, n_counted,
-                            [=](size_t i) { return rank[from[i]]; });
+                            [=](size_t i, uint32_t) { return rank[from[i]]; });
                 } else if (col.storage == BUCKETED) {
                     divide_among_buckets(simd, col, start, end);
                 } else if (col.storage == WIDE) {
                     const uint32_t* from = col.wide.get();
                     scatter(start, end, wide_codes.get() + col.slot, n_wide,
-                            [=](size_t i) { return from[i]; });
+                            [=](size_t i, uint32_t) { return from[i]; });
                 }
             }
         }
@@ -424,14 +424,6 @@ private:
             if (col.storage != BITS) col.place = place++;
         }
     }
-    // The values of a column that is stored as bits.
-    void name_bits(uint32_t bit, float low, float high) {
-        Column& col = columns[bits.features[bit]];
-        col.storage = BITS;
-        col.slot = bit;
-        col.values = {low, high};
-        col.n_category_values = low == low ? 0 : 2;
-    }
     FloatMatrix matrix() const {
         return {X, row_stride, column_stride, n_rows, static_cast<uint32_t>(columns.size())};
     }
@@ -455,7 +447,8 @@ private:
             }
         }
         col.buckets->find(simd, keys, static_cast<uint32_t>(end - start), buckets);
-        scatter(start, end, col.narrow.get(), 1, [&](size_t i) { return buckets[i - start]; });
+        scatter(start, end, col.narrow.get(), 1,
+                [&](size_t i, uint32_t) { return buckets[i - start]; });
     }
     // Writes the code of each row r to to[r * stride].
     void put_by_row(const Column& col, uint8_t* to, size_t stride) const {
@@ -463,13 +456,18 @@ private:
         for (uint32_t part = 0; part < n_parts_; ++part) {
             const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
             scatter(part_begin(part), part_begin(part + 1), to, stride,
-                    [=](size_t i) { return rank[from[i]]; });
+                    [=](size_t i, uint32_t) { return rank[from[i]]; });
         }
     }
+    // Writes from(i, row) of the row at each place i in [start, end) to to[row * stride].
     template <class Code, class From>
-    void scatter(size_t start, size_t end, Code* to, size_t stride, From from) const {
-        const uint32_t* at = rows.data();
-        for (size_t i = start; i < end; ++i) to[at[i] * stride] = from(i);
+    void scatter(size_t start, size_t end, Code* to, size_t stride, const From& from) const {
+        rows.visit([&](auto row_of) {
+            for (size_t i = start; i < end; ++i) {
+                const uint32_t row = row_of(i);
+                to[row * stride] = from(i, row);
+            }
+        });
     }
 
     // Turns a listed column into a WIDE one.

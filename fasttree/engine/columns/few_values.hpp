@@ -30,17 +30,17 @@ public:
 
     FewValues() { slots_[place(0)].bits = 1; }
 
-    // Codes of n cells, those of the given rows of a column whose cells are `stride` apart.
-    // Nothing is coded once there are more than `most` values.
-    void encode(const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
-                bool has_categories, uint32_t most, uint8_t* codes) {
+    // Codes of the cells cell(0) to cell(n - 1). Nothing is coded once there are more than `most`
+    // values.
+    template <class Cell>
+    void encode(const Cell& cell, size_t n, bool has_categories, uint32_t most, uint8_t* codes) {
         if (too_many) return;
         const Slot* slots = slots_.data();
         for (size_t i = 0; i < n; ++i) {
             // A loop without a call keeps its variables in registers.
             uint32_t bits = 0;
             for (; i < n; ++i) {
-                bits = float_bits(column[static_cast<ptrdiff_t>(rows[i]) * stride]);
+                bits = float_bits(cell(i));
                 const Slot slot = slots[place(bits)];
                 if (slot.bits != bits) break;
                 codes[i] = static_cast<uint8_t>(slot.code);

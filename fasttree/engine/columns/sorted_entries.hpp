@@ -16,7 +16,6 @@ class EntryWriter {
     uint32_t n_ = 0, n_missing_ = 0, previous_ = 0;
 
 public:
-    // The entries may take the place of the keys.
     explicit EntryWriter(uint32_t* entries) : entries_(entries) {}
 
     void take(const uint64_t* sorted, uint32_t n) {
@@ -49,12 +48,13 @@ inline uint32_t sort_cells(const ColumnCells& cells, bool has_categories, const 
     return writer.n_missing();
 }
 
-// Replaces the keys of rows, which are ascending, by their entries; returns how many are not
-// numbers. Rows are put into buckets by the highest bits in which keys differ, and each bucket is
-// sorted by itself: what is sorted stays in a cache, and nearly half of the scratch is saved.
-inline uint32_t sort_into_entries(uint32_t* keys, const uint32_t* rows, uint32_t n,
-                                  SortBuffers& buffers) {
-    constexpr int BUCKET_BITS = 11;
+// Writes the entries of n rows, the i-th of which is row_of(i), ascending, in the order of their
+// keys; returns how many are not numbers. Rows are put into buckets by the highest bits in which
+// keys differ, and each bucket is sorted by itself: what is sorted stays in a cache, and besides
+// keys and entries there is room for the largest bucket only.
+template <int BUCKET_BITS, class RowOf>
+uint32_t sort_in_buckets(const uint32_t* keys, const RowOf& row_of, uint32_t n,
+                         SortBuffers& buffers, uint32_t* entries) {
     constexpr uint32_t BUCKETS = 1u << BUCKET_BITS;
     uint32_t differ = 0;
     for (uint32_t i = 0; i < n; ++i) differ |= keys[i] ^ keys[0];
@@ -70,21 +70,33 @@ inline uint32_t sort_into_entries(uint32_t* keys, const uint32_t* rows, uint32_t
         end = sum;
         sum += count;
     }
-    uint64_t* const items = buffers.items.reserve(n);
-    for (uint32_t i = 0; i < n; ++i) items[ends[bucket_of(keys[i])]++] = pack(keys[i], rows[i]);
+    uint32_t* const places = entries;  // of the rows, until their bucket is sorted
+    for (uint32_t i = 0; i < n; ++i) places[ends[bucket_of(keys[i])]++] = i;
 
-    EntryWriter entries(keys);
-    if (shift == 0) {  // a bucket holds one key
-        entries.take(items, n);
-        return entries.n_missing();
-    }
-    uint64_t* const scratch = buffers.scratch.reserve(largest);
+    buffers.reserve(largest);
+    uint64_t* const items = buffers.items.get();
+    const bool is_sorted = shift == 0;  // a bucket holds one key
+    EntryWriter writer(entries);
     uint32_t start = 0;
     for (const uint32_t end : ends) {
-        entries.take(sort_by_key(items + start, scratch, end - start), end - start);
+        const uint32_t size = end - start;
+        for (uint32_t k = 0; k < size; ++k) {
+            const uint32_t place = places[start + k];
+            items[k] = pack(keys[place], row_of(place));
+        }
+        writer.take(is_sorted ? items : sort_by_key(items, buffers.scratch.get(), size), size);
         start = end;
     }
-    return entries.n_missing();
+    return writer.n_missing();
+}
+
+// The same with as many buckets as are fastest, or more, lest those of many rows be large.
+template <class RowOf>
+uint32_t sort_by_keys(const uint32_t* keys, const RowOf& row_of, uint32_t n, SortBuffers& buffers,
+                      uint32_t* entries) {
+    constexpr uint32_t MANY = 1u << 18;
+    return n < MANY ? sort_in_buckets<10>(keys, row_of, n, buffers, entries)
+                    : sort_in_buckets<12>(keys, row_of, n, buffers, entries);
 }
 
 }  // namespace fasttree

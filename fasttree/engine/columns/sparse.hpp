@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/columns/encoded_rows.hpp"
 #include "engine/core/nonzeros.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/rank_sort.hpp"
@@ -28,7 +29,8 @@ public:
         : values(values_), indices(indices_), indptr(indptr_), n_rows(n_rows_),
           n_features(n_features_) {}
 
-    void take_rows(std::vector<uint32_t> sample) { rows = std::move(sample); }
+    // Rows, ascending; none: all rows of X.
+    void take_rows(std::vector<uint32_t> sample) { rows = named_rows(std::move(sample), n_rows); }
 
     SparseView column(uint32_t feature) const {
         const int64_t first = indptr[feature], last = indptr[feature + 1];

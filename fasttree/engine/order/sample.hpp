@@ -28,10 +28,13 @@
 namespace fasttree {
 
 // The rows of a sample of n whose weight is not zero; without weights all of them, without rows
-// the first n.
+// among all n rows of X. None if these are all rows of X.
 template <class Weight>
 void weighted_rows(size_t n, const Weight* weights, const uint32_t* rows,
                    std::vector<uint32_t>& out) {
+    out.clear();
+    const auto has_zero = [=] { return std::find(weights, weights + n, Weight{0}) != weights + n; };
+    if (rows == nullptr && (weights == nullptr || !has_zero())) return;
     out.resize(n);
     size_t n_kept = 0;
     for (size_t i = 0; i < n; ++i) {  // no branch: bootstrap samples toss a coin
@@ -49,9 +52,10 @@ public:
     AlignedBuffer<Label> labels;  // of `rows`, both by class; or none (core/keys.hpp)
     bool has_classes = false;     // entries of lists hold classes
 
-    // Rows, ascending, among those that are encoded.
+    // Rows, ascending, among those that are encoded; none: all rows of X.
     DenseSample(const DenseColumns& data_, std::vector<uint32_t> rows_)
-        : data(data_), rows(std::move(rows_)), lists(data_.columns.size()) {}
+        : data(data_), rows(named_rows(std::move(rows_), data_.n_rows)),
+          lists(data_.columns.size()) {}
 
     bool has_list(uint32_t feature) const noexcept { return lists[feature].get() != nullptr; }
     bool are_all_listed() const noexcept {

@@ -70,8 +70,7 @@ inline std::vector<QuestionBlock> make_question_blocks(const WalkNode* nodes) {
         }
         blocks.push_back(block);
     }
-    blocks.shrink_to_fit();  // they stay with the tree
-    return blocks;
+    return {blocks.begin(), blocks.end()};  // they stay with the tree: no room for more
 }
 
 #if FASTTREE_X86

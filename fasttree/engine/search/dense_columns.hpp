@@ -125,6 +125,9 @@ public:
                               division.sides);
     }
     void end_division(const Division&) noexcept override {}  // each list was divided in place
+    void finish_rows(uint32_t start, uint32_t end) noexcept override {
+        for (uint32_t feature : listed) sample_.lists[feature].discard(start, end);
+    }
 
 private:
     // Rows of the cells gathered last that go left to the front of `scratch`, others to its back.

@@ -74,6 +74,9 @@ public:
         return shares;
     }
 
+    // Says that nodes with rows [start, end) have been grown: nothing is asked of them any more.
+    virtual void finish_rows(uint32_t, uint32_t) noexcept {}
+
     // Rows of a node; good until the next call. The scanner takes them, with what is known of them.
     virtual const uint32_t* rows(const Node& node) = 0;
     virtual void begin_node(const Node& node, const uint32_t* rows, const Totals& totals) = 0;

@@ -60,6 +60,7 @@ inline bool insertion_sort(uint64_t* items, size_t n, size_t budget) {
 // Scratch of one thread's sorts.
 struct SortBuffers {
     AlignedBuffer<uint64_t> items, scratch;
+    AlignedBuffer<uint32_t> entries;  // of a list that takes the place of its keys
     void reserve(size_t n) {
         items.reserve(n);
         scratch.reserve(n);

@@ -1,0 +1,41 @@
+// The rows of X that are encoded, ascending: some, or all of them, which take no memory.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace fasttree {
+
+// Rows of a sample, of which none stand for all n rows of X.
+inline std::vector<uint32_t> named_rows(std::vector<uint32_t> rows, uint32_t n) {
+    if (rows.empty()) {
+        rows.resize(n);
+        std::iota(rows.begin(), rows.end(), 0u);
+    }
+    return rows;
+}
+
+class EncodedRows {
+    std::vector<uint32_t> some_;  // none: all
+    const size_t n_all_;
+
+public:
+    explicit EncodedRows(size_t n_all) : n_all_(n_all) {}
+
+    // Takes the rows of a sample, and gives back those it took.
+    void swap(std::vector<uint32_t>& rows) noexcept { some_.swap(rows); }
+    size_t size() const noexcept { return some_.empty() ? n_all_ : some_.size(); }
+    uint32_t operator[](size_t i) const noexcept {
+        return some_.empty() ? static_cast<uint32_t>(i) : some_[i];
+    }
+    // Calls work(row_of) for a loop over places i, whose rows are row_of(i): it has no branch.
+    template <class Work>
+    auto visit(const Work& work) const {
+        if (some_.empty()) return work([](size_t i) { return static_cast<uint32_t>(i); });
+        return work([at = some_.data()](size_t i) { return at[i]; });
+    }
+};
+
+}  // namespace fasttree
