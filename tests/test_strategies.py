@@ -57,20 +57,22 @@ def test_same_tree_of_columns_of_two_values_on_larger_data(seed):
     same_under_all(random_problem(seed, rows=LARGE, min_samples_leaf=5, one_hot=True))
 
 
-@pytest.mark.parametrize("max_leaf_nodes", [None, 40])
-def test_same_tree_of_lists_that_are_given_back(max_leaf_nodes):
+@pytest.mark.parametrize("name", ["DecisionTreeClassifier", "DecisionTreeRegressor"])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"max_features": 1}, {"max_leaf_nodes": 40}, {"min_samples_leaf": 100}]
+)
+@pytest.mark.parametrize("with_missing", [False, True])
+def test_same_tree_of_lists_that_are_given_back(name, parameters, with_missing):
     n_rows = (1 << 19) + 100  # each list takes more than a huge page
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_rows, 2), dtype=np.float32)
-    y = (X.sum(axis=1) + rng.standard_normal(n_rows, dtype=np.float32) > 0).astype(int)
-    tree = fasttree.tree.DecisionTreeClassifier(
-        min_samples_leaf=200, max_leaf_nodes=max_leaf_nodes, random_state=0
-    )
-    given_back = tree.fit(X, y).tree_
-    with fasttree.config_context(strategy="sort"):
-        assert_same(tree.fit(X, y).tree_, given_back)
-    with fasttree.config_context(n_threads=2):
-        assert_same(tree.fit(X, y).tree_, given_back)
+    y = np.round(X.sum(axis=1) + rng.standard_normal(n_rows, dtype=np.float32)).clip(0, 1)
+    if with_missing:
+        X[rng.random(X.shape) < 0.01] = np.nan
+    tree = getattr(fasttree.tree, name)(random_state=0, **parameters)
+    # Several threads give nothing back.
+    expected = tree.set_params(n_jobs=2).fit(X, y).tree_
+    assert_same(tree.set_params(n_jobs=1).fit(X, y).tree_, expected)
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 255, 256, 257, 600, 5000])

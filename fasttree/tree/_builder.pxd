@@ -22,6 +22,7 @@ cdef class TreeBuilder:
 
     cdef GrowthRules rules
     cdef int n_threads
+    cdef bint gives_back              # memory of rows that have been grown
     cdef list crew                    # splitters, one per thread; crew[0] is `splitter`
     cdef vector[void*] workers        # the same, for code without the GIL
     cdef NodeStore store

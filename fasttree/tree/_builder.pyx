@@ -77,6 +77,9 @@ cdef class TreeBuilder:
         if memory is None:
             memory = TreeMemory()
         n_threads = self.n_threads = options.n_threads
+        # By one tree on one thread, in the order of its rows: several threads would wait for each
+        # other in the system, and the next of many trees asks for the same memory.
+        self.gives_back = n_threads == 1 and options.depth_first and not encoding.is_shared
         splitter.init(encoding, y, sample_weight, rows, options, Interrupt())
         self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
@@ -189,15 +192,14 @@ cdef class TreeBuilder:
         cdef Totals unknown
         cdef bint is_ranked = frontier.is_ranked()
         cdef int n_threads = self.n_threads if is_ranked or defer_below else 1
-        # Memory is given back by one thread, in the order of the rows: several would wait for each
-        # other in the system.
-        cdef bint gives_back = self.n_threads == 1 and not is_ranked
-        cdef uint32_t done = root.start  # rows before have been grown
+        cdef uint32_t done = root.start  # what is kept of the rows before has been given back
         self.put(splitter, frontier, root, unknown, child)
         while frontier.take(open):
-            if gives_back and open.node.start - done >= FINISHED_AT_ONCE:
+            # A node inside of a subtree may still ask for what is kept of the subtree's rows.
+            if (self.gives_back and open.node.members == 0
+                    and open.node.start - done >= FINISHED_AT_ONCE):
                 splitter.columns.finish_rows(done, open.node.start)
-                done = open.node.start
+                done = open.node.start // FINISHED_AT_ONCE * FINISHED_AT_ONCE
             if open.node.size() <= defer_below and open.node.members == 0:
                 self.defer(splitter, open.node, defer_below)
             elif not is_ranked and splitter.grow_at_once(open.node, store):
@@ -211,8 +213,6 @@ cdef class TreeBuilder:
                 else:
                     self.put(splitter, frontier, open.right, open.right_totals, child)
                     self.put(splitter, frontier, open.left, open.left_totals, child)
-        if gives_back:
-            splitter.columns.finish_rows(root.start, root.end)
         store.settle_thresholds()
         return 0
 

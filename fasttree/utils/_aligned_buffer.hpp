@@ -11,6 +11,7 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace fasttree {
@@ -70,13 +71,13 @@ public:
     }
     // Gives the system back the memory of items [first, last), which are lost, as far as they fill
     // pages; nothing of small blocks, whose pages would be missed by the next fit.
-    void discard([[maybe_unused]] size_t first, [[maybe_unused]] size_t last) const noexcept {
-#if defined(MADV_DONTNEED)
-        constexpr uintptr_t PAGE = size_t{1} << 16;  // a multiple of what any system has
+    void discard([[maybe_unused]] size_t first, [[maybe_unused]] size_t last) noexcept {
+#if defined(__linux__)
         if (items_.get_deleter().block == nullptr || size_ * sizeof(T) < HUGE_PAGE) return;
-        const uintptr_t begin = reinterpret_cast<uintptr_t>(get() + first) + PAGE - 1;
-        const uintptr_t end = reinterpret_cast<uintptr_t>(get() + last) / PAGE * PAGE;
-        const uintptr_t start = begin / PAGE * PAGE;
+        const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+        const uintptr_t begin = reinterpret_cast<uintptr_t>(get() + first) + page - 1;
+        const uintptr_t end = reinterpret_cast<uintptr_t>(get() + last) / page * page;
+        const uintptr_t start = begin / page * page;
         if (start < end) madvise(reinterpret_cast<void*>(start), end - start, MADV_DONTNEED);
 #endif
     }

@@ -1,7 +1,8 @@
-"""Instruction sets and threads, for tests alone."""
-from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport int32_t
+"""Instruction sets, threads and memory, for tests alone."""
+from libc.stddef cimport ptrdiff_t, size_t
+from libc.stdint cimport int32_t, uint32_t
 from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
 
 import numpy as np
 
@@ -18,6 +19,8 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
         int32_t* times) except +
     void c_on_threads "fasttree::tests::on_threads"(
         int n_threads, int fails, int32_t* times) except +
+    vector[uint32_t] c_after_discard "fasttree::tests::after_discard"(
+        size_t n, size_t first, size_t last) except +
 
 
 SIMD = {"portable": SIMD_PORTABLE, "avx2": SIMD_AVX2, "avx512": SIMD_AVX512}
@@ -25,6 +28,10 @@ SIMD = {"portable": SIMD_PORTABLE, "avx2": SIMD_AVX2, "avx512": SIMD_AVX512}
 
 def has_simd(name):
     return c_has_simd(SIMD[name])
+
+
+def after_discard(size_t n, size_t first, size_t last):
+    return np.array(c_after_discard(n, first, last), np.uint32)
 
 
 def share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from):

@@ -127,6 +127,13 @@ inline uint32_t sort_by_keys(const uint32_t* keys, const uint32_t* rows, uint32_
         return fasttree::sort_by_keys(keys, row_of, n, buffers, entries);
     });
 }
+// Ones, after the items [first, last) have been given back.
+inline std::vector<uint32_t> after_discard(size_t n, size_t first, size_t last) {
+    AlignedBuffer<uint32_t> buffer(n);
+    std::fill_n(buffer.get(), n, 1u);
+    buffer.discard(first, last);
+    return {buffer.get(), buffer.get() + n};
+}
 // Steps in which the columns of a matrix, all stored alike, are brought into rows.
 inline uint32_t n_interleaving_steps(uint32_t n_rows, uint32_t n_features, int storage) {
     DenseColumns columns(nullptr, 1, n_rows, n_rows, n_features);

@@ -31,7 +31,8 @@ public:
     const float* X;
     ptrdiff_t row_stride, column_stride;  // in elements
     uint32_t n_rows;                      // of X
-    EncodedRows rows;                     // all that samples hold
+    EncodedRows rows;                     // all that samples hold; of one sample alone only
+                                          // while they are encoded
     std::vector<Column> columns;
     AlignedBuffer<uint8_t> codes;                  // [n_rows, n_counted], of `rows` only
     AlignedBuffer<uint32_t> wide_codes;            // [n_rows, n_wide]
@@ -281,7 +282,8 @@ public:
     }
 
     // Lists are made of features[first:last] at a time: first there are keys in them.
-    // Every thread has its buffers, which take what they keep of a list from this thread's memory.
+    // Every thread has its buffers, of which what becomes a list, and so outlives the thread, is
+    // allocated here.
     void begin_lists(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
                      std::vector<SortBuffers>& buffers) {
         for (uint32_t k = first; k < last; ++k) columns[features[k]].list.reserve(rows.size());
@@ -439,13 +441,16 @@ private:
         const bool has_categories = col.has_categories();
         uint32_t keys[INTERLEAVED];
         uint8_t buckets[INTERLEAVED];
-        for (size_t i = start; i < end; ++i) {
-            const float cell = x[static_cast<ptrdiff_t>(rows[i]) * row_stride];
-            keys[i - start] = cell_key(cell, has_categories);
-            if (cells.get() != nullptr) {
-                cells[static_cast<size_t>(rows[i]) * n_bucketed + col.slot] = cell;
+        rows.visit([&](auto row_of) {
+            for (size_t i = start; i < end; ++i) {
+                const uint32_t row = row_of(i);
+                const float cell = x[static_cast<ptrdiff_t>(row) * row_stride];
+                keys[i - start] = cell_key(cell, has_categories);
+                if (cells.get() != nullptr) {
+                    cells[static_cast<size_t>(row) * n_bucketed + col.slot] = cell;
+                }
             }
-        }
+        });
         col.buckets->find(simd, keys, static_cast<uint32_t>(end - start), buckets);
         scatter(start, end, col.narrow.get(), 1,
                 [&](size_t i, uint32_t) { return buckets[i - start]; });
@@ -482,15 +487,10 @@ private:
             const uint32_t key = cell_key(value(row, feature), col.has_categories());
             col.append(key);
         }
-        take_wide(col, code_of_row);
-        col.storage = WIDE;
-    }
-
-    // Codes of the encoded rows, instead of their list.
-    void take_wide(Column& col, const std::vector<uint32_t>& of_row) const {
-        uint32_t* wide = col.wide.reserve(rows.size());
-        for (size_t i = 0; i < rows.size(); ++i) wide[i] = of_row[rows[i]];
+        uint32_t* const wide = col.wide.reserve(rows.size());
+        for (size_t i = 0; i < rows.size(); ++i) wide[i] = code_of_row[rows[i]];
         col.list.release();
+        col.storage = WIDE;
     }
 };
 

@@ -73,9 +73,9 @@ uint32_t sort_in_buckets(const uint32_t* keys, const RowOf& row_of, uint32_t n,
     uint32_t* const places = entries;  // of the rows, until their bucket is sorted
     for (uint32_t i = 0; i < n; ++i) places[ends[bucket_of(keys[i])]++] = i;
 
-    buffers.reserve(largest);
-    uint64_t* const items = buffers.items.get();
     const bool is_sorted = shift == 0;  // a bucket holds one key
+    uint64_t* const items = buffers.items.reserve(largest);
+    uint64_t* const scratch = buffers.scratch.reserve(is_sorted ? 0 : largest);
     EntryWriter writer(entries);
     uint32_t start = 0;
     for (const uint32_t end : ends) {
@@ -84,7 +84,7 @@ uint32_t sort_in_buckets(const uint32_t* keys, const RowOf& row_of, uint32_t n,
             const uint32_t place = places[start + k];
             items[k] = pack(keys[place], row_of(place));
         }
-        writer.take(is_sorted ? items : sort_by_key(items, buffers.scratch.get(), size), size);
+        writer.take(is_sorted ? items : sort_by_key(items, scratch, size), size);
         start = end;
     }
     return writer.n_missing();

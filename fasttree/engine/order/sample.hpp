@@ -97,6 +97,9 @@ public:
     }
 };
 
+// Parts of a node's rows that threads split, at most: more threads would wait for the memory.
+constexpr uint32_t MOST_PARTS = 16;
+
 // Scratch of one thread.
 class DenseWorkspace final : public BlockSource {
 public:
@@ -107,8 +110,7 @@ public:
     std::vector<uint32_t> go_left;       // bits, of the node split last, or of all that wait
     AlignedBuffer<uint32_t> scratch;     // entries of a node, or, if all columns are listed and
                                          // one thread splits, of the largest right child so far
-    static constexpr uint32_t MOST_PARTS = 16;  // of a node's rows that several threads split
-    std::vector<uint8_t> listed;         // by category, all 0 between splits
+    std::vector<uint8_t> is_in_split;    // by category, all 0 between splits
     SortBuffers buffers;                 // for sorting in the node
 
     DenseWorkspace(DenseSample& sample_, Simd simd_, bool keeps_sides_)
@@ -392,17 +394,18 @@ private:
     }
     // Sides of a split on categories: numbers go right.
     void mark_categories(const Split& split, const Column& col, uint32_t start, uint32_t end) {
-        listed.resize(std::max<size_t>(listed.size(), col.n_categories));
-        for (uint32_t category : split.categories.codes) listed[category] = 1;
+        is_in_split.resize(std::max<size_t>(is_in_split.size(), col.n_categories));
+        for (uint32_t category : split.categories.codes) is_in_split[category] = 1;
         for (uint32_t i = start; i < end; ++i) {
             const uint32_t row = sample.rows[i];
             const float x = data.value(row, split.feature);
             const uint32_t category = category_of(x);
             put_bit(go_left.data(), row,
-                    category != NO_CATEGORY ? listed[category] == split.categories.listed_left
-                                      : x != x && split.missing_left);
+                    category != NO_CATEGORY
+                        ? is_in_split[category] == split.categories.listed_left
+                        : x != x && split.missing_left);
         }
-        for (uint32_t category : split.categories.codes) listed[category] = 0;
+        for (uint32_t category : split.categories.codes) is_in_split[category] = 0;
     }
 };
 

@@ -14,7 +14,6 @@ namespace fasttree {
 
 class DenseNodeColumns : public NodeColumns {
 protected:
-    Scanner& scanner_;
     DenseWorkspace workspace_;
 
 private:
@@ -27,9 +26,9 @@ private:
 public:
     DenseNodeColumns(DenseSample& sample, Scanner& scanner, Simd simd, bool count_forced,
                      bool with_blocks, bool keeps_sides)
-        : scanner_(scanner), workspace_(sample, simd, keeps_sides), sample_(sample) {
+        : NodeColumns(scanner), workspace_(sample, simd, keeps_sides), sample_(sample) {
         for (uint32_t f = 0; f < sample.lists.size(); ++f) {
-            if (sample.has_list(f)) listed.push_back(f);
+            if (sample.has_list(f)) listed_features.push_back(f);
         }
         if (scanner.cells() != nullptr) {
             tables = CountTables(sample, *scanner.cells(), count_forced);
@@ -53,9 +52,6 @@ public:
         return std::make_unique<SampledFeatures>(sampler, scanner, poll, n_features);
     }
     const uint32_t* rows(const Node& node) override { return sample_.rows.data() + node.start; }
-    void begin_node(const Node& node, const uint32_t* rows, const Totals& totals) override {
-        scanner_.begin_node(rows, node.size(), totals);
-    }
     float value(uint32_t row, uint32_t feature) const noexcept override {
         return sample_.data.values_of(feature).of(row);
     }
@@ -114,11 +110,11 @@ public:
     // A part is a list.
     uint32_t begin_division(const Division& division) override {
         const bool is_read = division.with_left || division.with_right;
-        return is_read ? static_cast<uint32_t>(listed.size()) : 0;
+        return is_read ? static_cast<uint32_t>(listed_features.size()) : 0;
     }
     void divide_part(uint32_t part, const Division& division,
                      const FeatureSampler& sampler) override {
-        const uint32_t feature = listed[part];
+        const uint32_t feature = listed_features[part];
         if (sampler.is_known_constant(feature)) return;
         workspace_.split_list(feature, division.left.start, division.right.start,
                               division.right.end, division.with_left, division.with_right,
@@ -126,7 +122,8 @@ public:
     }
     void end_division(const Division&) noexcept override {}  // each list was divided in place
     void finish_rows(uint32_t start, uint32_t end) noexcept override {
-        for (uint32_t feature : listed) sample_.lists[feature].discard(start, end);
+        std::vector<AlignedBuffer<uint32_t>>& lists = workspace_.sample.lists;
+        for (uint32_t feature : listed_features) lists[feature].discard(start, end);
     }
 
 private:

@@ -2,8 +2,7 @@
 // nodes ask of them, however X is stored.
 //
 // Nodes own slices [start, end) of the rows; dividing a node moves its rows so that its children
-// own slices of its own. Whoever adds a kind of matrix fills every function; there are no
-// defaults.
+// own slices of its own. Whoever adds a kind of matrix fills every function that has no default.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -33,19 +32,22 @@ struct Division {
 static_assert(is_value<Division>);
 
 class NodeColumns {
+protected:
+    Scanner& scanner_;
+
 public:
     // Count tables, if any column is counted, and where those of nodes are: here, or with the
     // thread that shares a node with this one.
     CountTables tables;
     const CountTables* node_tables = &tables;
     // Features that are lists, ascending; if there are any, the shares of a walk are features.
-    std::vector<uint32_t> listed;
+    std::vector<uint32_t> listed_features;
     // Where subtrees of few rows are grown, if they are grown that way.
     std::unique_ptr<Block> block;
     // How many rows such subtrees have at most. Without a block, drawn questions divide them.
     uint32_t block_rows = 0;
 
-    NodeColumns() = default;
+    explicit NodeColumns(Scanner& scanner) : scanner_(scanner) {}
     NodeColumns(const NodeColumns&) = delete;
     virtual ~NodeColumns() = default;
 
@@ -69,7 +71,7 @@ public:
         std::vector<uint32_t> shares(n_shares);
         std::iota(shares.begin(), shares.end(), 0u);
         std::stable_partition(shares.begin(), shares.end(), [this](uint32_t share) {
-            return !std::binary_search(listed.begin(), listed.end(), share);
+            return !std::binary_search(listed_features.begin(), listed_features.end(), share);
         });
         return shares;
     }
@@ -79,7 +81,9 @@ public:
 
     // Rows of a node; good until the next call. The scanner takes them, with what is known of them.
     virtual const uint32_t* rows(const Node& node) = 0;
-    virtual void begin_node(const Node& node, const uint32_t* rows, const Totals& totals) = 0;
+    virtual void begin_node(const Node& node, const uint32_t* rows, const Totals& totals) {
+        scanner_.begin_node(rows, node.size(), totals);
+    }
     virtual float value(uint32_t row, uint32_t feature) const noexcept = 0;
 
     // Makes the feature's best split in the node `best`, if its score is larger than `to_beat`.

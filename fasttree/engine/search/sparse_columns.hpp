@@ -15,20 +15,16 @@ namespace fasttree {
 // and no block made of it.
 class SparseNodeColumns : public NodeColumns {
     SparseData& data_;
-    Scanner& scanner_;
     Nonzeros drawn_from_{};          // of the feature whose extremes were asked for last
     std::vector<uint32_t> listed_;   // one side of a question
 
 protected:
-    SparseNodeColumns(SparseData& data, Scanner& scanner) : data_(data), scanner_(scanner) {}
+    SparseNodeColumns(SparseData& data, Scanner& scanner) : NodeColumns(scanner), data_(data) {}
 
     // The feature's values in the node that are not zero.
     virtual Nonzeros nonzeros(const Node& node, uint32_t feature) = 0;
 
 public:
-    void begin_node(const Node& node, const uint32_t* rows, const Totals& totals) override {
-        scanner_.begin_node(rows, node.size(), totals);
-    }
     float value(uint32_t row, uint32_t feature) const noexcept override {
         return data_.value(row, feature);
     }
