@@ -16,6 +16,42 @@ def test_codes_and_buckets_of_many_columns_are_interleaved_in_steps(kernels):
     assert kernels.codes.n_interleaving_steps(10_000, 2_000, kernels.codes.RAW) == 1
 
 
+# ---- blocks of rows
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_columns", [2, 5, 33, 70])
+def test_blocks_of_rows(kernels, order, n_columns):
+    """128 rows by 128, all features of each, until a feature has been read often enough."""
+    for seed in range(20):
+        rng = np.random.default_rng([n_columns, seed])
+        X = np.zeros((rng.integers(2, 1500), n_columns), np.float32, order)
+        begin, end = np.sort(rng.integers(0, len(X) + 1, 2))
+        features = np.flatnonzero(rng.random(n_columns) < rng.choice([0.2, 1.0]))
+        most = rng.choice([1, 3, 1000], n_columns)
+        expected = []
+        for start in range(begin, end, 128 if order == "C" else len(X)):
+            stop = min(start + 128, end) if order == "C" else end
+            expected += [(f, start, stop) for f in features if most[f] > (start - begin) // 128]
+        assert kernels.codes.read_blocks(X, features, most, begin, end) == expected
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 7, 15, 16, 17, 31, 32, 33, 50])
+def test_interleaved_codes(kernels, simd, n_columns):
+    for n in [1, 2, 15, 16, 63, 64, 65, 129, 400]:
+        rng = np.random.default_rng([n_columns, n])
+        codes = rng.integers(0, rng.choice([2, 128, 129, 256]), (n_columns, n), np.uint8)
+        mapped = np.array([rng.permutation(256) for _ in range(n_columns)], np.uint8)
+        rows = np.sort(rng.choice(2 * n, n, replace=False)).astype(np.uint32)
+        start, stop = np.sort(rng.integers(0, n + 1, 2))
+        expected = rng.integers(0, 256, (2 * n, n_columns + rng.integers(3)), np.uint8)
+        out = expected.copy()
+        kernels.codes.interleave(simd, codes, mapped, start, stop, rows, out)
+        for k in range(n_columns):
+            expected[rows[start:stop], k] = mapped[k][codes[k, start:stop]]
+        assert_array_equal(out, expected)
+
+
 # ---- buckets
 
 

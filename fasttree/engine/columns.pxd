@@ -65,16 +65,16 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         void begin_lists(const vector[uint32_t]& features, uint32_t first, uint32_t last,
                          vector[SortBuffers]& buffers) except +
         void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
-                         uint32_t part) noexcept
+                         uint32_t part) except +
         void sort(uint32_t feature, Storage storage, SortBuffers& buffers) except +
-        void group_codes_of_numbers() except +
+        void group_codes_of_numbers(Simd simd) except +
         void keep_drawn_bits() noexcept
         cbool has_categories() except +
         void begin_copying(uint32_t n_looked) except +
         void begin_interleaving() except +
         uint32_t n_interleaving_steps() noexcept
         void find_buckets(uint32_t feature, SortBuffers& buffers) except +
-        void interleave(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept
+        void interleave(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) except +
         void end_interleaving() noexcept
         void keep_codes(uint32_t feature) except +
         void keep_codes_of_numbers(uint32_t feature) except +

@@ -72,7 +72,7 @@ cdef class DenseColumnsOwner:
             else:
                 self.count(n_threads)
         if strategy == CODES and grouping_pays(columns.n_rows, n_features, options.n_looked):
-            columns.group_codes_of_numbers()
+            columns.group_codes_of_numbers(simd)
         elif strategy == CODES or with_keys:
             self.keep_codes(strategy == CODES, n_threads)
         if strategy == CODES:

@@ -29,12 +29,24 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
                             size_t first, size_t n, int32_t* codes)
 
 
+cdef extern from * nogil:
+    cppclass Block "std::array<size_t, 3>":
+        size_t& operator[](size_t)
+
+
 cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
     void c_encode "fasttree::tests::encode"(
         CppFewValues& table, const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
         cbool has_categories, uint32_t most, uint8_t* codes) except +
     uint32_t c_n_interleaving_steps "fasttree::tests::n_interleaving_steps"(
         uint32_t n_rows, uint32_t n_features, int storage) except +
+    void c_interleave "fasttree::tests::interleave"(
+        Simd simd, const uint8_t* codes, size_t n_places, const uint8_t* mapped,
+        uint32_t n_columns, size_t start, size_t stop, const uint32_t* rows, uint8_t* out,
+        size_t stride) except +
+    vector[Block] c_read_blocks "fasttree::tests::read_blocks"(
+        const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t n_rows,
+        const vector[uint32_t]& features, vector[uint32_t] most, size_t begin, size_t end) except +
     int c_RAW "fasttree::RAW", c_COUNTED "fasttree::COUNTED"
     int c_WIDE "fasttree::WIDE", c_BUCKETED "fasttree::BUCKETED"
 
@@ -110,3 +122,20 @@ cdef class DistinctTexts:
     @property
     def texts(self):
         return [text.chars[:text.size] for text in self.table.texts]
+
+
+def interleave(Simd simd, const uint8_t[:, ::1] codes, const uint8_t[:, ::1] mapped, size_t start,
+               size_t stop, const uint32_t[::1] rows, uint8_t[:, ::1] out):
+    """Writes the codes of places start to stop, as rows of `out`, which may have more columns."""
+    c_interleave(simd, &codes[0, 0], codes.shape[1], &mapped[0, 0], codes.shape[0], start, stop,
+                 &rows[0], &out[0, 0], out.shape[1])
+
+
+def read_blocks(const float[:, :] X, vector[uint32_t] features, vector[uint32_t] most,
+                size_t begin, size_t end):
+    """(feature, start, stop) of what is read of the rows of X, in this order."""
+    cdef Block block
+    blocks = c_read_blocks(&X[0, 0], X.strides[0] // <ptrdiff_t> sizeof(float),
+                           X.strides[1] // <ptrdiff_t> sizeof(float), X.shape[0], features, most,
+                           begin, end)
+    return [(block[0], block[1], block[2]) for block in blocks]

@@ -15,6 +15,7 @@
 #include "engine/columns/dense.hpp"
 #include "engine/columns/distinct_texts.hpp"
 #include "engine/columns/few_values.hpp"
+#include "engine/columns/row_blocks.hpp"
 #include "engine/columns/gathered_bits.hpp"
 #include "engine/columns/gathered_cells.hpp"
 #include "engine/columns/sparse.hpp"
@@ -58,6 +59,7 @@
 #include "engine/simd/fast_log.hpp"
 #include "engine/simd/float_up_to.hpp"
 #include "engine/simd/gather.hpp"
+#include "engine/simd/interleave.hpp"
 #include "engine/simd/key_gather.hpp"
 #include "engine/simd/lane_draws.hpp"
 #include "engine/simd/rank_sort.hpp"
@@ -440,6 +442,33 @@ inline const optimal::Kernels* optimal_kernels(const std::string& simd) {
     if (simd == "avx2") return optimal::avx2_kernels();
 #endif
     return simd == "portable" ? optimal::portable_kernels() : nullptr;
+}
+
+// Column k of n_columns has codes[k * n_places], and mapped[k * 256].
+inline void interleave(Simd simd, const uint8_t* codes, size_t n_places, const uint8_t* mapped,
+                       uint32_t n_columns, size_t start, size_t stop, const uint32_t* rows,
+                       uint8_t* out, size_t stride) {
+    std::vector<CodedColumn> columns;
+    for (uint32_t k = 0; k < n_columns; ++k) {
+        columns.push_back({codes + k * n_places, mapped + k * size_t{256}});
+    }
+    interleave_codes(simd, columns.data(), n_columns, start, stop,
+                     [=](size_t i) { return rows[i]; }, out, stride);
+}
+
+// What is read of the features given, each of which is read `most` times at most: feature, start,
+// stop.
+inline std::vector<std::array<size_t, 3>> read_blocks(
+    const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t n_rows,
+    const std::vector<uint32_t>& features, std::vector<uint32_t> most, size_t begin, size_t end) {
+    RowBlocks blocks(row_stride, column_stride);
+    for (uint32_t f : features) blocks.add(f, f % 5 == 4 ? nullptr : X + f * column_stride);
+    std::vector<std::array<size_t, 3>> out;
+    blocks.visit(EncodedRows(n_rows), begin, end, [&](uint32_t f, size_t start, size_t stop) {
+        out.push_back({f, start, stop});
+        return --most[f] > 0;
+    });
+    return out;
 }
 
 }  // namespace fasttree::tests

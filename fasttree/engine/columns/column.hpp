@@ -8,12 +8,14 @@
 //   BUCKETED many, for searches by keys: a byte per row says in which bucket its value is. Values
 //            are read where those of a row are side by side, in X or a copy.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "engine/columns/buckets.hpp"
+#include "engine/simd/interleave.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
 
@@ -58,6 +60,10 @@ struct Column {
     bool is_plain() const noexcept { return !has_missing && n_categories == 0; }
     // Values that codes tell apart: none of RAW, BITS.
     size_t n_coded() const { return storage == BITS ? 0 : values.size(); }
+    // Of a COUNTED column, what becomes of the codes in `narrow` of a part of the rows.
+    CodedColumn codes_of_part(uint32_t part) const {
+        return {narrow.get(), rank.data() + part * MAX_COUNTED};
+    }
     // Makes a COUNTED column RAW.
     void release_codes() {
         narrow.release();
@@ -92,12 +98,35 @@ struct Column {
         }
         const uint32_t n_codes = n > 0 ? code + 1 : 0;
         values.reserve(n_codes);
-        rank.resize(n_codes);
+        rank.resize(MAX_COUNTED);
         for (uint32_t c = 0; c < n_codes; ++c) {
             rank[c] = static_cast<uint8_t>(c);
             append(keys[c]);
         }
         storage = COUNTED;
+    }
+    // The same of any number of rows, whose codes in each part are in the order in which
+    // found(part) met the values. The column becomes RAW if these are too many.
+    template <class Found>
+    void merge_codes(uint32_t n_parts, const Found& found) {
+        std::vector<uint32_t> keys;
+        for (uint32_t part = 0; part < n_parts; ++part) {
+            if (found(part).too_many) return release_codes();
+            keys.insert(keys.end(), found(part).keys.begin(), found(part).keys.end());
+        }
+        std::sort(keys.begin(), keys.end());
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+        if (keys.size() > MAX_COUNTED) return release_codes();
+        storage = COUNTED;
+        for (uint32_t key : keys) append(key);
+        rank.resize(n_parts * MAX_COUNTED);
+        for (uint32_t part = 0; part < n_parts; ++part) {
+            uint8_t* of_part = rank.data() + part * MAX_COUNTED;
+            for (uint32_t key : found(part).keys) {
+                const auto place = std::lower_bound(keys.begin(), keys.end(), key);
+                *of_part++ = static_cast<uint8_t>(place - keys.begin());
+            }
+        }
     }
     uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_category_values; }
 };

@@ -15,10 +15,12 @@
 #include "engine/columns/column.hpp"
 #include "engine/columns/encoded_rows.hpp"
 #include "engine/columns/few_values.hpp"
+#include "engine/columns/row_blocks.hpp"
 #include "engine/columns/sorted_entries.hpp"
 #include "engine/core/cost_model.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/simd/gather.hpp"
+#include "engine/simd/interleave.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
 
@@ -163,49 +165,30 @@ public:
         if (step == 0) found.resize(n);
         const size_t begin = step_begin(part, step, n_steps);
         const size_t end = step_begin(part, step + 1, n_steps);
-        const size_t block = row_stride > column_stride ? 256 : end - begin;
-        for (size_t start = begin; start < end; start += block) {
-            const size_t size = std::min(block, end - start);
-            for (uint32_t k = 0; k < n; ++k) {
-                Column& col = columns[first + k];
-                if (col.storage == BITS) continue;
-                const float* x = column(first + k);
-                rows.visit([&, stride = row_stride](auto row_of) {
-                    found[k].encode(
-                        [=](size_t i) {
-                            return x[static_cast<ptrdiff_t>(row_of(start + i)) * stride];
-                        },
-                        size, col.has_categories(), MAX_COUNTED, col.narrow.get() + start);
-                });
-            }
+        RowBlocks blocks(row_stride, column_stride);
+        for (uint32_t f = first; f < first + n; ++f) {
+            if (columns[f].storage != BITS) blocks.add(f, column(f));
         }
+        blocks.visit(rows, begin, end, [&](uint32_t f, size_t start, size_t stop) {
+            Column& col = columns[f];
+            rows.visit([&, x = column(f), stride = row_stride](auto row_of) {
+                found[f - first].encode(
+                    [=](size_t i) {
+                        return x[static_cast<ptrdiff_t>(row_of(start + i)) * stride];
+                    },
+                    stop - start, col.has_categories(), MAX_COUNTED, col.narrow.get() + start);
+            });
+            return !found[f - first].too_many;
+        });
     }
     // Makes a feature COUNTED if its values are few.
     void settle_codes(uint32_t feature) {
         Column& col = columns[feature];
         if (col.storage == BITS) return;
         const uint32_t at = feature - counted_begin_;
-        const auto found = [&](uint32_t part) -> const FewValues& {
+        col.merge_codes(n_parts_, [&](uint32_t part) -> const FewValues& {
             return found_[at / TILE * n_parts_ + part][at % TILE];
-        };
-        std::vector<uint32_t> keys;
-        for (uint32_t part = 0; part < n_parts_; ++part) {
-            if (found(part).too_many) return col.narrow.release();
-            keys.insert(keys.end(), found(part).keys.begin(), found(part).keys.end());
-        }
-        std::sort(keys.begin(), keys.end());
-        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-        if (keys.size() > MAX_COUNTED) return col.narrow.release();
-        col.storage = COUNTED;
-        for (uint32_t key : keys) col.append(key);
-        col.rank.resize(n_parts_ * MAX_COUNTED);
-        for (uint32_t part = 0; part < n_parts_; ++part) {
-            uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
-            for (uint32_t key : found(part).keys) {
-                const auto place = std::lower_bound(keys.begin(), keys.end(), key);
-                *rank++ = static_cast<uint8_t>(place - keys.begin());
-            }
-        }
+        });
     }
     // All that for few rows, which are one part: sorting tells their values apart.
     void count_few(uint32_t first, uint32_t last) {
@@ -242,21 +225,30 @@ public:
         Column& col = columns[feature];
         if (col.storage != COUNTED) return;
         AlignedBuffer<uint8_t> by_row(static_cast<size_t>(n_rows) + GATHER_PADDING);
-        put_by_row(col, by_row.get(), 1);
+        put_by_row(col, by_row.get());
         col.narrow = std::move(by_row);
         col.rank = std::vector<uint8_t>();  // = {} would keep the memory
         col.keeps_codes = true;
     }
     // The same of all features, in groups of columns instead.
-    void group_codes_of_numbers() {
-        uint32_t n = 0;
+    void group_codes_of_numbers(Simd simd) {
+        std::vector<const Column*> grouped;
         for (Column& col : columns) {
             col.is_grouped = col.storage == COUNTED && col.is_plain();
-            if (col.is_grouped) col.slot = n++;
+            if (!col.is_grouped) continue;
+            col.slot = static_cast<uint32_t>(grouped.size());
+            grouped.push_back(&col);
         }
-        code_rows.open(n_rows, n);
+        code_rows.open(n_rows, static_cast<uint32_t>(grouped.size()));
+        std::vector<CodedColumn> from(grouped.size());
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            for (size_t k = 0; k < from.size(); ++k) from[k] = grouped[k]->codes_of_part(part);
+            for (size_t k = 0; k < from.size(); k += GROUP) {
+                interleave(simd, &from[k], std::min<size_t>(GROUP, from.size() - k),
+                           part_begin(part), part_begin(part + 1), code_rows.column(k), GROUP);
+            }
+        }
         for (Column& col : columns) {
-            if (col.is_grouped) put_by_row(col, code_rows.column(col.slot), GROUP);
             if (col.storage == COUNTED) col.release_codes();
         }
     }
@@ -291,23 +283,22 @@ public:
     }
     // The keys of a part of the rows.
     void gather_keys(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
-                     uint32_t part) const noexcept {
-        const size_t part_end = part_begin(part + 1);
-        const size_t block = row_stride > column_stride ? 64 : rows.size();
-        for (size_t start = part_begin(part); start < part_end; start += block) {
-            const size_t end = std::min(start + block, part_end);
-            for (uint32_t k = first; k < last; ++k) {
-                const float* x = column(features[k]);
-                const bool has_categories = columns[features[k]].has_categories();
-                uint32_t* keys = columns[features[k]].list.get();
-                rows.visit([=, stride = row_stride](auto row_of) {
-                    for (size_t i = start; i < end; ++i) {
-                        const float cell = x[static_cast<ptrdiff_t>(row_of(i)) * stride];
-                        keys[i] = cell_key(cell, has_categories);
-                    }
-                });
-            }
-        }
+                     uint32_t part) const {
+        RowBlocks blocks(row_stride, column_stride);
+        for (uint32_t k = first; k < last; ++k) blocks.add(features[k], column(features[k]));
+        const auto gather = [&](uint32_t f, size_t start, size_t stop) {
+            const float* x = column(f);
+            const bool has_categories = columns[f].has_categories();
+            uint32_t* keys = columns[f].list.get();
+            rows.visit([=, stride = row_stride](auto row_of) {
+                for (size_t i = start; i < stop; ++i) {
+                    const float cell = x[static_cast<ptrdiff_t>(row_of(i)) * stride];
+                    keys[i] = cell_key(cell, has_categories);
+                }
+            });
+            return true;
+        };
+        blocks.visit(rows, part_begin(part), part_begin(part + 1), gather);
     }
 
     // Lists the rows of a feature whose keys have been gathered, or makes it WIDE.
@@ -370,33 +361,34 @@ public:
         }));
     }
     // Moves the codes of a step of a part there; finds the buckets of BUCKETED columns.
-    void interleave(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
-        const size_t first = step_begin(part, step, n_steps);
-        const size_t last = step_begin(part, step + 1, n_steps);
-        for (size_t start = first; start < last; start += INTERLEAVED) {
-            const size_t end = std::min(start + INTERLEAVED, last);
-            for (const Column& col : columns) {
-                if (col.keeps_codes) continue;
-                if (col.copy.get()) {
-                    const float* x = X + static_cast<ptrdiff_t>(col.place) * column_stride;
-                    scatter(start, end, col.copy.get(), 1,
-                            [=, stride = row_stride](size_t, uint32_t row) {
-                                return x[static_cast<ptrdiff_t>(row) * stride];
-                            });
-                } else if (col.storage == COUNTED) {
-                    const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
-                    const uint8_t* from = col.narrow.get();
-                    scatter(start, end, codes.get() + col.slot, n_counted,
-                            [=](size_t i, uint32_t) { return rank[from[i]]; });
-                } else if (col.storage == BUCKETED) {
-                    divide_among_buckets(simd, col, start, end);
-                } else if (col.storage == WIDE) {
-                    const uint32_t* from = col.wide.get();
-                    scatter(start, end, wide_codes.get() + col.slot, n_wide,
-                            [=](size_t i, uint32_t) { return from[i]; });
-                }
-            }
+    void interleave(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) {
+        const size_t begin = step_begin(part, step, n_steps);
+        const size_t end = step_begin(part, step + 1, n_steps);
+        std::vector<CodedColumn> counted;
+        RowBlocks others(row_stride, column_stride);
+        for (uint32_t f = 0; f < columns.size(); ++f) {
+            const Column& col = columns[f];
+            if (col.keeps_codes) continue;
+            if (col.storage == COUNTED) counted.push_back(col.codes_of_part(part));
+            else if (col.storage == WIDE) others.add(f);
+            else if (col.storage == BUCKETED || col.copy.get()) others.add(f, column(f));
         }
+        interleave(simd, counted.data(), n_counted, begin, end, codes.get(), n_counted);
+        others.visit(rows, begin, end, [&](uint32_t f, size_t start, size_t stop) {
+            const Column& col = columns[f];
+            if (col.storage == BUCKETED) {
+                divide_among_buckets(simd, f, start, stop);
+            } else if (col.storage == WIDE) {
+                scatter(start, stop, wide_codes.get() + col.slot, n_wide,
+                        [from = col.wide.get()](size_t i, uint32_t) { return from[i]; });
+            } else {
+                scatter(start, stop, col.copy.get(), 1,
+                        [x = column(f), stride = row_stride](size_t, uint32_t row) {
+                            return x[static_cast<ptrdiff_t>(row) * stride];
+                        });
+            }
+            return true;
+        });
     }
     void end_interleaving() noexcept {
         end_counting();
@@ -430,38 +422,46 @@ private:
         return {X, row_stride, column_stride, n_rows, static_cast<uint32_t>(columns.size())};
     }
 
-    static constexpr size_t INTERLEAVED = 256;  // rows at a time
-
     uint32_t n_parts_ = 1;
     uint32_t counted_begin_ = 0, counted_end_ = 0;  // features being counted
     std::vector<std::vector<FewValues>> found_;     // [share, feature of its tile]
 
-    void divide_among_buckets(Simd simd, const Column& col, size_t start, size_t end) const {
-        const float* x = X + static_cast<ptrdiff_t>(col.place) * column_stride;
-        const bool has_categories = col.has_categories();
-        uint32_t keys[INTERLEAVED];
-        uint8_t buckets[INTERLEAVED];
-        rows.visit([&](auto row_of) {
-            for (size_t i = start; i < end; ++i) {
-                const uint32_t row = row_of(i);
-                const float cell = x[static_cast<ptrdiff_t>(row) * row_stride];
-                keys[i - start] = cell_key(cell, has_categories);
-                if (cells.get() != nullptr) {
-                    cells[static_cast<size_t>(row) * n_bucketed + col.slot] = cell;
+    void divide_among_buckets(Simd simd, uint32_t feature, size_t start, size_t stop) const {
+        constexpr size_t AT_ONCE = 256;
+        uint32_t keys[AT_ONCE];
+        uint8_t buckets[AT_ONCE];
+        const Column& col = columns[feature];
+        const float* x = column(feature);
+        for (size_t begin = start, end; begin < stop; begin = end) {
+            end = std::min(begin + AT_ONCE, stop);
+            rows.visit([&, has_categories = col.has_categories()](auto row_of) {
+                for (size_t i = begin; i < end; ++i) {
+                    const uint32_t row = row_of(i);
+                    const float cell = x[static_cast<ptrdiff_t>(row) * row_stride];
+                    keys[i - begin] = cell_key(cell, has_categories);
+                    if (cells.get() != nullptr) {
+                        cells[static_cast<size_t>(row) * n_bucketed + col.slot] = cell;
+                    }
                 }
-            }
-        });
-        col.buckets->find(simd, keys, static_cast<uint32_t>(end - start), buckets);
-        scatter(start, end, col.narrow.get(), 1,
-                [&](size_t i, uint32_t) { return buckets[i - start]; });
+            });
+            col.buckets->find(simd, keys, static_cast<uint32_t>(end - begin), buckets);
+            scatter(begin, end, col.narrow.get(), 1,
+                    [&](size_t i, uint32_t) { return buckets[i - begin]; });
+        }
     }
-    // Writes the code of each row r to to[r * stride].
-    void put_by_row(const Column& col, uint8_t* to, size_t stride) const {
-        const uint8_t* from = col.narrow.get();
+    // Writes the codes of each row r to to[r * stride] and what follows.
+    void interleave(Simd simd, const CodedColumn* from, size_t n, size_t start, size_t stop,
+                    uint8_t* to, size_t stride) const {
+        rows.visit([=](auto row_of) {
+            interleave_codes(simd, from, static_cast<uint32_t>(n), start, stop, row_of, to, stride);
+        });
+    }
+    // Writes the code of each row r to to[r].
+    void put_by_row(const Column& col, uint8_t* to) const {
         for (uint32_t part = 0; part < n_parts_; ++part) {
-            const uint8_t* rank = col.rank.data() + part * MAX_COUNTED;
-            scatter(part_begin(part), part_begin(part + 1), to, stride,
-                    [=](size_t i, uint32_t) { return rank[from[i]]; });
+            const CodedColumn from = col.codes_of_part(part);
+            scatter(part_begin(part), part_begin(part + 1), to, 1,
+                    [=](size_t i, uint32_t) { return from.mapped[from.codes[i]]; });
         }
     }
     // Writes from(i, row) of the row at each place i in [start, end) to to[row * stride].
