@@ -51,7 +51,7 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         float value(uint32_t row, uint32_t feature) noexcept
         cbool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
                    Split& best) except +
-        vector[uint32_t] lists_last(uint32_t n_shares) except +
+        vector[uint32_t] order_of_shares(uint32_t n_shares) except +
         uint32_t divide_rows(const Split& split, const Node& node, int n_threads) except +
         const uint32_t* sides() noexcept
         uint32_t begin_division(const Division& division) except +

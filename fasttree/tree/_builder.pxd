@@ -50,8 +50,6 @@ cdef class TreeBuilder:
                     int n_threads) except -1 nogil
     cdef int find(self, Splitter splitter, Open& open) except -1 nogil
     cdef int hand_down(self, Splitter splitter, Open& open, int n_threads) except -1 nogil
-    cdef int divide_share(self, int thread, uint32_t part, uint32_t n_steps,
-                          const Division& division) except -1 nogil
 
     cdef int find_in_parallel(self, Open& open) except -1 nogil
     cdef int find_share(self, int thread, Turns& turns, const Open& open, SharedScore& found,

@@ -179,7 +179,8 @@ cdef class TreeBuilder:
             self.make_root(root)
             if self.n_threads > 1 and not frontier.get().is_ranked():
                 defer_below = subtree_size(root.size(), self.n_threads)
-            self.shares = self.splitter.columns.lists_last(self.splitter.walk.get().n_shares())
+            self.shares = self.splitter.columns.order_of_shares(
+                self.splitter.walk.get().n_shares())
             self.grow_below(self.splitter, self.store, deref(frontier), root, defer_below)
             self.grow_deferred()
         return 0
@@ -271,7 +272,7 @@ cdef class TreeBuilder:
         cdef TableHeirs heirs
         cdef uint32_t n_rows = open.node.size()
         cdef uint32_t n_steps = n_rows if n_rows > LARGE else 0
-        cdef int i, n_parts
+        cdef int i, n_parts, n_shares
         cdef bint with_left = not self.rules.is_terminal(open.left)
         cdef bint with_right = not self.rules.is_terminal(open.right)
         division.left = open.left
@@ -279,33 +280,29 @@ cdef class TreeBuilder:
         division.with_left = with_left
         division.with_right = with_right
         division.sides = splitter.columns.sides()
-        n_parts = splitter.columns.begin_division(division)
-        if n_threads == 1:
-            for i in range(n_parts):
-                splitter.divide_part(i, n_steps, division, deref(splitter.sampler))
-        else:
-            for i in prange(n_parts, num_threads=n_threads, schedule="dynamic"):
-                self.divide_share(threadid(), i, n_steps, division)
-        splitter.columns.end_division(division)
-
+        n_parts = <int> splitter.columns.begin_division(division)
         heirs = splitter.columns.tables.hand_down(
             open.node, open.left, open.right,
             with_left and not splitter.columns.fits_block(open.left),
             with_right and not splitter.columns.fits_block(open.right))
-        if heirs.larger == NULL:
-            return 0
+        n_shares = n_threads if heirs.larger != NULL else 0
         if n_threads == 1:
-            splitter.derive_tables(splitter, heirs, 0, 1)
+            for i in range(n_parts):
+                splitter.divide_part(i, n_steps, division, deref(splitter.sampler))
+            if n_shares > 0:
+                splitter.derive_tables(splitter, heirs, 0, 1)
         else:
-            for i in prange(n_threads, num_threads=n_threads, schedule="static"):
-                (<Splitter> self.workers[i]).derive_tables(splitter, heirs, i, n_threads)
-        splitter.columns.tables.end_handing_down(heirs)
+            for i in prange(n_parts + n_shares, num_threads=n_threads, schedule="dynamic"):
+                if i < n_parts:
+                    (<Splitter> self.workers[threadid()]).divide_part(
+                        i, n_steps, division, deref(splitter.sampler))
+                else:
+                    (<Splitter> self.workers[threadid()]).derive_tables(
+                        splitter, heirs, i - n_parts, n_shares)
+        splitter.columns.end_division(division)
+        if n_shares > 0:
+            splitter.columns.tables.end_handing_down(heirs)
         return 0
-
-    cdef int divide_share(self, int thread, uint32_t part, uint32_t n_steps,
-                          const Division& division) except -1 nogil:
-        return (<Splitter> self.workers[thread]).divide_part(part, n_steps, division,
-                                                             deref(self.splitter.sampler))
 
     # ---- the search of a large node, on all threads
 

@@ -66,13 +66,15 @@ public:
     virtual std::unique_ptr<FeatureWalk> make_walk(FeatureSampler&, Scanner&, Poll&,
                                                    const Limits&) = 0;
 
-    // The shares of a walk, lists last: they take longest, and a good split is found by then.
-    std::vector<uint32_t> lists_last(uint32_t n_shares) const {
+    // The order in which threads take the shares of a walk. Lists take longest: they come after a few
+    // others, by which a good split is found, and leave the rest to the thread that is done first.
+    std::vector<uint32_t> order_of_shares(uint32_t n_shares) const {
         std::vector<uint32_t> shares(n_shares);
         std::iota(shares.begin(), shares.end(), 0u);
-        std::stable_partition(shares.begin(), shares.end(), [this](uint32_t share) {
+        const auto lists = std::stable_partition(shares.begin(), shares.end(), [&](uint32_t share) {
             return !std::binary_search(listed_features.begin(), listed_features.end(), share);
         });
+        std::rotate(shares.begin() + (lists - shares.begin()) / 4, lists, shares.end());
         return shares;
     }
 
