@@ -14,7 +14,9 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
 import fasttree.tree
+from fasttree.tree import _validation
 from fasttree.tree._criterion import MAE, Poisson, TargetSplit
+from fasttree.utils._finite import value_kind
 from reference.problems import random_problem
 from reference.trees import assert_same
 
@@ -74,6 +76,60 @@ def assert_unchanged(now, before):
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast")
 def test_tables_that_are_refused(Tree, table, words):
     refuses(words, Tree().fit, table, y)
+
+
+def columns_of_all_kinds(rng, n_rows):
+    """Columns that are kept as bits, as codes and as lists."""
+    bits = rng.integers(0, 2, (n_rows, 20))
+    few, many = rng.integers(0, 40, (n_rows, 4)), rng.normal(size=(n_rows, 3))
+    return {"bits": bits, "few": few, "many": many, "all": np.hstack([bits, few, many])}
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_rows", [40, 3000])
+@pytest.mark.parametrize("kind", ["bits", "few", "many", "all"])
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
+def test_a_fit_that_finds_an_infinity_as_it_encodes_keeps_the_earlier_tree(kind, n_rows, order):
+    rng = np.random.default_rng(n_rows)
+    good = np.array(columns_of_all_kinds(rng, n_rows)[kind], np.float64, order=order)
+    y = rng.integers(0, 3, n_rows)
+    for n_jobs in [1, 2]:
+        tree = fasttree.tree.DecisionTreeClassifier(n_jobs=n_jobs, max_depth=5).fit(good, y)
+        before = vars(tree).copy()
+        for cell in [np.inf, -np.inf, 1e39]:
+            bad = good.copy(order)
+            bad[rng.integers(n_rows), rng.integers(good.shape[1])] = cell
+            weights = (np.abs(bad) < 1e38).all(axis=1).astype(float)
+            refuses("infinity", tree.fit, bad, y + 7)
+            refuses("infinity", tree.fit, bad, y + 7, weights)  # nor in a row without weight
+            assert vars(tree) == before
+        bad[0, 0] = np.nan
+        refuses("infinity", tree.fit, bad, y)
+        bad[np.abs(bad) > 1e38] = np.nan
+        assert tree.fit(bad, y).score(bad, y) > 0
+
+
+@pytest.mark.parametrize("n_rows", [40, 3000])
+def test_cells_that_are_finite_are_not_read_once_more_to_check_them(n_rows, monkeypatch):
+    rng = np.random.default_rng(n_rows)
+    y = rng.integers(0, 3, n_rows)
+    checked = []
+
+    def look(X, n_threads=1):
+        checked.append(X.shape)
+        return value_kind(X, n_threads)
+
+    monkeypatch.setattr(_validation, "value_kind", look)
+    for cells in columns_of_all_kinds(rng, n_rows).values():
+        tree = fasttree.tree.DecisionTreeClassifier(max_depth=3)
+        tree.fit(cells.astype(np.float32), y)
+        assert checked == []
+        tree.fit(
+            cells.astype(np.float32), y, np.arange(n_rows) % 2
+        )  # of other rows no cell is read
+        tree.fit(np.where(cells == cells[3, 1], np.nan, cells), y)
+        assert len(checked) == 2
+        checked.clear()
 
 
 @each_class

@@ -54,6 +54,7 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         void settle_bits() except +
         void take_bits(const uint64_t* words, const vector[uint32_t]& features) except +
         cbool has_bits() noexcept
+        cbool are_finite() noexcept
         uint32_t begin_counting(uint32_t first, uint32_t last) except +
         uint32_t n_counted
         uint32_t n_wide

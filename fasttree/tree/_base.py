@@ -41,10 +41,11 @@ from fasttree.tree._validation import (
     check_predict_data,
     check_predict_values,
     check_target,
-    check_values,
     check_weights,
     encode_classes,
+    keeps_earlier_fit,
     random_source,
+    value_check,
     weigh_classes,
 )
 from fasttree.tree.fitted._fitted_state import check_fitted_state
@@ -122,7 +123,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             )
 
     def __sklearn_is_fitted__(self):
-        return "tree_" in vars(self)  # a fit that failed leaves other attributes
+        return "tree_" in vars(self)
 
     def __setstate__(self, state):
         check_fitted_state(state, isinstance(self, ClassifierMixin))
@@ -130,6 +131,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
 
     # ---- fit
 
+    @keeps_earlier_fit
     def _fit(
         self,
         X,
@@ -139,7 +141,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         missing_values_in_feature_mask=None,
     ):
         """Grow the tree; the ensembles call this with checked input."""
-        data = self._read_data(X, y, sample_weight, check_input, with_bits=self._reads_all())
+        data = self._read_data(X, y, sample_weight, check_input, reads_all=self._reads_all())
         self.tree_ = self._grow(data)
         self._table_encoder = data.table_encoder
         self._n_fit_rows = data.n_samples  # what fractions of rows refer to
@@ -160,18 +162,19 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         )
 
     @within_doubles
-    def _read_data(self, X, y, sample_weight, check_input=True, is_shared=False, with_bits=False):
+    def _read_data(self, X, y, sample_weight, check_input=True, is_shared=False, reads_all=False):
         """Return the checked data of a fit, or of several that share it; set what it says of
-        features and classes. `with_bits`: of matrices of zeros and ones the fit reads bits only."""
-        encoder = None
+        features and classes. `reads_all`: of one fit that reads all columns, of zeros and ones as
+        bits; it checks other values once they are encoded."""
+        encoder = check = None
         if isinstance(X, EncodedData):
             check_encoded(self, X)
             y, encoder = check_target(self, y), X.table_encoder
         elif check_input:
-            read = check_fit_table(self, X, y, with_bits)
+            read = check_fit_table(self, X, y, reads_all)
             if read is None:
-                X, y = check_fit_data(self, X, y, with_bits)
-                check_values(self, X, effective_n_threads(self.n_jobs, X.size))
+                X, y = check_fit_data(self, X, y, reads_all)
+                check = value_check(self, X, reads_all)
             else:
                 X, y, encoder = read
         if check_input:
@@ -184,18 +187,15 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if issparse(X):
             X = canonical_sparse(X)
         elif not isinstance(X, BitMatrix):
-            X = np.asarray(X, dtype=np.float32)
-            if not X.flags.aligned:  # a field of packed records
-                X = X.copy()
+            X = np.require(X, np.float32, "A")  # a field of packed records is not aligned
         n_categories = None if encoder is None else encoder.n_categories
-        encoding = encoding_of(X, n_categories, is_shared)
+        encoding = encoding_of(X, n_categories, is_shared, check)
         return TrainingData(encoding, y, sample_weight, None, encoder)
 
     def _read_target(self, y, sample_weight, X):
         """Return y as columns, numbers or codes, and weights with those of the classes."""
         y = np.atleast_1d(y)
-        if y.ndim == 1:
-            y = y.reshape(-1, 1)
+        y = y.reshape(-1, 1) if y.ndim == 1 else y
         self.n_outputs_ = y.shape[1]
         class_weights = None
         if isinstance(self, ClassifierMixin):

@@ -27,6 +27,7 @@ cdef class Encoding:
 cdef class DenseEncoding(Encoding):
     cdef const float32_t[:, :] cells       # or, of a BitMatrix, those of the other columns, or None
     cdef const uint64_t[:, ::1] words      # its bits, or None
+    cdef object check                      # of the cells, if these are not checked yet, or None
     cdef dict owners                       # of the columns, by strategy and whether with keys
     cdef object lock
 

@@ -24,7 +24,7 @@ STORAGES = {AUTO: (RAW, COUNTED, BITS), COUNT: (COUNTED, WIDE, BITS), PRESORT: (
             SORT: (RAW,)}
 
 
-def encoding_of(X, n_categories=None, is_shared=False):
+def encoding_of(X, n_categories=None, is_shared=False, check=None):
     """Return the encoding of a matrix, nothing of it made yet.
 
     Parameters
@@ -37,8 +37,13 @@ def encoding_of(X, n_categories=None, is_shared=False):
         of numbers. None if there are numbers only.
     is_shared : bool, default=False
         Whether several fits are to read it.
+    check : callable or None
+        Of a dense X for one fit: called without arguments once X is encoded, unless that told that
+        all cells are finite numbers. It may raise.
     """
-    return (SparseEncoding if issparse(X) else DenseEncoding)(X, n_categories, is_shared)
+    if issparse(X):
+        return SparseEncoding(X, n_categories, is_shared)
+    return DenseEncoding(X, n_categories, is_shared, check)
 
 
 def unpickled_encoding(X, n_categories, is_shared, made):
@@ -111,13 +116,14 @@ cdef class Encoding:
 cdef class DenseEncoding(Encoding):
     """A dense matrix, of any memory order, or with bits."""
 
-    def __init__(self, X, n_categories, is_shared):
+    def __init__(self, X, n_categories, is_shared, check=None):
         is_of_bits = isinstance(X, BitMatrix)
         if not is_of_bits and (X.strides[0] % 4 or X.strides[1] % 4):
             X = np.ascontiguousarray(X)
         super().__init__(X, n_categories, is_shared)
         self.cells = X.cells if is_of_bits else X
         self.words = X.words if is_of_bits else None
+        self.check = check
         if is_shared:
             self.owners = {}
             self.lock = threading.RLock()
@@ -154,6 +160,8 @@ cdef class DenseEncoding(Encoding):
             owner.encode(options)
             if options.with_lists:
                 owner.add_lists(RAW, n_threads)
+            if self.check is not None and not owner.columns.get().are_finite():
+                self.check()
             owner.columns.get().rows.swap(rows)  # the one sample that reads the columns owns them
             return owner
         with self.lock:

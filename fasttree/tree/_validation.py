@@ -5,6 +5,7 @@ times as long as growing a small tree, so an input that is plainly in order (a n
 array of numbers) is recognised here first and spared them; anything else goes through them.
 """
 
+import functools
 import sys
 import threading
 from numbers import Real
@@ -34,9 +35,26 @@ from fasttree.table._rows import (
 from fasttree.tree._data import EncodedData
 from fasttree.utils._finite import ALL_FINITE, SOME_INFINITE, SOME_MISSING, value_kind
 from fasttree.utils._integers import code_dtype, encode_integers
+from fasttree.utils._threads import effective_n_threads
 
 _LARGEST = sys.float_info.max
 _reseeded = threading.local()
+
+
+def keeps_earlier_fit(fit):
+    """Decorate a fit, so that one that fails leaves the estimator as it was."""
+
+    @functools.wraps(fit)
+    def fitted(estimator, *args, **kwargs):
+        before = vars(estimator).copy()
+        try:
+            return fit(estimator, *args, **kwargs)
+        except BaseException:
+            vars(estimator).clear()
+            vars(estimator).update(before)
+            raise
+
+    return fitted
 
 
 def _is_plain_target(y):
@@ -152,6 +170,16 @@ def _predicted_cells(estimator, data):
         )
     cells = data.cells  # a copy, if rows are selected
     return cells.tocsr() if issparse(cells) else cells
+
+
+def value_check(estimator, X, is_put_off):
+    """Check the values of the X of a fit now, or return what checks them later."""
+    n_threads = effective_n_threads(estimator.n_jobs, X.size)
+    check = functools.partial(check_values, estimator, X, n_threads)
+    if is_put_off and not issparse(X):
+        return check
+    check()
+    return None
 
 
 def check_values(estimator, X, n_threads):

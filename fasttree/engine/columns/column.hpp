@@ -9,12 +9,14 @@
 //            are read where those of a row are side by side, in X or a copy.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "engine/columns/buckets.hpp"
+#include "engine/core/runs.hpp"
 #include "engine/simd/interleave.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
@@ -63,6 +65,13 @@ struct Column {
     // Of a COUNTED column, what becomes of the codes in `narrow` of a part of the rows.
     CodedColumn codes_of_part(uint32_t part) const {
         return {narrow.get(), rank.data() + part * MAX_COUNTED};
+    }
+    // Whether its values, or a list of all n rows, tell that its cells are finite numbers.
+    bool is_finite(const ColumnCells& cells, uint32_t n) const {
+        if (!is_plain()) return false;
+        if (!values.empty()) return std::isfinite(values.front()) && std::isfinite(values.back());
+        return list.get() != nullptr && std::isfinite(cells[list[0] & ROW])
+               && std::isfinite(cells[list[n - 1] & ROW]);
     }
     // Makes a COUNTED column RAW.
     void release_codes() {

@@ -379,10 +379,10 @@ public:
             if (col.storage == BUCKETED) {
                 divide_among_buckets(simd, f, start, stop);
             } else if (col.storage == WIDE) {
-                scatter(start, stop, wide_codes.get() + col.slot, n_wide,
+                rows.scatter(start, stop, wide_codes.get() + col.slot, n_wide,
                         [from = col.wide.get()](size_t i, uint32_t) { return from[i]; });
             } else {
-                scatter(start, stop, col.copy.get(), 1,
+                rows.scatter(start, stop, col.copy.get(), 1,
                         [x = column(f), stride = row_stride](size_t, uint32_t row) {
                             return x[static_cast<ptrdiff_t>(row) * stride];
                         });
@@ -401,6 +401,15 @@ public:
             }
             col.rank = std::vector<uint8_t>();
         }
+    }
+
+    // Whether what has been encoded tells that all cells of X are finite numbers.
+    bool are_finite() const {
+        bool are_finite = rows.size() == n_rows;
+        for (uint32_t f = 0; f < columns.size(); ++f) {
+            are_finite = are_finite && columns[f].is_finite({column(f), row_stride}, n_rows);
+        }
+        return are_finite;
     }
 
     // Entries of the given rows in ascending order of the feature; returns how many are not
@@ -445,7 +454,7 @@ private:
                 }
             });
             col.buckets->find(simd, keys, static_cast<uint32_t>(end - begin), buckets);
-            scatter(begin, end, col.narrow.get(), 1,
+            rows.scatter(begin, end, col.narrow.get(), 1,
                     [&](size_t i, uint32_t) { return buckets[i - begin]; });
         }
     }
@@ -460,21 +469,10 @@ private:
     void put_by_row(const Column& col, uint8_t* to) const {
         for (uint32_t part = 0; part < n_parts_; ++part) {
             const CodedColumn from = col.codes_of_part(part);
-            scatter(part_begin(part), part_begin(part + 1), to, 1,
+            rows.scatter(part_begin(part), part_begin(part + 1), to, 1,
                     [=](size_t i, uint32_t) { return from.mapped[from.codes[i]]; });
         }
     }
-    // Writes from(i, row) of the row at each place i in [start, end) to to[row * stride].
-    template <class Code, class From>
-    void scatter(size_t start, size_t end, Code* to, size_t stride, const From& from) const {
-        rows.visit([&](auto row_of) {
-            for (size_t i = start; i < end; ++i) {
-                const uint32_t row = row_of(i);
-                to[row * stride] = from(i, row);
-            }
-        });
-    }
-
     // Turns a listed column into a WIDE one.
     void widen(Column& col, uint32_t feature) const {
         std::vector<uint32_t> code_of_row(n_rows);

@@ -36,6 +36,16 @@ public:
         if (some_.empty()) return work([](size_t i) { return static_cast<uint32_t>(i); });
         return work([at = some_.data()](size_t i) { return at[i]; });
     }
+    // Writes from(i, row) of the row at each place i in [start, stop) to to[row * stride].
+    template <class Item, class From>
+    void scatter(size_t start, size_t stop, Item* to, size_t stride, const From& from) const {
+        visit([&](auto row_of) {
+            for (size_t i = start; i < stop; ++i) {
+                const uint32_t row = row_of(i);
+                to[row * stride] = from(i, row);
+            }
+        });
+    }
 };
 
 }  // namespace fasttree

@@ -66,8 +66,8 @@ public:
     virtual std::unique_ptr<FeatureWalk> make_walk(FeatureSampler&, Scanner&, Poll&,
                                                    const Limits&) = 0;
 
-    // The order in which threads take the shares of a walk. Lists take longest: they come after a few
-    // others, by which a good split is found, and leave the rest to the thread that is done first.
+    // The order in which threads take the shares of a walk. Lists take longest: they come after a
+    // few others, by which a good split is found, and leave the rest to whoever is done first.
     std::vector<uint32_t> order_of_shares(uint32_t n_shares) const {
         std::vector<uint32_t> shares(n_shares);
         std::iota(shares.begin(), shares.end(), 0u);
