@@ -3,11 +3,12 @@
     python asv_bench/scripts/limit.py [--data FOLDER] [--repeats N] [--save FILE.csv]
 
 One thread. The bandwidth is what NumPy reaches when it copies an array that is far larger than the
-caches, read and written bytes together. The time of a phase is measured from outside: checks and
-encoding alone, and a few levels of a tree as what a larger `max_depth` adds, because the tree of
-a smaller one is its top. The bytes of a phase are those that its algorithm cannot do without, by
-the models below; so the share of the bandwidth tells how much is left to gain by a better program,
-if the data does not fit a cache. FOLDER holds covertype.csv.xz; without it there is no table.
+caches, read and written bytes together. The time of a phase is measured from outside: encoding and
+the checks of a sparse matrix alone, and a few levels of a tree as what a larger `max_depth` adds,
+because the tree of a smaller one is its top. The bytes of a phase are those that its algorithm
+cannot do without, by the models below; so the share of the bandwidth tells how much is left to gain
+by a better program, if the data does not fit a cache. FOLDER holds covertype.csv.xz; without it
+there is no table.
 """
 
 import argparse
@@ -67,11 +68,12 @@ class Case:
         kind = DecisionTreeClassifier if self.is_classified else DecisionTreeRegressor
         return kind(max_depth=max_depth, random_state=0)
 
+    def with_two_classes(self):
+        return self.is_classified and len(np.unique(self.y)) == 2
+
     def target_bytes(self):
         """Bytes of a row's target: a bit of two classes, a byte of more, or a sum."""
-        if not self.is_classified:
-            return 8
-        return 1 / 8 if len(np.unique(self.y)) == 2 else 1
+        return (1 / 8 if self.with_two_classes() else 1) if self.is_classified else 8
 
     def ways(self):
         """In which way every column is kept."""
@@ -81,9 +83,6 @@ class Case:
             BITS if n == 2 and with_bits else COUNTED if n <= MAX_COUNTED else LISTED
             for n in n_values
         ]
-
-    def bytes_of_checks(self):
-        return self.X.data.nbytes if sp.issparse(self.X) else self.X.nbytes
 
     def bytes_of_encoding(self):
         if sp.issparse(self.X):
@@ -95,8 +94,9 @@ class Case:
         if sp.issparse(self.X):
             return self.X.nnz / len(self.y) * (NONZERO + self.target_bytes())
         ways = self.ways()
-        n_lists = ways.count(LISTED)
-        # A list scatters rows, so the target is read anew for each; other columns share it.
+        # A list scatters rows, so the target is read anew for each, but for two classes, which
+        # lists hold themselves; other columns share it.
+        n_lists = 0 if self.with_two_classes() else ways.count(LISTED)
         return sum(SEARCHED[way] for way in ways) + self.target_bytes() * (n_lists + 1)
 
 
@@ -113,11 +113,13 @@ def phases(case, repeats):
     """Yield the name of each phase, its seconds and its bytes."""
     values = case.X.data[:, np.newaxis] if sp.issparse(case.X) else case.X
     checks = least(lambda: value_kind(values), repeats)
-    yield "checks X", checks, case.bytes_of_checks()
     encoding = least(lambda: EncodedData.borrowed(case.X).prepare(n_jobs=1), repeats) - checks
+    before, first = encoding, 0
+    if sp.issparse(case.X):  # others are checked as they are encoded
+        yield "checks X", checks, case.X.data.nbytes
+        before += checks
     yield "encodes X", encoding, case.bytes_of_encoding()
     rows = rows_of_levels(case.tree(None).fit(case.X, case.y).tree_)
-    before, first = checks + encoding, 0
     for limit in LEVELS:
         last = len(rows) if limit is None else min(limit, len(rows))
         if last == first:

@@ -67,7 +67,7 @@ struct Column {
         return {narrow.get(), rank.data() + part * MAX_COUNTED};
     }
     // Whether its values, or a list of all n rows, tell that its cells are finite numbers.
-    bool is_finite(const ColumnCells& cells, uint32_t n) const {
+    bool is_finite(const ColumnCells& cells, uint32_t n) const noexcept {
         if (!is_plain()) return false;
         if (!values.empty()) return std::isfinite(values.front()) && std::isfinite(values.back());
         return list.get() != nullptr && std::isfinite(cells[list[0] & ROW])

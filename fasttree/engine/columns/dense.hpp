@@ -404,7 +404,7 @@ public:
     }
 
     // Whether what has been encoded tells that all cells of X are finite numbers.
-    bool are_finite() const {
+    bool are_finite() const noexcept {
         bool are_finite = rows.size() == n_rows;
         for (uint32_t f = 0; f < columns.size(); ++f) {
             are_finite = are_finite && columns[f].is_finite({column(f), row_stride}, n_rows);
