@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
 import fasttree.tree
-from fasttree.tree import _validation
+from fasttree.tree import _base, _validation
 from fasttree.tree._criterion import MAE, Poisson, TargetSplit
 from fasttree.utils._finite import value_kind
 from reference.problems import random_problem
@@ -107,6 +107,28 @@ def test_a_fit_that_finds_an_infinity_as_it_encodes_keeps_the_earlier_tree(kind,
         refuses("infinity", tree.fit, bad, y)
         bad[np.abs(bad) > 1e38] = np.nan
         assert tree.fit(bad, y).score(bad, y) > 0
+
+
+@pytest.mark.parametrize("Tree", [fasttree.tree.DecisionTree, fasttree.tree.DecisionTreeRegressor])
+def test_what_a_refused_fit_leaves_alone(Tree, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    random_state = np.random.RandomState(0)
+    tree = Tree(random_state=random_state, max_depth=3)
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=["a", "b", "c"])
+    frame.loc[7, "b"] = np.inf
+    with pytest.raises(ValueError, match="infinity.*row 7 of column 'b'"):
+        tree.fit(frame, X[:, 0] > 0)
+    assert not hasattr(tree, "feature_names_in_")
+    assert random_state.randint(1000) == np.random.RandomState(0).randint(1000)
+    before = vars(tree.fit(X, X[:, 0] > 0)).copy()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_base.BaseDecisionTree, "_prune_tree", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        tree.fit(X[:, :2], X[:, 1])
+    assert vars(tree) == before
 
 
 @pytest.mark.parametrize("n_rows", [40, 3000])

@@ -26,14 +26,23 @@ def test_blocks_of_rows(kernels, order, n_columns):
     for seed in range(20):
         rng = np.random.default_rng([n_columns, seed])
         X = np.zeros((rng.integers(2, 1500), n_columns), np.float32, order)
-        begin, end = np.sort(rng.integers(0, len(X) + 1, 2))
+        rows = np.flatnonzero(rng.random(len(X)) < rng.choice([0, 0.5]))
+        n_encoded = len(rows) or len(X)
+        begin, end = np.sort(rng.integers(0, n_encoded + 1, 2))
         features = np.flatnonzero(rng.random(n_columns) < rng.choice([0.2, 1.0]))
         most = rng.choice([1, 3, 1000], n_columns)
         expected = []
         for start in range(begin, end, 128 if order == "C" else len(X)):
             stop = min(start + 128, end) if order == "C" else end
             expected += [(f, start, stop) for f in features if most[f] > (start - begin) // 128]
-        assert kernels.codes.read_blocks(X, features, most, begin, end) == expected
+        assert kernels.codes.read_blocks(X, rows, features, most, begin, end) == expected
+
+
+def test_lists_are_searched_after_a_quarter_of_the_others(kernels):
+    order = kernels.codes.order_of_shares
+    assert order(5, []) == order(5, range(5)) == list(range(5))
+    assert order(10, [1, 9]) == [0, 2, 1, 9, 3, 4, 5, 6, 7, 8]
+    assert order(3, [0, 2]) == [0, 2, 1]
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 7, 15, 16, 17, 31, 32, 33, 50])
@@ -44,8 +53,8 @@ def test_interleaved_codes(kernels, simd, n_columns):
         mapped = np.array([rng.permutation(256) for _ in range(n_columns)], np.uint8)
         rows = np.sort(rng.choice(2 * n, n, replace=False)).astype(np.uint32)
         start, stop = np.sort(rng.integers(0, n + 1, 2))
-        expected = rng.integers(0, 256, (2 * n, n_columns + rng.integers(3)), np.uint8)
-        out = expected.copy()
+        expected = rng.integers(0, 256, (2 * n + 1, n_columns + rng.integers(3)), np.uint8)
+        out = expected.copy()  # with a row behind the last one, where nothing is written
         kernels.codes.interleave(simd, codes, mapped, start, stop, rows, out)
         for k in range(n_columns):
             expected[rows[start:stop], k] = mapped[k][codes[k, start:stop]]

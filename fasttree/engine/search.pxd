@@ -36,9 +36,11 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         cbool with_right
         const uint32_t* sides
 
+    vector[uint32_t] order_of_shares(uint32_t n_shares, const vector[uint32_t]& lists) except +
     cdef cppclass NodeColumns:
         CountTables tables
         const CountTables* node_tables
+        vector[uint32_t] listed_features
         unique_ptr[Block] block
         uint32_t block_rows
         cbool fits_block(const Node& node) noexcept
@@ -51,7 +53,6 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         float value(uint32_t row, uint32_t feature) noexcept
         cbool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
                    Split& best) except +
-        vector[uint32_t] order_of_shares(uint32_t n_shares) except +
         uint32_t divide_rows(const Split& split, const Node& node, int n_threads) except +
         const uint32_t* sides() noexcept
         uint32_t begin_division(const Division& division) except +

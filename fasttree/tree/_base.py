@@ -42,10 +42,10 @@ from fasttree.tree._validation import (
     check_predict_values,
     check_target,
     check_weights,
+    deferred_check,
     encode_classes,
     keeps_earlier_fit,
     random_source,
-    value_check,
     weigh_classes,
 )
 from fasttree.tree.fitted._fitted_state import check_fitted_state
@@ -174,7 +174,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
             read = check_fit_table(self, X, y, reads_all)
             if read is None:
                 X, y = check_fit_data(self, X, y, reads_all)
-                check = value_check(self, X, reads_all)
+                check = deferred_check(self, X, reads_all and not is_shared)
             else:
                 X, y, encoder = read
         if check_input:
@@ -187,7 +187,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if issparse(X):
             X = canonical_sparse(X)
         elif not isinstance(X, BitMatrix):
-            X = np.require(X, np.float32, "A")  # a field of packed records is not aligned
+            X = np.require(np.asarray(X), np.float32, "A")  # fields of records are not aligned
         n_categories = None if encoder is None else encoder.n_categories
         encoding = encoding_of(X, n_categories, is_shared, check)
         return TrainingData(encoding, y, sample_weight, None, encoder)

@@ -20,7 +20,7 @@ from fasttree.engine.grow cimport (
     Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values, largest_first
 )
 from fasttree.engine.order cimport CountTables, TableHeirs
-from fasttree.engine.search cimport Division
+from fasttree.engine.search cimport Division, order_of_shares
 from fasttree.engine.simd cimport simd_allowed
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
@@ -179,8 +179,8 @@ cdef class TreeBuilder:
             self.make_root(root)
             if self.n_threads > 1 and not frontier.get().is_ranked():
                 defer_below = subtree_size(root.size(), self.n_threads)
-            self.shares = self.splitter.columns.order_of_shares(
-                self.splitter.walk.get().n_shares())
+            self.shares = order_of_shares(self.splitter.walk.get().n_shares(),
+                                          self.splitter.columns.listed_features)
             self.grow_below(self.splitter, self.store, deref(frontier), root, defer_below)
             self.grow_deferred()
         return 0

@@ -41,6 +41,8 @@ def encoding_of(X, n_categories=None, is_shared=False, check=None):
         Of a dense X for one fit: called without arguments once X is encoded, unless that told that
         all cells are finite numbers. It may raise.
     """
+    if check is not None and (is_shared or issparse(X)):
+        raise ValueError("Only a dense matrix for one fit is checked once it is encoded.")
     if issparse(X):
         return SparseEncoding(X, n_categories, is_shared)
     return DenseEncoding(X, n_categories, is_shared, check)

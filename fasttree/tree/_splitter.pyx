@@ -84,10 +84,6 @@ cdef class Splitter:
         cdef const uint32_t* sampled = NULL
         cdef const uint32_t* classes
         cdef vector[uint32_t] kept_rows
-        if hasattr(self.random_state, "randint"):
-            self.seed = self.random_state.randint(0, 2147483647)
-        else:
-            self.seed = self.random_state
         self.rules.min_samples_leaf = self.min_samples_leaf
         self.rules.monotonic_cst = &self.monotonic_cst[0] if self.with_monotonic_cst else NULL
         self.rules.ties.replay = options.replay
@@ -112,6 +108,11 @@ cdef class Splitter:
         classes = self.criterion.searcher.scanner.get().classes_of_entries()
         if classes != NULL:
             self.partitioner.put_classes(classes)
+        # Nothing is drawn for data that is refused.
+        if hasattr(self.random_state, "randint"):
+            self.seed = self.random_state.randint(0, 2147483647)
+        else:
+            self.seed = self.random_state
         self.sampler.reset(new FeatureSampler(encoding.n_features, options.n_looked,
                                               options.replay, <uint32_t> self.seed))
         return self.attach(interrupt)

@@ -50,8 +50,7 @@ def keeps_earlier_fit(fit):
         try:
             return fit(estimator, *args, **kwargs)
         except BaseException:
-            vars(estimator).clear()
-            vars(estimator).update(before)
+            estimator.__dict__ = before  # at once, whatever interrupts
             raise
 
     return fitted
@@ -172,11 +171,11 @@ def _predicted_cells(estimator, data):
     return cells.tocsr() if issparse(cells) else cells
 
 
-def value_check(estimator, X, is_put_off):
-    """Check the values of the X of a fit now, or return what checks them later."""
+def deferred_check(estimator, X, is_deferred):
+    """Return what checks the values of the X of a fit; None if it is not deferred, but done."""
     n_threads = effective_n_threads(estimator.n_jobs, X.size)
     check = functools.partial(check_values, estimator, X, n_threads)
-    if is_put_off and not issparse(X):
+    if is_deferred and not issparse(X):
         return check
     check()
     return None

@@ -46,7 +46,10 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
         size_t stride) except +
     vector[Block] c_read_blocks "fasttree::tests::read_blocks"(
         const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t n_rows,
-        const vector[uint32_t]& features, vector[uint32_t] most, size_t begin, size_t end) except +
+        vector[uint32_t] rows, const vector[uint32_t]& features, vector[uint32_t] most,
+        size_t begin, size_t end) except +
+    vector[uint32_t] c_order_of_shares "fasttree::order_of_shares"(
+        uint32_t n_shares, const vector[uint32_t]& lists) except +
     int c_RAW "fasttree::RAW", c_COUNTED "fasttree::COUNTED"
     int c_WIDE "fasttree::WIDE", c_BUCKETED "fasttree::BUCKETED"
 
@@ -131,11 +134,15 @@ def interleave(Simd simd, const uint8_t[:, ::1] codes, const uint8_t[:, ::1] map
                  &rows[0], &out[0, 0], out.shape[1])
 
 
-def read_blocks(const float[:, :] X, vector[uint32_t] features, vector[uint32_t] most,
-                size_t begin, size_t end):
-    """(feature, start, stop) of what is read of the rows of X, in this order."""
+def order_of_shares(uint32_t n_shares, vector[uint32_t] lists):
+    return c_order_of_shares(n_shares, lists)
+
+
+def read_blocks(const float[:, :] X, vector[uint32_t] rows, vector[uint32_t] features,
+                vector[uint32_t] most, size_t begin, size_t end):
+    """(feature, start, stop) of what is read of some rows of X, none for all, in this order."""
     cdef Block block
     blocks = c_read_blocks(&X[0, 0], X.strides[0] // <ptrdiff_t> sizeof(float),
-                           X.strides[1] // <ptrdiff_t> sizeof(float), X.shape[0], features, most,
-                           begin, end)
+                           X.strides[1] // <ptrdiff_t> sizeof(float), X.shape[0], rows, features,
+                           most, begin, end)
     return [(block[0], block[1], block[2]) for block in blocks]

@@ -52,6 +52,7 @@
 #include "engine/score/row_sides.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/score/side_counts.hpp"
+#include "engine/search/node_columns.hpp"
 #include "engine/simd/bit_rows.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/code_groups.hpp"
@@ -456,15 +457,18 @@ inline void interleave(Simd simd, const uint8_t* codes, size_t n_places, const u
                      [=](size_t i) { return rows[i]; }, out, stride);
 }
 
-// What is read of the features given, each of which is read `most` times at most: feature, start,
-// stop.
+// What is read of some rows, or all, of the features given, each of which is read `most` times at
+// most: feature, start, stop.
 inline std::vector<std::array<size_t, 3>> read_blocks(
     const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t n_rows,
-    const std::vector<uint32_t>& features, std::vector<uint32_t> most, size_t begin, size_t end) {
+    std::vector<uint32_t> rows, const std::vector<uint32_t>& features, std::vector<uint32_t> most,
+    size_t begin, size_t end) {
+    EncodedRows encoded(n_rows);
+    encoded.swap(rows);
     RowBlocks blocks(row_stride, column_stride);
     for (uint32_t f : features) blocks.add(f, f % 5 == 4 ? nullptr : X + f * column_stride);
     std::vector<std::array<size_t, 3>> out;
-    blocks.visit(EncodedRows(n_rows), begin, end, [&](uint32_t f, size_t start, size_t stop) {
+    blocks.visit(encoded, begin, end, [&](uint32_t f, size_t start, size_t stop) {
         out.push_back({f, start, stop});
         return --most[f] > 0;
     });

@@ -66,7 +66,8 @@ struct Column {
     CodedColumn codes_of_part(uint32_t part) const {
         return {narrow.get(), rank.data() + part * MAX_COUNTED};
     }
-    // Whether its values, or a list of all n rows, tell that its cells are finite numbers.
+    // Whether its values, or a list of all n rows, by which cells are read then, tell that these
+    // are finite numbers.
     bool is_finite(const ColumnCells& cells, uint32_t n) const noexcept {
         if (!is_plain()) return false;
         if (!values.empty()) return std::isfinite(values.front()) && std::isfinite(values.back());

@@ -244,7 +244,7 @@ public:
         for (uint32_t part = 0; part < n_parts_; ++part) {
             for (size_t k = 0; k < from.size(); ++k) from[k] = grouped[k]->codes_of_part(part);
             for (size_t k = 0; k < from.size(); k += GROUP) {
-                interleave(simd, &from[k], std::min<size_t>(GROUP, from.size() - k),
+                write_rows(simd, &from[k], std::min<size_t>(GROUP, from.size() - k),
                            part_begin(part), part_begin(part + 1), code_rows.column(k), GROUP);
             }
         }
@@ -373,19 +373,19 @@ public:
             else if (col.storage == WIDE) others.add(f);
             else if (col.storage == BUCKETED || col.copy.get()) others.add(f, column(f));
         }
-        interleave(simd, counted.data(), n_counted, begin, end, codes.get(), n_counted);
+        write_rows(simd, counted.data(), n_counted, begin, end, codes.get(), n_counted);
         others.visit(rows, begin, end, [&](uint32_t f, size_t start, size_t stop) {
             const Column& col = columns[f];
             if (col.storage == BUCKETED) {
                 divide_among_buckets(simd, f, start, stop);
             } else if (col.storage == WIDE) {
                 rows.scatter(start, stop, wide_codes.get() + col.slot, n_wide,
-                        [from = col.wide.get()](size_t i, uint32_t) { return from[i]; });
+                             [from = col.wide.get()](size_t i, uint32_t) { return from[i]; });
             } else {
                 rows.scatter(start, stop, col.copy.get(), 1,
-                        [x = column(f), stride = row_stride](size_t, uint32_t row) {
-                            return x[static_cast<ptrdiff_t>(row) * stride];
-                        });
+                             [x = column(f), stride = row_stride](size_t, uint32_t row) {
+                                 return x[static_cast<ptrdiff_t>(row) * stride];
+                             });
             }
             return true;
         });
@@ -406,8 +406,9 @@ public:
     // Whether what has been encoded tells that all cells of X are finite numbers.
     bool are_finite() const noexcept {
         bool are_finite = rows.size() == n_rows;
-        for (uint32_t f = 0; f < columns.size(); ++f) {
-            are_finite = are_finite && columns[f].is_finite({column(f), row_stride}, n_rows);
+        for (const Column& col : columns) {
+            const float* cells = col.storage == RAW ? X + col.place * column_stride : nullptr;
+            are_finite = are_finite && col.is_finite({cells, row_stride}, n_rows);
         }
         return are_finite;
     }
@@ -455,11 +456,11 @@ private:
             });
             col.buckets->find(simd, keys, static_cast<uint32_t>(end - begin), buckets);
             rows.scatter(begin, end, col.narrow.get(), 1,
-                    [&](size_t i, uint32_t) { return buckets[i - begin]; });
+                         [&](size_t i, uint32_t) { return buckets[i - begin]; });
         }
     }
     // Writes the codes of each row r to to[r * stride] and what follows.
-    void interleave(Simd simd, const CodedColumn* from, size_t n, size_t start, size_t stop,
+    void write_rows(Simd simd, const CodedColumn* from, size_t n, size_t start, size_t stop,
                     uint8_t* to, size_t stride) const {
         rows.visit([=](auto row_of) {
             interleave_codes(simd, from, static_cast<uint32_t>(n), start, stop, row_of, to, stride);
@@ -470,7 +471,7 @@ private:
         for (uint32_t part = 0; part < n_parts_; ++part) {
             const CodedColumn from = col.codes_of_part(part);
             rows.scatter(part_begin(part), part_begin(part + 1), to, 1,
-                    [=](size_t i, uint32_t) { return from.mapped[from.codes[i]]; });
+                         [=](size_t i, uint32_t) { return from.mapped[from.codes[i]]; });
         }
     }
     // Turns a listed column into a WIDE one.

@@ -2,12 +2,13 @@
 //
 // Where the cells of a row are side by side, the first column that is read of a block brings the
 // cache lines of the others, and would wait for each of them: lines that are far apart do not come
-// by themselves. So they are asked for while the block before is read, for a few rows per column,
-// since a core has few requests under way.
+// by themselves. So they are asked for while the block before is read, for some of its rows beside
+// each column, since a core has few requests under way.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "engine/columns/encoded_rows.hpp"
@@ -31,13 +32,14 @@ public:
     RowBlocks(ptrdiff_t row_stride, ptrdiff_t column_stride)
         : row_stride_(row_stride), is_by_row_(row_stride > column_stride) {}
 
-    // Adds a feature, in ascending order of the columns.
+    // Adds a feature, in the order of the columns.
     void add(uint32_t feature, const float* column = nullptr) {
         features_.push_back({feature, column});
     }
 
     // Calls read(feature, start, stop) for each feature of the rows at places start to stop, until
-    // those from `begin` to `end` are read, or it returns false: then no more of the feature.
+    // those from `begin` to `end` are read, or it returns false: then no more of the feature. To be
+    // called once.
     template <class Reader>
     void visit(const EncodedRows& rows, size_t begin, size_t end, const Reader& read) {
         const size_t block = is_by_row_ ? ROWS : end - begin;
@@ -46,16 +48,15 @@ public:
             stop = std::min(start + block, end);
             const size_t n = features_.size();
             const size_t n_ahead = lines_.empty() ? 0 : std::min(block, end - stop);
-            size_t k = 0;
-            const auto is_done = [&](const Read& of) {
+            size_t n_kept = 0;
+            for (size_t k = 0; k < n; ++k) {
                 const size_t first = stop + n_ahead * k / n, last = stop + n_ahead * (k + 1) / n;
                 for (size_t i = first; i < last; ++i) ask_for(rows[i]);
-                ++k;
-                return !read(of.feature, start, stop);
-            };
-            features_.erase(std::remove_if(features_.begin(), features_.end(), is_done),
-                            features_.end());
-            if (features_.size() < n) find_lines();
+                features_[n_kept] = features_[k];
+                n_kept += read(features_[k].feature, start, stop);
+            }
+            features_.resize(n_kept);
+            if (n_kept < n) find_lines();
         }
     }
 
@@ -67,7 +68,7 @@ private:
             if (of.column == nullptr) continue;
             // The last column is always one of them: it may be in a line of its own.
             const size_t n = lines_.size();
-            if (n > 1 && of.column - lines_[n - 2] < LINE) lines_.pop_back();
+            if (n > 1 && std::abs(of.column - lines_[n - 2]) < LINE) lines_.pop_back();
             lines_.push_back(of.column);
         }
     }

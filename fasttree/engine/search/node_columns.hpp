@@ -31,6 +31,20 @@ struct Division {
 };
 static_assert(is_value<Division>);
 
+// The order in which threads take the shares of a walk, of which some are lists. These take
+// longest: they come after a few others, by which a good split is found, and leave the rest to
+// whoever is done first.
+inline std::vector<uint32_t> order_of_shares(uint32_t n_shares,
+                                             const std::vector<uint32_t>& lists) {
+    std::vector<uint32_t> shares(n_shares);
+    std::iota(shares.begin(), shares.end(), 0u);
+    const auto first = std::stable_partition(shares.begin(), shares.end(), [&](uint32_t share) {
+        return !std::binary_search(lists.begin(), lists.end(), share);
+    });
+    std::rotate(shares.begin() + (first - shares.begin()) / 4, first, shares.end());
+    return shares;
+}
+
 class NodeColumns {
 protected:
     Scanner& scanner_;
@@ -65,18 +79,6 @@ public:
     // The features that nodes look at; the limits are those of all of them, or strangers still.
     virtual std::unique_ptr<FeatureWalk> make_walk(FeatureSampler&, Scanner&, Poll&,
                                                    const Limits&) = 0;
-
-    // The order in which threads take the shares of a walk. Lists take longest: they come after a
-    // few others, by which a good split is found, and leave the rest to whoever is done first.
-    std::vector<uint32_t> order_of_shares(uint32_t n_shares) const {
-        std::vector<uint32_t> shares(n_shares);
-        std::iota(shares.begin(), shares.end(), 0u);
-        const auto lists = std::stable_partition(shares.begin(), shares.end(), [&](uint32_t share) {
-            return !std::binary_search(listed_features.begin(), listed_features.end(), share);
-        });
-        std::rotate(shares.begin() + (lists - shares.begin()) / 4, lists, shares.end());
-        return shares;
-    }
 
     // Says that nodes with rows [start, end) have been grown: nothing is asked of them any more.
     virtual void finish_rows(uint32_t, uint32_t) noexcept {}
