@@ -32,7 +32,8 @@ def draw_ratios():
 def draw_losses():
     """The cases where little or nothing is gained: the lowest ratios of all files."""
     cases = {}
-    for name in ("dense", "tables", "criteria", "max_features", "small", "memory", "threads"):
+    speeds = ["dense", "tables", "criteria", "max_features", "small", "outputs"]
+    for name in [*speeds, "memory", "threads"]:
         cases |= {row[0]: row[3] for row in read(name)}
     lowest = sorted(cases, key=cases.get)[:10]
     return _bars({name: cases[name] for name in lowest}, "ratio (below 1 is worse)", log=False)

@@ -13,11 +13,15 @@ there is no table.
 
 import argparse
 import csv
+import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import data
 from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor, EncodedData
@@ -29,9 +33,9 @@ LEVELS = (4, 8, 16, None)  # limits of the depth
 LISTED, COUNTED, BITS = "sorted lists", "codes", "bits"
 MAX_COUNTED, MIN_BIT_COLUMNS = 256, 16  # values of a column in codes; columns of two values
 
-# Bytes per cell. A radix sort of 32-bit keys with their rows: three passes of 8 bytes, each read
-# and written, after the values are read and before the list is written.
-ENCODED = {LISTED: 4 + 8 + 3 * 16 + 4, COUNTED: 4 + 1 + 2, BITS: 4 + 1 / 8}
+# Bytes per cell. A sort in buckets: values are read and become keys; these are read three times
+# until the places of rows are in buckets; then places and keys are read and the list is written.
+ENCODED = {LISTED: 4 + 4 + 3 * 4 + 4 + 2 * 4 + 4, COUNTED: 4 + 1 + 2, BITS: 4 + 1 / 8}
 # A level reads a list to scan it and reads and writes it to divide it; codes are read for the
 # smaller child only, the other is what is left of the parent.
 SEARCHED = {LISTED: 4 + 8, COUNTED: 1 / 2, BITS: 1 / 16}
