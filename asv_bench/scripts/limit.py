@@ -77,7 +77,9 @@ class Case:
 
     def target_bytes(self):
         """Bytes of a row's target: a bit of two classes, a byte of more, or a sum."""
-        return (1 / 8 if self.with_two_classes() else 1) if self.is_classified else 8
+        if not self.is_classified:
+            return 8
+        return 1 / 8 if self.with_two_classes() else 1
 
     def ways(self):
         """In which way every column is kept."""

@@ -3,6 +3,7 @@
 // Functions take whole arrays where a kernel works on one value or one vector.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -15,9 +16,9 @@
 #include "engine/columns/dense.hpp"
 #include "engine/columns/distinct_texts.hpp"
 #include "engine/columns/few_values.hpp"
-#include "engine/columns/row_blocks.hpp"
 #include "engine/columns/gathered_bits.hpp"
 #include "engine/columns/gathered_cells.hpp"
+#include "engine/columns/row_blocks.hpp"
 #include "engine/columns/sparse.hpp"
 #include "engine/core/class_targets.hpp"
 #include "engine/core/compact_tree.hpp"

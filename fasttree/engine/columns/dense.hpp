@@ -225,7 +225,11 @@ public:
         Column& col = columns[feature];
         if (col.storage != COUNTED) return;
         AlignedBuffer<uint8_t> by_row(static_cast<size_t>(n_rows) + GATHER_PADDING);
-        put_by_row(col, by_row.get());
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            const CodedColumn from = col.codes_of_part(part);
+            write_rows(SIMD_PORTABLE, &from, 1, part_begin(part), part_begin(part + 1),
+                       by_row.get(), 1);
+        }
         col.narrow = std::move(by_row);
         col.rank = std::vector<uint8_t>();  // = {} would keep the memory
         col.keeps_codes = true;
@@ -465,14 +469,6 @@ private:
         rows.visit([=](auto row_of) {
             interleave_codes(simd, from, static_cast<uint32_t>(n), start, stop, row_of, to, stride);
         });
-    }
-    // Writes the code of each row r to to[r].
-    void put_by_row(const Column& col, uint8_t* to) const {
-        for (uint32_t part = 0; part < n_parts_; ++part) {
-            const CodedColumn from = col.codes_of_part(part);
-            rows.scatter(part_begin(part), part_begin(part + 1), to, 1,
-                         [=](size_t i, uint32_t) { return from.mapped[from.codes[i]]; });
-        }
     }
     // Turns a listed column into a WIDE one.
     void widen(Column& col, uint32_t feature) const {

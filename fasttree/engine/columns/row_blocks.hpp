@@ -30,7 +30,7 @@ class RowBlocks {
 
 public:
     RowBlocks(ptrdiff_t row_stride, ptrdiff_t column_stride)
-        : row_stride_(row_stride), is_by_row_(row_stride > column_stride) {}
+        : row_stride_(row_stride), is_by_row_(std::abs(row_stride) > std::abs(column_stride)) {}
 
     // Adds a feature, in the order of the columns.
     void add(uint32_t feature, const float* column = nullptr) {
@@ -63,7 +63,7 @@ public:
 private:
     void find_lines() {
         lines_.clear();
-        if (!is_by_row_ || row_stride_ < FAR) return;
+        if (!is_by_row_ || std::abs(row_stride_) < FAR) return;
         for (const Read& of : features_) {
             if (of.column == nullptr) continue;
             // The last column is always one of them: it may be in a line of its own.

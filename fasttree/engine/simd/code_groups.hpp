@@ -8,6 +8,7 @@
 #include "engine/simd/avx2.hpp"
 #include "engine/simd/gather.hpp"
 #include "engine/simd/simd.hpp"
+#include "engine/simd/transpose.hpp"
 
 namespace fasttree {
 
@@ -43,21 +44,15 @@ FASTTREE_AVX2 inline void gather_rows_of_group(const uint8_t* codes, const uint3
     const auto load = [=](uint32_t i) FASTTREE_AVX2 {
         return _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + size_t{rows[i]} * GROUP));
     };
-    __m256i a[GROUP], b[GROUP];
+    __m256i a[GROUP];
     for (uint32_t k = 0; k < GROUP; ++k) {
         a[k] = _mm256_inserti128_si256(_mm256_castsi128_si256(load(k)), load(k + GROUP), 1);
     }
-    // Four perfect shuffles of 256 bytes transpose 16 by 16.
-    const auto shuffle = [](const __m256i* from, __m256i* to) FASTTREE_AVX2 {
-        for (uint32_t k = 0; k < GROUP / 2; ++k) {
-            to[2 * k] = _mm256_unpacklo_epi8(from[k], from[k + GROUP / 2]);
-            to[2 * k + 1] = _mm256_unpackhi_epi8(from[k], from[k + GROUP / 2]);
-        }
-    };
-    shuffle(a, b);
-    shuffle(b, a);
-    shuffle(a, b);
-    shuffle(b, a);
+    transpose_bytes(a, [](const __m256i& x, const __m256i& y, __m256i& low,
+                          __m256i& high) FASTTREE_AVX2 {
+        low = _mm256_unpacklo_epi8(x, y);
+        high = _mm256_unpackhi_epi8(x, y);
+    });
     for (uint32_t k = 0; k < GROUP; ++k) {
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + k * out_stride), a[k]);
     }

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "engine/simd/simd.hpp"
+#include "engine/simd/transpose.hpp"
 
 namespace fasttree {
 
@@ -49,24 +50,18 @@ class CodeTile {
     FASTTREE_AVX512 void read(const CodedColumn* columns, uint32_t n_columns, size_t start,
                               uint32_t n) {
         const __mmask64 places = ~uint64_t{0} >> (ROWS - n);
-        __m512i a[COLUMNS], b[COLUMNS];
+        __m512i a[COLUMNS];
         for (uint32_t k = 0; k < COLUMNS; ++k) {
             a[k] = _mm512_setzero_si512();
             if (k >= n_columns) continue;
             a[k] = map(columns[k].mapped,
                        _mm512_maskz_loadu_epi8(places, columns[k].codes + start));
         }
-        // Four perfect shuffles of 256 bytes transpose 16 by 16.
-        const auto shuffle = [](const __m512i* from, __m512i* to) FASTTREE_AVX512 {
-            for (uint32_t k = 0; k < COLUMNS / 2; ++k) {
-                to[2 * k] = _mm512_unpacklo_epi8(from[k], from[k + COLUMNS / 2]);
-                to[2 * k + 1] = _mm512_unpackhi_epi8(from[k], from[k + COLUMNS / 2]);
-            }
-        };
-        shuffle(a, b);
-        shuffle(b, a);
-        shuffle(a, b);
-        shuffle(b, a);
+        transpose_bytes(a, [](const __m512i& x, const __m512i& y, __m512i& low,
+                              __m512i& high) FASTTREE_AVX512 {
+            low = _mm512_unpacklo_epi8(x, y);
+            high = _mm512_unpackhi_epi8(x, y);
+        });
         for (uint32_t k = 0; k < COLUMNS; ++k) _mm512_store_si512(rows_[k], a[k]);
     }
 
@@ -102,7 +97,7 @@ template <class RowOf>
 void interleave_codes(Simd simd, const CodedColumn* columns, uint32_t n_columns, size_t start,
                       size_t stop, const RowOf& row_of, uint8_t* out, size_t stride) {
 #if FASTTREE_X86
-    if (simd == SIMD_AVX512) {
+    if (simd == SIMD_AVX512 && n_columns > 1) {  // to transpose one would take longer
         CodeTile tile;
         tile.interleave(columns, n_columns, start, stop, row_of, out, stride);
         return;

@@ -7,6 +7,20 @@
 namespace fasttree {
 
 #if FASTTREE_X86
+// In each 128 bits of the vectors 16 rows of 16 bytes become 16 columns: four perfect shuffles of
+// 256 bytes. `unpack(a, b, low, high)` interleaves the bytes of a and b.
+template <class Vector, class Unpack>
+FASTTREE_INLINE inline void transpose_bytes(Vector (&rows)[16], const Unpack& unpack) {
+    const auto shuffle = [&](const Vector* from, Vector* to) FASTTREE_INLINE {
+        for (int k = 0; k < 8; ++k) unpack(from[k], from[k + 8], to[2 * k], to[2 * k + 1]);
+    };
+    Vector other[16];
+    shuffle(rows, other);
+    shuffle(other, rows);
+    shuffle(rows, other);
+    shuffle(other, rows);
+}
+
 // 8 rows of 8 words become 8 columns.
 FASTTREE_AVX2 inline void transpose_avx2(__m256i (&rows)[8]) {
     __m256i pairs[8], fours[8];
