@@ -46,6 +46,28 @@ def test_the_first_failure_of_a_thread_is_raised(kernels, n_threads):
     assert times.max() == 1
 
 
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+@pytest.mark.parametrize("n", [0, 1, 5, 100])
+def test_a_crew_does_every_piece_of_every_job_once(kernels, n, n_threads):
+    for n_present in {1, n_threads}:  # whoever is not there is not waited for
+        assert (kernels.machine.share(n_threads, n_present, n, 40, -1) == 40).all()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+def test_a_piece_that_fails_ends_the_job_of_a_crew(kernels, n_threads):
+    for fails in (0, 3, 99):
+        with pytest.raises(IndexError, match=f"piece {fails}"):
+            kernels.machine.share(n_threads, n_threads, 100, 2, fails)
+
+
+def test_threads_take_their_own_pieces_first(kernels):
+    turns = kernels.machine.turns
+    assert turns(5, 2, [0, 1, 0, 1, 0, 0]) == [0, 1, 2, 3, 4, -1]
+    assert turns(7, 2, [0] * 8) == [0, 2, 4, 6, 5, 3, 1, -1]  # then what others would do last
+    assert turns(6, 3, [2, 2, 2, 2, 2, 2, 1]) == [2, 5, 3, 4, 0, 1, -1]
+    assert turns(0, 3, [1]) == [-1]
+
+
 @pytest.mark.skipif(
     not any(pool["prefix"] == "libgomp" for pool in threadpool_info())
     or not Path("/proc/self/task").exists(),

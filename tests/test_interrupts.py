@@ -17,7 +17,7 @@ import pytest
 from fasttree.utils._threads import openmp_enabled
 
 LIMIT = 3.0
-TREE = Path(__file__).parent.parent / "fasttree/tree"
+ENGINE = Path(__file__).parent.parent / "fasttree/engine"
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread(),
@@ -51,11 +51,11 @@ def test_interrupt_of_the_others(name, n_threads, request):
 
 def test_an_encoding_looks_for_signals_wherever_threads_go_through_columns():
     """The loops of an encoding are short of themselves, but there may be many columns."""
-    files = [(TREE / name).read_text() for name in ("_dense_columns.pyx", "_encoding.pyx")]
-    functions = re.split(r"\n    (?=cdef|def)", "\n".join(files))
-    loops = [function for function in functions if "prange(" in function]
-    assert len(loops) >= 6
-    assert [function.split("(")[0] for function in loops if "poll()" not in function] == []
+    text = (ENGINE / "columns" / "encoder.hpp").read_text()
+    functions = re.split(r"\n    bool (?=\w+\()", text)[1:]
+    assert len(functions) >= 7
+    looks = re.compile(r"\b(crew_\.(each|look)|step_by_step)\(")
+    assert [f.split("(")[0] for f in functions if not looks.search(f.partition("{")[2])] == []
 
 
 HANDLER = """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from reference.kernels import SPECIAL_FLOATS, chi_square_of_uniform, random_floats
+from reference.kernels import SPECIAL_FLOATS, chi_square_of_uniform, packed, random_floats
 
 # ---- steps
 
@@ -43,6 +43,31 @@ def test_lists_are_searched_after_a_quarter_of_the_others(kernels):
     assert order(5, []) == order(5, range(5)) == list(range(5))
     assert order(10, [1, 9]) == [0, 2, 1, 9, 3, 4, 5, 6, 7, 8]
     assert order(3, [0, 2]) == [0, 2, 1]
+    # The i-th list is a piece of the thread that divides it.
+    for n_threads in (2, 3, 5):
+        shares = order(20, [0, 7, 8, 19], n_threads)
+        assert sorted(shares) == list(range(20))
+        for i, feature in enumerate([0, 7, 8, 19]):
+            assert shares.index(feature) % n_threads == i % n_threads
+
+
+@pytest.mark.parametrize("n_segments", [1, 2, 3, 7])
+@pytest.mark.parametrize("n", [7, 8, 63, 1000])
+def test_segments_of_a_list_are_joined(kernels, n, n_segments):
+    for seed in range(12):
+        rng = np.random.default_rng([n, n_segments, seed])
+        column = rng.integers(-5, rng.choice([-3, 5, 1000]), n).astype(np.float32)
+        column[rng.random(n) < rng.choice([0, 0.2])] = np.nan
+        goes_left = rng.random(n) < rng.choice([0, 0.1, 0.5, 1])
+        sides = packed(goes_left)
+        entries = kernels.codes.divided_list(column, 0, sides, n_segments)
+        order = np.argsort(column, kind="stable")  # missing values come last
+        halves = [order[goes_left[order]], order[~goes_left[order]]]
+        assert_array_equal(entries & 0x3FFFFFFF, np.concatenate(halves))
+        for half, its_entries in zip(halves, np.split(entries, [len(halves[0])]), strict=True):
+            cells = column[half]
+            differ = (cells[1:] != cells[:-1]) & ~(np.isnan(cells[1:]) & np.isnan(cells[:-1]))
+            assert_array_equal(its_entries[1:] >> 31, differ)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 7, 15, 16, 17, 31, 32, 33, 50])

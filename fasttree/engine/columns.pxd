@@ -4,6 +4,7 @@ from libcpp cimport bool as cbool
 
 from fasttree.engine.core cimport AlignedBuffer
 from fasttree.engine.simd cimport Simd, SortBuffers
+from fasttree.utils._crew cimport Crew
 from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 
@@ -47,39 +48,27 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
                      uint32_t n_rows, uint32_t n_features) except +
         float value(uint32_t row, uint32_t feature) noexcept
         void begin_encoding(uint32_t n_threads) noexcept
-        uint32_t n_parts() noexcept
-        cbool begin_bits(uint32_t least) except +
-        uint32_t n_bit_steps() noexcept
-        void read_bits(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept
-        void settle_bits() except +
         void take_bits(const uint64_t* words, const vector[uint32_t]& features) except +
         cbool has_bits() noexcept
         cbool are_finite() noexcept
-        uint32_t begin_counting(uint32_t first, uint32_t last) except +
         uint32_t n_counted
         uint32_t n_wide
-        uint32_t n_steps(size_t n_columns) noexcept
-        void count(uint32_t share, uint32_t step, uint32_t n_steps) except +
-        void settle_codes(uint32_t feature) except +
-        void count_few(uint32_t first, uint32_t last) except +
-        vector[uint32_t] unlisted() except +
-        void begin_lists(const vector[uint32_t]& features, uint32_t first, uint32_t last,
-                         vector[SortBuffers]& buffers) except +
-        void gather_keys(const vector[uint32_t]& features, uint32_t first, uint32_t last,
-                         uint32_t part) except +
-        void sort(uint32_t feature, Storage storage, SortBuffers& buffers) except +
         void group_codes_of_numbers(Simd simd) except +
         void keep_drawn_bits() noexcept
         cbool has_categories() except +
         void begin_copying(uint32_t n_looked) except +
-        void begin_interleaving() except +
-        uint32_t n_interleaving_steps() noexcept
-        void find_buckets(uint32_t feature, SortBuffers& buffers) except +
-        void interleave(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) except +
-        void end_interleaving() noexcept
-        void keep_codes(uint32_t feature) except +
-        void keep_codes_of_numbers(uint32_t feature) except +
-        void end_counting() noexcept
+
+
+cdef extern from "engine/columns/encoder.hpp" namespace "fasttree" nogil:
+    cdef cppclass DenseEncoder:
+        DenseEncoder(DenseColumns& columns, Crew& crew, Simd simd) except +
+        cbool find_bits(uint32_t least) except +
+        cbool count() except +
+        cbool keep_codes(cbool of_numbers) except +
+        cbool find_buckets() except +
+        cbool add_lists(Storage storage) except +
+        cbool compare(cbool& is_consistent) except +
+        cbool interleave() except +
 
 
 cdef extern from "engine/columns/bit_matrix.hpp" namespace "fasttree" nogil:
@@ -104,10 +93,7 @@ cdef extern from "engine/columns/borrowed.hpp" namespace "fasttree" nogil:
         const float* values
         const uint8_t* codes
         const uint32_t* wide_codes
-    const uint32_t COMPARED_TOGETHER
     cbool borrow_codes(const BorrowedCodes& codes, DenseColumns& out) except +
-    cbool are_consistent(DenseColumns& data, uint32_t first, uint32_t last, uint32_t step,
-                         uint32_t n_steps) noexcept
 
 
 cdef extern from "engine/columns/sparse.hpp" namespace "fasttree" nogil:

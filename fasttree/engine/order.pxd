@@ -5,6 +5,7 @@ from libcpp cimport bool as cbool
 from fasttree.engine.columns cimport DenseColumns, RowFeatures, SortedNonzeros, SparseData
 from fasttree.engine.core cimport FeatureSampler, Node, Nonzeros, Split
 from fasttree.engine.simd cimport Simd, SortBuffers
+from fasttree.utils._crew cimport Crew
 from fasttree.utils._interrupt cimport Poll
 from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t
@@ -20,11 +21,10 @@ cdef extern from "engine/order/sample.hpp" namespace "fasttree" nogil:
         DenseSample(const DenseColumns& data, vector[uint32_t] rows) except +
         cbool has_classes
         cbool has_list(uint32_t feature) noexcept
-        void put_classes(uint32_t feature, const uint32_t* class_bits) noexcept
+        cbool put_classes(const uint32_t* class_bits, Crew& crew) except +
         void take_lists(DenseColumns& columns) noexcept
         vector[uint32_t] bits() except +
-        void filter_list(uint32_t feature, const uint32_t* is_in, Simd simd) except +
-        void sort_list(uint32_t feature, SortBuffers& buffers) except +
+        cbool copy_lists(cbool filtered, Simd simd, Crew& crew) except +
 
 
 cdef extern from "engine/order/block.hpp" namespace "fasttree" nogil:

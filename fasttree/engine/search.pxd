@@ -9,6 +9,7 @@ from fasttree.engine.order cimport (
 )
 from fasttree.engine.scan cimport Scanner
 from fasttree.engine.simd cimport Simd
+from fasttree.utils._crew cimport Crew
 from fasttree.utils._interrupt cimport Poll
 from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport uint32_t
@@ -35,8 +36,10 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         cbool with_left
         cbool with_right
         const uint32_t* sides
+        uint32_t n_threads
 
-    vector[uint32_t] order_of_shares(uint32_t n_shares, const vector[uint32_t]& lists) except +
+    vector[uint32_t] order_of_shares(uint32_t n_shares, const vector[uint32_t]& lists,
+                                     int n_threads) except +
     cdef cppclass NodeColumns:
         CountTables tables
         const CountTables* node_tables
@@ -53,9 +56,9 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         float value(uint32_t row, uint32_t feature) noexcept
         cbool scan(const Node& node, uint32_t feature, const Limits& limits, double to_beat,
                    Split& best) except +
-        uint32_t divide_rows(const Split& split, const Node& node, int n_threads) except +
+        uint32_t divide_rows(const Split& split, const Node& node, Crew* crew) except +
         const uint32_t* sides() noexcept
-        uint32_t begin_division(const Division& division) except +
+        uint32_t begin_division(Division& division) except +
         void divide_part(uint32_t part, const Division& division,
                          const FeatureSampler& sampler) except +
         void end_division(const Division& division) noexcept

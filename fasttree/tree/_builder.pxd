@@ -1,15 +1,32 @@
 """TreeBuilder: the order in which nodes are grown, and on which threads."""
 from fasttree.engine.core cimport Node, SharedScore, Split, Totals
 from fasttree.engine.grow cimport Deferred, Frontier, GrowthRules, NodeStore, NodeWriter, Open
+from fasttree.engine.order cimport TableHeirs
 from fasttree.engine.search cimport Division
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._splitter cimport Splitter
 from fasttree.tree._tree cimport Tree
 from fasttree.tree.fitted._node_arrays cimport TreeMemory
+from fasttree.utils._crew cimport CrewWork, Leader
 from fasttree.utils._std cimport unique_ptr, vector
-from fasttree.utils._threads cimport Turns
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
+
+
+# The search of a large node.
+cdef struct Walk:
+    Open* open
+    SharedScore* found
+    Split* best_of                    # by thread
+    char* is_constant                 # by feature
+
+
+# What a large node leaves to its children.
+cdef struct HandingDown:
+    Division* division
+    TableHeirs* heirs
+    int n_parts, n_shares
+    uint32_t n_steps
 
 
 cdef class TreeBuilder:
@@ -23,8 +40,9 @@ cdef class TreeBuilder:
     cdef GrowthRules rules
     cdef int n_threads
     cdef bint gives_back              # memory of rows that have been grown
-    cdef list crew                    # splitters, one per thread; crew[0] is `splitter`
+    cdef list splitters               # one per thread; the first is `splitter`
     cdef vector[void*] workers        # the same, for code without the GIL
+    cdef Leader leader                # of the build
     cdef NodeStore store
     cdef vector[NodeStore] subtrees
     cdef vector[Deferred] deferred    # their roots
@@ -36,9 +54,9 @@ cdef class TreeBuilder:
     cdef FitOptions options(self, int n_threads, str strategy, bint replay, str simd) except *
     cdef int write(self, Tree tree, Encoding encoding, TreeMemory memory,
                    bint as_grown) except -1
-    cdef int write_subtree(self, NodeWriter& writer, int i) except -1 nogil
     cdef int make_root(self, Node& root) except -1 nogil
     cdef int grow(self) except -1
+    cdef int share_out(self, int n, CrewWork work, void* shared) except -1 nogil
 
     # Grows what is below `root`; nodes of up to `defer_below` rows are left to others.
     cdef int grow_below(self, Splitter splitter, NodeStore& store, Frontier& frontier,
@@ -52,15 +70,10 @@ cdef class TreeBuilder:
     cdef int hand_down(self, Splitter splitter, Open& open, int n_threads) except -1 nogil
 
     cdef int find_in_parallel(self, Open& open) except -1 nogil
-    cdef int find_share(self, int thread, Turns& turns, const Open& open, SharedScore& found,
-                        Split& best, char* is_constant) except -1 nogil
     cdef int divide_in_parallel(self, Open& open) except -1 nogil
-    cdef int child_stats(self, int child, Open& open) except -1 nogil
-    cdef int wait(self, int thread, Turns& turns) except -1 nogil
 
     cdef int defer(self, Splitter splitter, const Node& node, uint32_t largest) except -1 nogil
     cdef int grow_deferred(self) except -1 nogil
-    cdef int grow_share(self, int thread, Turns& turns, const vector[int]& order) except -1 nogil
     cdef int grow_subtree(self, int thread, int subtree) except -1 nogil
 
 

@@ -2,12 +2,12 @@
 
 Threads work in two phases. While nodes are large, all threads search one node, feature by feature,
 and divide its rows and lists; below a size (`subtree_size`) each subtree is one thread's work.
+One thread leads; what it shares out is done by functions of a builder, a thread and a piece.
 Nodes are numbered depth-first at the end, so a tree does not show how it was grown.
 """
 import numpy as np
 
 from cython.operator cimport dereference as deref
-from cython.parallel cimport parallel, prange, threadid
 from libc.float cimport DBL_EPSILON
 from libc.math cimport INFINITY, ldexp
 from libcpp.utility cimport move
@@ -26,14 +26,66 @@ from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
 from fasttree.tree._tree cimport Tree
 from fasttree.tree.fitted._node_arrays cimport NodeArrays, TreeMemory, category_arrays
-from fasttree.utils._interrupt cimport Interrupt
+from fasttree.utils._crew cimport CrewWork, lead
 from fasttree.utils._std cimport unique_ptr
-from fasttree.utils._threads cimport Turns
 
 # Columns of as many rows are worth a look for Ctrl-C each.
 cdef uint32_t LARGE = 1 << 14
 # Rows whose lists are given back together.
 cdef uint32_t FINISHED_AT_ONCE = 1 << 15
+
+
+cdef int fill_share(void* owner, int thread, int share, void* node) except -1 nogil:
+    """A share of the count tables of a large node."""
+    cdef void* worker = (<TreeBuilder> owner).workers[thread]
+    return (<Splitter> worker).fill_tables((<TreeBuilder> owner).splitter, (<Node*> node)[0],
+                                           share, (<TreeBuilder> owner).n_threads)
+
+
+cdef int search_share(void* owner, int thread, int i, void* shared) except -1 nogil:
+    """A share of the walk through the features of a large node."""
+    cdef Walk* walk = <Walk*> shared
+    cdef void* worker = (<TreeBuilder> owner).workers[thread]
+    cdef void* leader = (<TreeBuilder> owner).workers[0]
+    cdef uint32_t share = (<TreeBuilder> owner).shares[i]
+    if (<Splitter> leader).walk.get().is_settled(share):
+        return 0
+    (<Splitter> worker).columns.node_tables = &(<Splitter> leader).columns.tables
+    (<Splitter> worker).begin_node(walk.open.node, walk.open.totals)
+    (<Splitter> worker).walk.get().begin_share(walk.open.node, share, walk.found[0])
+    (<Splitter> worker).look(walk.open.node, walk.best_of[thread], walk.is_constant)
+    (<Splitter> worker).columns.node_tables = &(<Splitter> worker).columns.tables
+    return 0
+
+
+cdef int child_stats(void* owner, int thread, int child, void* shared) except -1 nogil:
+    """Statistics of the left child of a large node (0), or of the right one."""
+    cdef void* worker = (<TreeBuilder> owner).workers[thread]
+    cdef Open* open = <Open*> shared
+    if child == 0:
+        return (<Splitter> worker).node_stats(open.left, open.left_totals, open.left_value)
+    return (<Splitter> worker).node_stats(open.right, open.right_totals, open.right_value)
+
+
+cdef int hand_down_piece(void* owner, int thread, int i, void* shared) except -1 nogil:
+    """A part of the division of a large node, or a share of its children's tables."""
+    cdef HandingDown* handing = <HandingDown*> shared
+    cdef void* worker = (<TreeBuilder> owner).workers[thread]
+    if i < handing.n_parts:
+        return (<Splitter> worker).divide_part(i, handing.n_steps, handing.division[0],
+                                               deref((<TreeBuilder> owner).splitter.sampler))
+    return (<Splitter> worker).derive_tables((<TreeBuilder> owner).splitter, handing.heirs[0],
+                                             i - handing.n_parts, handing.n_shares)
+
+
+cdef int write_subtree(void* owner, int thread, int i, void* writer) except -1 nogil:
+    (<NodeWriter*> writer).write_subtree(i)
+    return 0
+
+
+cdef int grow_piece(void* owner, int thread, int i, void* order) except -1 nogil:
+    """A subtree; the largest first."""
+    return (<TreeBuilder> owner).grow_subtree(thread, (<vector[int]*> order)[0][i])
 
 
 STRATEGIES = {"auto": AUTO, "presort": PRESORT, "count": COUNT, "sort": SORT}
@@ -67,49 +119,58 @@ cdef class TreeBuilder:
         memory : TreeMemory or None
             That which the trees of a forest share; None: the tree has its own.
         """
-        cdef Splitter splitter = self.splitter
-        cdef Encoding encoding = data
-        cdef FitOptions options = self.options(n_threads, strategy, replay, simd)
         if y.shape[0] == 0:
             raise ValueError("A tree needs rows to grow on.")
         if sample_weight is not None and not np.any(sample_weight):
             raise ValueError("All rows have zero weight.")
         if memory is None:
             memory = TreeMemory()
-        n_threads = self.n_threads = options.n_threads
+        lead(1 if replay else n_threads, self._build,
+             (tree, data, y, sample_weight, rows, strategy, replay, simd, memory))
+
+    def _build(self, Leader leader, Tree tree, Encoding encoding, y, sample_weight,
+               const uint32_t[::1] rows, strategy, replay, simd, TreeMemory memory):
+        cdef Splitter splitter = self.splitter
+        cdef int n_threads = leader.crew.get().size()
+        cdef FitOptions options = self.options(n_threads, strategy, replay, simd)
+        self.n_threads = n_threads
+        self.leader = leader
         # By one tree on one thread, in the order of its rows: several threads would wait for each
         # other in the system, and the next of many trees asks for the same memory.
         self.gives_back = n_threads == 1 and options.depth_first and not encoding.is_shared
-        splitter.init(encoding, y, sample_weight, rows, options, Interrupt())
-        self.crew = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
+        splitter.init(encoding, y, sample_weight, rows, options, leader)
+        self.splitters = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
         self.workers.clear()
-        for worker in self.crew:
+        for worker in self.splitters:
             self.workers.push_back(<void*> worker)
         memory.stores.take(splitter.criterion.value_size, self.store)
         self.subtrees.clear()
         self.deferred.clear()
         self.grow()
-        self.crew = []
+        self.splitters = []
         splitter.close()
         # Scikit-learn numbers nodes in the order in which they were grown.
         self.write(tree, encoding, memory, as_grown=replay and not options.depth_first)
         memory.stores.give_back(self.store)
         self.subtrees.clear()
         self.deferred.clear()
+        self.leader = None
 
     def prepare(self, data, *, int n_threads=1, str strategy="auto", bint replay=False,
                 str simd="auto"):
         """Encode data that fits share, as `build` with these arguments will ask for it."""
-        cdef FitOptions options = self.options(n_threads, strategy, replay, simd)
-        options.n_threads = n_threads  # also if growth is to take one
-        self.splitter.prepare(data, options)
+        lead(n_threads, self._prepare, (data, strategy, replay, simd))
+
+    def _prepare(self, Leader leader, Encoding data, strategy, replay, simd):
+        self.splitter.prepare(
+            data, self.options(leader.crew.get().size(), strategy, replay, simd), leader)
 
     cdef FitOptions options(self, int n_threads, str strategy, bint replay, str simd) except *:
         cdef FitOptions options
         options.strategy = STRATEGIES[strategy]
         options.replay = replay
         options.depth_first = isinstance(self, DepthFirstTreeBuilder)
-        options.n_threads = 1 if replay else n_threads
+        options.n_threads = n_threads
         options.simd = simd_allowed(simd)
         return options
 
@@ -122,7 +183,6 @@ cdef class TreeBuilder:
             None, None, (n_nodes, tree.n_outputs, tree.max_n_classes))
         cdef unique_ptr[NodeWriter] writer
         cdef size_t width = tree.n_outputs * tree.max_n_classes
-        cdef int i
         with nogil:
             arrays.compact_nodes.reset(new CompactNodes(n_nodes, memory.blocks))
             arrays.compact_values.reset(new CompactValues(
@@ -130,9 +190,7 @@ cdef class TreeBuilder:
             writer.reset(new NodeWriter(self.store, self.subtrees, deref(arrays.compact_nodes),
                                         deref(arrays.compact_values)))
             writer.get().write_main(as_grown)
-        for i in prange(<int> self.subtrees.size(), nogil=True, num_threads=self.n_threads,
-                        schedule="dynamic"):
-            self.write_subtree(deref(writer), i)
+            self.share_out(<int> self.subtrees.size(), write_subtree, writer.get())
         self.splitter.criterion.restore_units(arrays)
         tree.take(arrays, writer.get().max_depth(), n_leaves,
                   category_arrays(writer.get().category_lists(), encoding.n_categories))
@@ -140,10 +198,6 @@ cdef class TreeBuilder:
 
     cdef unique_ptr[Frontier] make_frontier(self) except *:
         raise TypeError(f"{type(self).__name__} is abstract")
-
-    cdef int write_subtree(self, NodeWriter& writer, int i) except -1 nogil:
-        writer.write_subtree(i)
-        return 0
 
     cdef int make_root(self, Node& root) except -1 nogil:
         """Record the root, from whose weight the rules of growth follow."""
@@ -180,10 +234,13 @@ cdef class TreeBuilder:
             if self.n_threads > 1 and not frontier.get().is_ranked():
                 defer_below = subtree_size(root.size(), self.n_threads)
             self.shares = order_of_shares(self.splitter.walk.get().n_shares(),
-                                          self.splitter.columns.listed_features)
+                                          self.splitter.columns.listed_features, self.n_threads)
             self.grow_below(self.splitter, self.store, deref(frontier), root, defer_below)
             self.grow_deferred()
         return 0
+
+    cdef int share_out(self, int n, CrewWork work, void* shared) except -1 nogil:
+        return self.leader.share_out(n, work, <void*> self, shared)
 
     # ---- growth
 
@@ -270,6 +327,7 @@ cdef class TreeBuilder:
         """Divide what is kept per node besides the rows, for the children to be searched."""
         cdef Division division
         cdef TableHeirs heirs
+        cdef HandingDown handing
         cdef uint32_t n_rows = open.node.size()
         cdef uint32_t n_steps = n_rows if n_rows > LARGE else 0
         cdef int i, n_parts, n_shares
@@ -280,6 +338,7 @@ cdef class TreeBuilder:
         division.with_left = with_left
         division.with_right = with_right
         division.sides = splitter.columns.sides()
+        division.n_threads = n_threads
         n_parts = <int> splitter.columns.begin_division(division)
         heirs = splitter.columns.tables.hand_down(
             open.node, open.left, open.right,
@@ -291,14 +350,9 @@ cdef class TreeBuilder:
                 splitter.divide_part(i, n_steps, division, deref(splitter.sampler))
             if n_shares > 0:
                 splitter.derive_tables(splitter, heirs, 0, 1)
-        else:
-            for i in prange(n_parts + n_shares, num_threads=n_threads, schedule="dynamic"):
-                if i < n_parts:
-                    (<Splitter> self.workers[threadid()]).divide_part(
-                        i, n_steps, division, deref(splitter.sampler))
-                else:
-                    (<Splitter> self.workers[threadid()]).derive_tables(
-                        splitter, heirs, i - n_parts, n_shares)
+        elif n_parts + n_shares > 0:
+            handing = HandingDown(&division, &heirs, n_parts, n_shares, n_steps)
+            self.share_out(n_parts + n_shares, hand_down_piece, &handing)
         splitter.columns.end_division(division)
         if n_shares > 0:
             splitter.columns.tables.end_handing_down(heirs)
@@ -312,8 +366,8 @@ cdef class TreeBuilder:
         cdef Node* node = &open.node
         cdef vector[Split] best_of = vector[Split](n_threads)
         cdef vector[char] is_constant = vector[char](self.splitter.partitioner.n_features)
-        cdef unique_ptr[Turns] turns
         cdef SharedScore found
+        cdef Walk walk
         for t in range(n_threads):
             best_of[t].score = -INFINITY
             best_of[t].feature = NO_FEATURE
@@ -321,12 +375,9 @@ cdef class TreeBuilder:
         self.splitter.scanner.write_totals(open.totals)
         self.splitter.sampler.get().begin(node.key, node.n_known)
         if self.splitter.columns.tables.begin_node(node[0]):
-            for t in prange(n_threads, num_threads=n_threads, schedule="static"):
-                (<Splitter> self.workers[t]).fill_tables(self.splitter, node[0], t, n_threads)
-        turns.reset(new Turns(<int> self.shares.size()))
-        with parallel(num_threads=n_threads):
-            self.find_share(threadid(), deref(turns), open, found, best_of[threadid()],
-                            is_constant.data())
+            self.share_out(n_threads, fill_share, node)
+        walk = Walk(&open, &found, best_of.data(), is_constant.data())
+        self.share_out(<int> self.shares.size(), search_share, &walk)
         open.split = move(best_of[0])
         for t in range(1, n_threads):
             if is_better(best_of[t].score, best_of[t].feature, open.split.score,
@@ -336,50 +387,13 @@ cdef class TreeBuilder:
         node.n_known = self.splitter.walk.get().end_shares(node[0], is_constant)
         return open.split.feature != NO_FEATURE
 
-    cdef int find_share(self, int thread, Turns& turns, const Open& open, SharedScore& found,
-                        Split& best, char* is_constant) except -1 nogil:
-        """One thread's shares of the walk through the features of a large node."""
-        cdef void* worker = self.workers[thread]
-        cdef int turn = turns.take()
-        cdef uint32_t share
-        cdef bint has_failed
-        (<Splitter> worker).columns.node_tables = &self.splitter.columns.tables
-        while turn >= 0:
-            share = self.shares[turn]
-            has_failed = True
-            try:
-                if not self.splitter.walk.get().is_settled(share):
-                    (<Splitter> worker).begin_node(open.node, open.totals)
-                    (<Splitter> worker).walk.get().begin_share(open.node, share, found)
-                    (<Splitter> worker).look(open.node, best, is_constant)
-                has_failed = False
-            finally:
-                turns.finish(has_failed)
-            turn = turns.take()
-        (<Splitter> worker).columns.node_tables = &(<Splitter> worker).columns.tables
-        return self.wait(thread, turns)
-
     cdef int divide_in_parallel(self, Open& open) except -1 nogil:
         """`Splitter.divide` on all threads; two take the statistics of a child each."""
-        cdef int child
-        self.splitter.divide_rows(open, self.n_threads)
-        for child in prange(2, num_threads=self.n_threads, schedule="static", chunksize=1):
-            self.child_stats(child, open)
+        self.splitter.divide_rows(open, self.leader.crew.get())
+        if not open.left_totals.empty():
+            return self.splitter.children_stats(open)
+        self.share_out(2, child_stats, &open)
         return 1
-
-    cdef int child_stats(self, int child, Open& open) except -1 nogil:
-        """Statistics of the left child (0), which this splitter holds then, or of the right one."""
-        cdef void* worker = self.workers[child]
-        if child == 0:
-            return (<Splitter> worker).node_stats(open.left, open.left_totals, open.left_value)
-        return (<Splitter> worker).node_stats(open.right, open.right_totals, open.right_value)
-
-    cdef int wait(self, int thread, Turns& turns) except -1 nogil:
-        """The thread that called looks for signals until the others are done."""
-        cdef void* worker = self.workers[thread]
-        if thread == 0:
-            turns.wait((<Splitter> worker).steps.poll)
-        return (<Splitter> worker).steps.count(0)
 
     # ---- subtrees, each on a thread of its own
 
@@ -398,31 +412,13 @@ cdef class TreeBuilder:
 
     cdef int grow_deferred(self) except -1 nogil:
         cdef vector[int] order = largest_first(self.deferred)
-        cdef unique_ptr[Turns] turns
         cdef int i, n_subtrees = <int> self.deferred.size()
         if n_subtrees == 0:
             return 0
         self.subtrees.resize(n_subtrees)
         for i in range(n_subtrees):
             self.store.set_subtree(self.deferred[i].node.record, i)
-        turns.reset(new Turns(n_subtrees))
-        with parallel(num_threads=self.n_threads):
-            self.grow_share(threadid(), deref(turns), order)
-        return 0
-
-    cdef int grow_share(self, int thread, Turns& turns, const vector[int]& order) except -1 nogil:
-        """One thread's subtrees, the largest first."""
-        cdef int i = turns.take()
-        cdef bint has_failed
-        while i >= 0:
-            has_failed = True
-            try:
-                self.grow_subtree(thread, order[i])
-                has_failed = False
-            finally:
-                turns.finish(has_failed)
-            i = turns.take()
-        return self.wait(thread, turns)
+        return self.share_out(n_subtrees, grow_piece, &order)
 
     cdef int grow_subtree(self, int thread, int subtree) except -1 nogil:
         cdef void* worker = self.workers[thread]

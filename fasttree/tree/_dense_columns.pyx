@@ -6,27 +6,18 @@ Encoding costs O(n) for a column of few distinct values and a radix sort for oth
 import numpy as np
 
 from cpython.buffer cimport PyBuffer_FillInfo
-from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
-from cython.parallel cimport prange, threadid
 from libc.stddef cimport size_t
+from libcpp cimport bool as cbool
 
 from fasttree.engine.columns cimport (
-    BITS, COMPARED_TOGETHER, COUNTED, MAX_COUNTED, RAW, TILE, WIDE, BorrowedCodes,
-    are_consistent, borrow_codes,
+    BITS, COUNTED, RAW, WIDE, BorrowedCodes, DenseEncoder, borrow_codes,
 )
 from fasttree.engine.core cimport MIN_BIT_COLUMNS, drawn_bits_pay, grouping_pays
-from fasttree.engine.simd cimport SortBuffers, best_simd
+from fasttree.engine.simd cimport best_simd
 from fasttree.tree._options cimport AUTO, CODES, COUNT
-from fasttree.utils._std cimport vector
+from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport uint8_t, uint32_t
-
-
-cdef int poll() except -1 nogil:
-    """Let a signal interrupt what takes long."""
-    with gil:
-        PyErr_CheckSignals()
-    return 0
 
 
 cdef const void* checked(dict made, name, dtype, size, list kept) except? NULL:
@@ -51,140 +42,46 @@ cdef class ColumnsMemory:
 
 cdef class DenseColumnsOwner:
 
-    cdef int encode(self, FitOptions options) except -1:
+    cdef int encode(self, FitOptions options, Leader leader) except -1:
         """Store every column in the way its search reads it."""
+        cdef unique_ptr[DenseEncoder] encoder
+        with nogil:
+            encoder.reset(new DenseEncoder(deref(self.columns), deref(leader.crew), options.simd))
+            self.take_steps(options, deref(encoder), leader)
+        return 0
+
+    cdef int take_steps(self, FitOptions options, DenseEncoder& encoder,
+                        Leader leader) except -1 nogil:
         cdef DenseColumns* columns = self.columns.get()
         cdef Strategy strategy = options.strategy
-        cdef bint with_keys = options.with_keys
-        cdef Simd simd = options.simd
-        cdef int part, n_parts, n_threads = options.n_threads
-        cdef uint32_t step, n_steps, n_features = <uint32_t> columns.columns.size()
-        columns.begin_encoding(n_threads)
-        n_parts = columns.n_parts()
+        cdef uint32_t n_features = <uint32_t> columns.columns.size()
         if strategy == CODES:
             if drawn_bits_pay(columns.n_rows, n_features) and not columns.has_categories():
-                self.find_bits(strategy, options.simd, n_threads)
+                leader.go_on(encoder.find_bits(MIN_BIT_COLUMNS))
         elif (strategy == AUTO or strategy == COUNT) and not columns.has_bits():
-            self.find_bits(strategy, options.simd, n_threads)
+            leader.go_on(encoder.find_bits(1 if strategy == COUNT else MIN_BIT_COLUMNS))
         if strategy == AUTO or strategy == COUNT or strategy == CODES:
-            if columns.rows.size() <= MAX_COUNTED:
-                self.count_few(n_threads)
-            else:
-                self.count(n_threads)
+            leader.go_on(encoder.count())
         if strategy == CODES and grouping_pays(columns.n_rows, n_features, options.n_looked):
-            columns.group_codes_of_numbers(simd)
-        elif strategy == CODES or with_keys:
-            self.keep_codes(strategy == CODES, n_threads)
+            columns.group_codes_of_numbers(options.simd)
+        elif strategy == CODES or options.with_keys:
+            leader.go_on(encoder.keep_codes(strategy == CODES))
         if strategy == CODES:
             columns.keep_drawn_bits()
             columns.begin_copying(options.n_looked)
-        if with_keys:
-            self.find_buckets(n_threads)
+        if options.with_keys:
+            leader.go_on(encoder.find_buckets())
         elif strategy == COUNT:
-            self.add_lists(WIDE, n_threads)
-        columns.begin_interleaving()
-        n_steps = columns.n_interleaving_steps()
-        for step in range(n_steps):
-            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="dynamic"):
-                columns.interleave(simd, part, step, n_steps)
-            poll()
-        columns.end_interleaving()
-        return 0
+            leader.go_on(encoder.add_lists(WIDE))
+        return leader.go_on(encoder.interleave())
 
-    cdef int find_bits(self, Strategy strategy, Simd simd, int n_threads) except -1:
-        """Store columns of two values as bits, if there are enough of them."""
-        cdef DenseColumns* columns = self.columns.get()
-        cdef int part, n_parts = columns.n_parts()
-        cdef uint32_t least = 1 if strategy == COUNT else MIN_BIT_COLUMNS
-        cdef uint32_t step, n_steps = columns.n_bit_steps()
-        if not columns.begin_bits(least):
-            return 0
-        for step in range(n_steps):
-            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="dynamic"):
-                columns.read_bits(simd, part, step, n_steps)
-            poll()
-        columns.settle_bits()
-        return 0
-
-    cdef int keep_codes(self, bint of_numbers, int n_threads) except -1:
-        """Keep the codes of the columns of few values, column by column."""
-        cdef DenseColumns* columns = self.columns.get()
-        cdef int f, n_features = <int> columns.columns.size()
-        for f in prange(n_features, nogil=True, num_threads=n_threads, schedule="dynamic"):
-            if of_numbers:
-                columns.keep_codes_of_numbers(f)
-            else:
-                columns.keep_codes(f)
-            if threadid() == 0:
-                poll()
-        columns.end_counting()
-        return 0
-
-    cdef int count(self, int n_threads) except -1:
-        """Code the columns of few values, as many at a time as threads have shares in."""
-        cdef DenseColumns* columns = self.columns.get()
-        cdef int n_features = <int> columns.columns.size()
-        cdef int first = 0, last, share, f, n_shares
-        cdef uint32_t step, n_steps = columns.n_steps(TILE)
-        while first < n_features:
-            last = min(first + <int> TILE * max(1, n_threads // <int> columns.n_parts()),
-                       n_features)
-            n_shares = columns.begin_counting(first, last)
-            for step in range(n_steps):
-                for share in prange(n_shares, nogil=True, num_threads=n_threads,
-                                    schedule="dynamic"):
-                    columns.count(share, step, n_steps)
-                poll()
-            for f in prange(first, last, nogil=True, num_threads=n_threads, schedule="static"):
-                columns.settle_codes(f)
-            first = last
-        return 0
-
-    cdef int count_few(self, int n_threads) except -1:
-        """The same for few rows."""
-        cdef DenseColumns* columns = self.columns.get()
-        cdef int n_features = <int> columns.columns.size(), tile = <int> TILE
-        cdef int first
-        for first in prange(0, n_features, tile, nogil=True, num_threads=n_threads,
-                            schedule="dynamic"):
-            columns.count_few(first, min(first + tile, n_features))
-            if threadid() == 0:
-                poll()
-        return 0
-
-    cdef int find_buckets(self, int n_threads) except -1:
-        """Find limits between buckets of the other columns."""
-        cdef DenseColumns* columns = self.columns.get()
-        cdef vector[SortBuffers] buffers = vector[SortBuffers](n_threads)
-        cdef vector[uint32_t] rest = columns.unlisted()
-        cdef int i
-        for i in prange(<int> rest.size(), nogil=True, num_threads=n_threads,
-                        schedule="dynamic"):
-            columns.find_buckets(rest[i], buffers[threadid()])
-            if threadid() == 0:
-                poll()
-        return 0
-
-    cdef int add_lists(self, Storage storage, int n_threads) except -1:
-        """Sort the other columns, as many at a time as a cache line holds cells of a row."""
-        cdef DenseColumns* columns = self.columns.get()
-        cdef vector[SortBuffers] buffers = vector[SortBuffers](n_threads)
-        cdef vector[uint32_t] rest = columns.unlisted()
-        cdef int part, i, n_parts = columns.n_parts()
-        cdef size_t first = 0, last, n_columns = rest.size()
-        cdef size_t batch_size = max(16, n_threads)
-        while first < n_columns:
-            last = min(first + batch_size, n_columns)
-            columns.begin_lists(rest, first, last, buffers)
-            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="dynamic"):
-                columns.gather_keys(rest, first, last, part)
-            for i in prange(<int> (last - first), nogil=True, num_threads=n_threads,
-                            schedule="dynamic"):
-                columns.sort(rest[first + i], storage, buffers[threadid()])
-                if threadid() == 0:
-                    poll()
-            first = last
-        self.is_listed = storage == RAW
+    cdef int add_lists(self, Leader leader) except -1:
+        """Sort the other columns."""
+        cdef unique_ptr[DenseEncoder] encoder
+        with nogil:
+            encoder.reset(new DenseEncoder(deref(self.columns), deref(leader.crew), best_simd()))
+            leader.go_on(encoder.get().add_lists(RAW))
+        self.is_listed = True
         return 0
 
     cdef object view(self, const void* items, size_t n_bytes, dtype):
@@ -221,10 +118,11 @@ cdef class DenseColumnsOwner:
             ]
         return dict(self.arrays)
 
-    cdef int borrow(self, dict made, Strategy strategy, int n_threads) except -1:
+    cdef int borrow(self, dict made, Strategy strategy, Leader leader) except -1:
         """The reverse; what does not fit together is a ValueError."""
         cdef DenseColumns* columns = self.columns.get()
         cdef BorrowedCodes codes
+        cdef unique_ptr[DenseEncoder] encoder
         cdef list kept = []
         cdef uint32_t f, n_raw = 0
         cdef size_t n_rows = columns.n_rows, n_features = columns.columns.size()
@@ -238,9 +136,8 @@ cdef class DenseColumnsOwner:
         codes.wide_codes = <const uint32_t*> checked(
             made, "wide_codes", np.uint32, n_rows * np.count_nonzero(storage == WIDE), kept)
         if BITS in storage:
-            columns.begin_encoding(n_threads)
-            self.find_bits(strategy, best_simd(), n_threads)
-            columns.begin_encoding(1)
+            encoder.reset(new DenseEncoder(deref(columns), deref(leader.crew), best_simd()))
+            leader.go_on(encoder.get().find_bits(1 if strategy == COUNT else MIN_BIT_COLUMNS))
         if not borrow_codes(codes, deref(columns)):
             raise ValueError("A column of encoded data is not stored as its cells demand, or has "
                              "more values than it can have.")
@@ -252,24 +149,19 @@ cdef class DenseColumnsOwner:
                     columns.columns[f].list.borrow(
                         <const uint32_t*> checked(lists, n_raw, np.uint32, n_rows, kept), n_rows)
                     n_raw += 1
-        self.check(n_threads)
+        self.check(leader)
         self.arrays = made
         self.borrowed = kept
         return 0
 
-    cdef int check(self, int n_threads) except -1:
+    cdef int check(self, Leader leader) except -1:
         """Compare what is stored with X, whose cells are checked as well."""
-        cdef DenseColumns* columns = self.columns.get()
-        cdef int n_features = <int> columns.columns.size(), tile = <int> COMPARED_TOGETHER
-        cdef int first, n_wrong = 0
-        cdef uint32_t step, n_steps = columns.n_steps(n_features)
-        for step in range(n_steps):
-            for first in prange(0, n_features, tile, nogil=True, num_threads=n_threads,
-                                schedule="dynamic"):
-                n_wrong += not are_consistent(deref(columns), first,
-                                              min(first + tile, n_features), step, n_steps)
-            poll()
-            if n_wrong > 0:
-                raise ValueError("Encoded data hold infinities or categories that do not exist, "
-                                 "or codes or lists that are not those of their cells.")
+        cdef unique_ptr[DenseEncoder] encoder
+        cdef cbool is_consistent = False
+        with nogil:
+            encoder.reset(new DenseEncoder(deref(self.columns), deref(leader.crew), best_simd()))
+            leader.go_on(encoder.get().compare(is_consistent))
+        if not is_consistent:
+            raise ValueError("Encoded data hold infinities or categories that do not exist, or "
+                             "codes or lists that are not those of their cells.")
         return 0

@@ -12,6 +12,7 @@ from fasttree.engine.columns cimport DenseColumns, RowFeatures, SortedNonzeros
 from fasttree.engine.order cimport DenseSample
 from fasttree.tree._dense_columns cimport DenseColumnsOwner
 from fasttree.tree._options cimport FitOptions, Strategy
+from fasttree.utils._crew cimport Leader
 from fasttree.utils._std cimport shared_ptr, vector
 from fasttree.utils._typedefs cimport float32_t, int32_t, int64_t, uint32_t, uint64_t
 
@@ -33,10 +34,11 @@ cdef class DenseEncoding(Encoding):
 
     cdef DenseColumnsOwner make_owner(self)
     # Columns of which at least `rows` (none: all) are encoded, listed if that is asked for.
-    cdef DenseColumnsOwner encoded(self, vector[uint32_t]& rows, FitOptions options)
+    cdef DenseColumnsOwner encoded(self, vector[uint32_t]& rows, FitOptions options,
+                                   Leader leader)
     # The order that a sample begins with.
     cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,
-                        FitOptions options) except -1
+                        FitOptions options, Leader leader) except -1
 
 
 cdef class SparseEncoding(Encoding):

@@ -3,16 +3,16 @@ import threading
 
 import numpy as np
 
-from cython.parallel cimport prange, threadid
+from cython.operator cimport dereference as deref
 from libc.stddef cimport ptrdiff_t
 from scipy.sparse import issparse
 
 from fasttree.engine.columns cimport BITS, COUNTED, RAW, WIDE, SparseData
 from fasttree.engine.core cimport ROW, filtering_pays
 from fasttree.engine.order cimport UNSORTED
-from fasttree.engine.simd cimport SortBuffers, best_simd
-from fasttree.tree._dense_columns cimport poll
+from fasttree.engine.simd cimport best_simd
 from fasttree.tree._options cimport AUTO, CODES, COUNT, PRESORT, SORT
+from fasttree.utils._crew cimport lead
 from fasttree.utils._std cimport make_shared
 
 from fasttree.table._bit_matrix import BitMatrix
@@ -150,18 +150,18 @@ cdef class DenseEncoding(Encoding):
             columns.take_bits(&self.words[0, 0], <vector[uint32_t]> self.X.columns)
         return owner
 
-    cdef DenseColumnsOwner encoded(self, vector[uint32_t]& rows, FitOptions options):
+    cdef DenseColumnsOwner encoded(self, vector[uint32_t]& rows, FitOptions options,
+                                   Leader leader):
         """Encoded columns: those that all fits share, or of the rows named; none name all rows."""
         cdef DenseColumnsOwner owner
         cdef Strategy strategy = options.strategy
         cdef bint with_keys = options.with_keys
-        cdef int n_threads = options.n_threads
         if not self.is_shared:
             owner = self.make_owner()
             owner.columns.get().rows.swap(rows)
-            owner.encode(options)
+            owner.encode(options, leader)
             if options.with_lists:
-                owner.add_lists(RAW, n_threads)
+                owner.add_lists(leader)
             if self.check is not None and not owner.columns.get().are_finite():
                 self.check()
             owner.columns.get().rows.swap(rows)  # the one sample that reads the columns owns them
@@ -171,9 +171,9 @@ cdef class DenseEncoding(Encoding):
             owner = self.owners.pop((strategy, with_keys), None)
             if owner is None:
                 owner = self.make_owner()
-                owner.encode(options)
+                owner.encode(options, leader)
             if options.with_lists and not owner.is_listed:
-                owner.add_lists(RAW, n_threads)
+                owner.add_lists(leader)
             self.owners[strategy, with_keys] = owner
         return owner
 
@@ -186,45 +186,41 @@ cdef class DenseEncoding(Encoding):
                     if not with_keys and strategy != CODES}
 
     def borrow(self, made, n_threads):
+        lead(n_threads, self._borrow, (made,))
+
+    def _borrow(self, Leader leader, made):
         cdef DenseColumnsOwner owner
         if not made:
-            self.make_owner().check(n_threads)
+            self.make_owner().check(leader)
         for strategy, arrays in made.items():
             if not np.isin(arrays["storage"], STORAGES[strategy]).all():
                 raise ValueError("Encoded data are not stored as their strategy demands.")
             owner = self.make_owner()
-            owner.borrow(arrays, strategy, n_threads)
+            owner.borrow(arrays, strategy, leader)
             self.owners[strategy, False] = owner
 
-    def prepare(self, int n_threads):
+    def prepare(self, n_threads):
+        lead(n_threads, self._prepare, ())
+
+    def _prepare(self, Leader leader):
         cdef vector[uint32_t] rows
         cdef FitOptions options
         options.strategy = AUTO
         options.with_lists = True
         options.with_keys = False
-        options.n_threads = n_threads
+        options.n_threads = leader.crew.get().size()
         options.simd = best_simd()
-        self.encoded(rows, options)
+        self.encoded(rows, options, leader)
 
     cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,
-                        FitOptions options) except -1:
+                        FitOptions options, Leader leader) except -1:
         """Give a sample its lists: those of its own fit, or copies of the shared ones."""
-        cdef vector[SortBuffers] buffers = vector[SortBuffers](options.n_threads)
-        cdef vector[uint32_t] is_in
         cdef bint filtered = filtering_pays(columns.rows.size(), sample.rows.size())
-        cdef int f
         if not self.is_shared:
             sample.take_lists(columns[0])
             return 0
-        is_in = sample.bits()
-        for f in prange(<int> self.n_features, nogil=True, num_threads=options.n_threads,
-                        schedule="dynamic"):
-            if filtered:
-                sample.filter_list(f, is_in.data(), options.simd)
-            else:
-                sample.sort_list(f, buffers[threadid()])
-            if threadid() == 0:
-                poll()
+        with nogil:
+            leader.go_on(sample.copy_lists(filtered, options.simd, deref(leader.crew)))
         return 0
 
 

@@ -10,6 +10,7 @@ from fasttree.engine.search cimport NodeColumns
 from fasttree.tree._dense_columns cimport DenseColumnsOwner
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport FitOptions
+from fasttree.utils._crew cimport Leader
 from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
 from fasttree.utils._typedefs cimport uint32_t
 
@@ -21,11 +22,11 @@ cdef class Partitioner:
 
     # Rows in ascending order, which it takes.
     cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
-                  FitOptions options) except -1
+                  FitOptions options, Leader leader) except -1
     # Encodes what samples of an encoding that is shared will read.
-    cdef int prepare(self, Encoding encoding, FitOptions options) except -1
+    cdef int prepare(self, Encoding encoding, FitOptions options, Leader leader) except -1
     # Puts classes, given as bits by row, where scans read them from; once in a fit.
-    cdef int put_classes(self, const uint32_t* class_bits) except -1
+    cdef int put_classes(self, const uint32_t* class_bits, Leader leader) except -1
     cdef int attach(self, Scanner& scanner) except -1
     # The same rows and columns for another thread, to be attached.
     cdef Partitioner clone(self)

@@ -3,12 +3,10 @@
 Dividing a node costs O(n) per list kept.
 """
 from cython.operator cimport dereference as deref
-from cython.parallel cimport prange, threadid
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport subtree_size
 from fasttree.engine.search cimport DenseNodeColumns, KeyedNodeColumns
-from fasttree.tree._dense_columns cimport poll
 from fasttree.tree._encoding cimport DenseEncoding
 from fasttree.tree._options cimport AUTO, COUNT
 from fasttree.utils._std cimport make_shared
@@ -18,13 +16,13 @@ cdef class Partitioner:
     """Rows of the nodes (abstract)."""
 
     cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
-                  FitOptions options) except -1:
+                  FitOptions options, Leader leader) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
-    cdef int prepare(self, Encoding encoding, FitOptions options) except -1:
+    cdef int prepare(self, Encoding encoding, FitOptions options, Leader leader) except -1:
         return 0  # nodes encode what they read
 
-    cdef int put_classes(self, const uint32_t* class_bits) except -1:
+    cdef int put_classes(self, const uint32_t* class_bits, Leader leader) except -1:
         return 0  # there are no lists that hold them
 
     cdef int attach(self, Scanner& scanner) except -1:
@@ -38,35 +36,28 @@ cdef class DensePartitioner(Partitioner):
     """Partitioner of a dense matrix."""
 
     cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
-                  FitOptions options) except -1:
+                  FitOptions options, Leader leader) except -1:
         cdef DenseEncoding dense = <DenseEncoding?> encoding
         self.options = options
         self.n_features = dense.n_features
-        self.owner = dense.encoded(rows, options)
+        self.owner = dense.encoded(rows, options, leader)
         self.data = self.owner.columns.get()
         self.sample = make_shared[DenseSample](deref(self.data), move(rows))
         self.n_rows = <uint32_t> self.sample.get().rows.size()
         if options.with_lists:
-            dense.fill_lists(self.sample.get(), self.owner.columns.get(), options)
+            dense.fill_lists(self.sample.get(), self.owner.columns.get(), options, leader)
         return 0
 
-    cdef int prepare(self, Encoding encoding, FitOptions options) except -1:
+    cdef int prepare(self, Encoding encoding, FitOptions options, Leader leader) except -1:
         cdef vector[uint32_t] all_rows
         if encoding.is_shared:
-            (<DenseEncoding?> encoding).encoded(all_rows, options)
+            (<DenseEncoding?> encoding).encoded(all_rows, options, leader)
         return 0
 
-    cdef int put_classes(self, const uint32_t* class_bits) except -1:
-        cdef DenseSample* sample = self.sample.get()
-        cdef int f
-        if not self.options.with_lists:
-            return 0
-        for f in prange(<int> self.n_features, nogil=True, num_threads=self.options.n_threads,
-                        schedule="dynamic"):
-            sample.put_classes(f, class_bits)
-            if threadid() == 0:
-                poll()
-        sample.has_classes = True
+    cdef int put_classes(self, const uint32_t* class_bits, Leader leader) except -1:
+        if self.options.with_lists:
+            with nogil:
+                leader.go_on(self.sample.get().put_classes(class_bits, deref(leader.crew)))
         return 0
 
     cdef int attach(self, Scanner& scanner) except -1:

@@ -4,6 +4,7 @@ from fasttree.engine.simd cimport Simd
 from fasttree.tree._encoding cimport Encoding, SparseEncoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._partitioner cimport Partitioner
+from fasttree.utils._crew cimport Leader
 from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
 from fasttree.utils._typedefs cimport uint32_t
 
@@ -21,8 +22,7 @@ cdef class ListPartitioner(SparsePartitioner):
     cdef shared_ptr[ListData] data
     cdef unique_ptr[ListWorkspace] workspace
 
-    cdef int list_columns(self, int n_threads) except -1
-    cdef int list_part(self, uint32_t part) except -1 nogil
+    cdef int list_columns(self, Leader leader) except -1
 
 
 cdef class ExtractionPartitioner(SparsePartitioner):

@@ -9,9 +9,7 @@ Representable Data", Hedayati, Joly & Papadimitriou, 2016).
 """
 import numpy as np
 
-from cpython.exc cimport PyErr_CheckSignals
 from cython.operator cimport dereference as deref
-from cython.parallel cimport prange, threadid
 
 from fasttree.engine.core cimport Nonzeros, ROW, Split, binary_search_pays
 from fasttree.engine.scan cimport Scanner
@@ -25,6 +23,12 @@ from fasttree.tree._encoding import encoding_of
 
 # Parts of the lists per thread: they may turn out to be of unequal work.
 cdef int PARTS_PER_THREAD = 4
+
+
+cdef int list_part(void* workers, int thread, int part, void* _) except -1 nogil:
+    """A step of the columns of a part."""
+    (<ListPartitioner> (<void**> workers)[thread]).workspace.get().list_part(part)
+    return 0
 
 
 cdef class SparsePartitioner(Partitioner):
@@ -50,9 +54,9 @@ cdef class ListPartitioner(SparsePartitioner):
     """Nodes list their nonzeros."""
 
     cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
-                  FitOptions options) except -1:
+                  FitOptions options, Leader leader) except -1:
         cdef ListData* data
-        cdef int n_threads = options.n_threads
+        cdef int n_threads = leader.crew.get().size()
         self.refer(encoding, options)
         self.data = make_shared[ListData](&self.encoding.values[0], &self.encoding.indices[0],
                                           &self.encoding.indptr[0], encoding.n_rows,
@@ -63,23 +67,19 @@ cdef class ListPartitioner(SparsePartitioner):
         self.n_rows = <uint32_t> data.rows.size()
         data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, options.least)
         self.workspace.reset(new ListWorkspace(deref(data), self.simd))
-        return self.list_columns(n_threads)
+        return self.list_columns(leader)
 
-    cdef int list_columns(self, int n_threads) except -1:
+    cdef int list_columns(self, Leader leader) except -1:
         """List all columns, a few million nonzeros at a time on each thread."""
-        cdef int part, n_parts = <int> self.data.get().n_parts()
-        cdef list crew = [self] + [self.clone() for _ in range(n_threads - 1)]
+        cdef int n_threads = leader.crew.get().size()
+        cdef list partitioners = [self] + [self.clone() for _ in range(n_threads - 1)]
         cdef vector[void*] workers
-        for worker in crew:
+        for worker in partitioners:
             workers.push_back(<void*> worker)
-        while not self.data.get().is_listed():
-            for part in prange(n_parts, nogil=True, num_threads=n_threads, schedule="dynamic"):
-                (<ListPartitioner> workers[threadid()]).list_part(part)
-            PyErr_CheckSignals()
-        return 0
-
-    cdef int list_part(self, uint32_t part) except -1 nogil:
-        self.workspace.get().list_part(part)
+        with nogil:
+            while not self.data.get().is_listed():
+                leader.share_out(<int> self.data.get().n_parts(), list_part, workers.data(), NULL)
+                leader.go_on(leader.steps.poll.look())
         return 0
 
     cdef int attach(self, Scanner& scanner) except -1:
@@ -101,7 +101,7 @@ cdef class ExtractionPartitioner(SparsePartitioner):
     """
 
     cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
-                  FitOptions options) except -1:
+                  FitOptions options, Leader leader) except -1:
         cdef ExtractionData* data
         self.refer(encoding, options)
         self.data = make_shared[ExtractionData](
@@ -140,7 +140,7 @@ cdef class ExtractionPartitioner(SparsePartitioner):
         options.strategy = SORT
         options.n_threads = 1
         options.simd = SIMD_PORTABLE
-        self.init(encoding_of(X), rows, options)
+        self.init(encoding_of(X), rows, options, Leader(1, None, ()))
 
     def _py_rows(self):
         """Rows by position."""

@@ -12,6 +12,7 @@ from fasttree.tree._criterion cimport Criterion
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._partitioner cimport Partitioner
+from fasttree.utils._crew cimport Crew, Leader
 from fasttree.utils._interrupt cimport Interrupt, Steps
 from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport float64_t, int8_t, intp_t, uint32_t, uint64_t
@@ -42,10 +43,10 @@ cdef class Splitter:
 
     # The sample is `rows` of the encoding, or all of them, and y and weights are theirs.
     cdef int init(self, Encoding encoding, y, sample_weight,
-                  const uint32_t[::1] rows, FitOptions options, Interrupt interrupt) except -1
+                  const uint32_t[::1] rows, FitOptions options, Leader leader) except -1
     cdef int settle_options(self, Encoding encoding, FitOptions& options) except -1
     # Encodes what `init` with the same options will read of an encoding that is shared.
-    cdef int prepare(self, Encoding encoding, FitOptions options) except -1
+    cdef int prepare(self, Encoding encoding, FitOptions options, Leader leader) except -1
     # Gives the memory back that only growth needs.
     cdef int close(self) except -1
     cdef Splitter clone(self)
@@ -66,8 +67,10 @@ cdef class Splitter:
     cdef void settle_threshold(self, Split& best) noexcept nogil
     # Divides a node by the split that was found; returns 1.
     cdef int divide(self, Open& open) except -1 nogil
-    # The same but for statistics and values of the children; several threads share the rows.
-    cdef int divide_rows(self, Open& open, int n_threads) except -1 nogil
+    # Statistics and values of both children; returns 1.
+    cdef int children_stats(self, Open& open) except -1 nogil
+    # The same but for statistics and values; a crew, if there is one, shares the rows.
+    cdef int divide_rows(self, Open& open, Crew* crew) except -1 nogil
     # Both at once, in a subtree that is grown in one place.
     cdef int split_in_subtree(self, Open& open) except -1 nogil
     # All that is below a node of one, if that is cheaper; else 0.

@@ -80,7 +80,7 @@ cdef class Splitter:
                             self.min_weight_leaf, self.random_state, cst, self.category_sets)
 
     cdef int init(self, Encoding encoding, y, sample_weight,
-                  const uint32_t[::1] rows, FitOptions options, Interrupt interrupt) except -1:
+                  const uint32_t[::1] rows, FitOptions options, Leader leader) except -1:
         cdef const uint32_t* sampled = NULL
         cdef const uint32_t* classes
         cdef vector[uint32_t] kept_rows
@@ -104,10 +104,10 @@ cdef class Splitter:
         if rows is not None:
             sampled = &rows[0]
         list_rows(y.shape[0], sample_weight, sampled, kept_rows)
-        self.partitioner.init(encoding, kept_rows, options)
+        self.partitioner.init(encoding, kept_rows, options, leader)
         classes = self.criterion.searcher.scanner.get().classes_of_entries()
         if classes != NULL:
-            self.partitioner.put_classes(classes)
+            self.partitioner.put_classes(classes, leader)
         # Nothing is drawn for data that is refused.
         if hasattr(self.random_state, "randint"):
             self.seed = self.random_state.randint(0, 2147483647)
@@ -115,11 +115,11 @@ cdef class Splitter:
             self.seed = self.random_state
         self.sampler.reset(new FeatureSampler(encoding.n_features, options.n_looked,
                                               options.replay, <uint32_t> self.seed))
-        return self.attach(interrupt)
+        return self.attach(leader.interrupt)
 
-    cdef int prepare(self, Encoding encoding, FitOptions options) except -1:
+    cdef int prepare(self, Encoding encoding, FitOptions options, Leader leader) except -1:
         self.settle_options(encoding, options)
-        return make_partitioner(encoding, options).prepare(encoding, options)
+        return make_partitioner(encoding, options).prepare(encoding, options, leader)
 
     cdef int settle_options(self, Encoding encoding, FitOptions& options) except -1:
         """How columns are kept, by the features that nodes look at."""
@@ -228,15 +228,18 @@ cdef class Splitter:
                                       self.columns.value(best.row_above, best.feature))
 
     cdef int divide(self, Open& open) except -1 nogil:
-        self.divide_rows(open, 1)
+        self.divide_rows(open, NULL)
+        return self.children_stats(open)
+
+    cdef int children_stats(self, Open& open) except -1 nogil:
         self.node_stats(open.right, open.right_totals, open.right_value)
         # Left last: it is searched next, and the scanner still holds it.
         self.node_stats(open.left, open.left_totals, open.left_value)
         return 1
 
-    cdef int divide_rows(self, Open& open, int n_threads) except -1 nogil:
+    cdef int divide_rows(self, Open& open, Crew* crew) except -1 nogil:
         """Divide the node's rows; bounds, keys and totals of its children."""
-        cdef uint32_t middle = self.columns.divide_rows(open.split, open.node, n_threads)
+        cdef uint32_t middle = self.columns.divide_rows(open.split, open.node, crew)
         self.steps.count(self.scanner.work(open.node.size()))
         self.rules.make_children(open.node, open.split, middle, open.left, open.right)
         open.left_value.resize(self.criterion.value_size)

@@ -19,6 +19,7 @@ cdef extern from "utils/_interrupt.hpp" namespace "fasttree" nogil:
         Poll() noexcept
         Poll(cbool (*look)(void*) noexcept nogil, void* context) noexcept
         cbool go_on(uint64_t steps) noexcept
+        cbool look() noexcept
 
 
 # Shared by the threads of one call; a `Poll` must not outlive it.

@@ -3,9 +3,9 @@
 // They are OpenMP's: `effective_n_threads` (_threads.pyx) says how many, the only place that
 // knows the limits of OpenMP, threadpoolctl and joblib, and that a forked child must not start any.
 // Loops in C++ go through `on_threads` and `share_out`, loops in Cython through `prange` and
-// `parallel`, which treat errors alike: the first exception is raised again by the caller once all
-// threads are done. Who waits for others sleeps. The calling thread looks for signals, also while
-// it waits (_interrupt.hpp).
+// `parallel`, those of a tree that grows through `Crew` (_crew.hpp). They treat errors alike: the
+// first exception is raised again by the caller once all threads are done. The calling thread
+// looks for signals, also while it waits (_interrupt.hpp).
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -119,36 +119,5 @@ void sleep_and_look(std::unique_lock<std::mutex>& lock, std::condition_variable&
     look();
     lock.lock();
 }
-
-// Pieces of work that threads take one by one. Whoever finds none left waits for the others and
-// looks for Ctrl-C meanwhile, as a barrier would not.
-class Turns {
-    const int n_;
-    int next_ = 0, n_running_ = 0;
-    std::mutex mutex_;
-    std::condition_variable finished_;
-
-public:
-    explicit Turns(int n) : n_(n) {}
-
-    // The next piece, or -1.
-    int take() {
-        std::lock_guard<std::mutex> lock(mutex_);
-        if (next_ >= n_) return -1;
-        ++n_running_;
-        return next_++;
-    }
-    // After a failure no more pieces are handed out.
-    void finish(bool has_failed) {
-        std::lock_guard<std::mutex> lock(mutex_);
-        if (has_failed) next_ = n_;
-        if (--n_running_ == 0) finished_.notify_all();
-    }
-    // Returns once no piece is being worked on.
-    void wait(Poll& poll) {
-        std::unique_lock<std::mutex> lock(mutex_);
-        while (n_running_ > 0) sleep_and_look(lock, finished_, [&] { poll.look(); });
-    }
-};
 
 }  // namespace fasttree

@@ -19,6 +19,10 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
         int32_t* times) except +
     void c_on_threads "fasttree::tests::on_threads"(
         int n_threads, int fails, int32_t* times) except +
+    void c_share "fasttree::tests::share"(
+        int n_threads, int n_present, int n, int n_jobs, int fails, int32_t* times) except +
+    vector[int] c_turns "fasttree::tests::turns"(
+        int n, int n_threads, const vector[int]& threads) except +
     vector[uint32_t] c_after_discard "fasttree::tests::after_discard"(
         size_t n, size_t first, size_t last) except +
 
@@ -41,6 +45,20 @@ def share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from
         c_share_out(end, size, n_threads, fails_from, &times[0])
     assert times[end] == 0
     return np.asarray(times)[:-1]
+
+
+def share(int n_threads, int n_present, int n, int n_jobs, int fails):
+    """How often each of n pieces was gone through; IndexError from the one that fails."""
+    cdef int32_t[::1] times = np.zeros(n + 1, np.int32)
+    with nogil:
+        c_share(n_threads, n_present, n, n_jobs, fails, &times[0])
+    assert times[n] == 0
+    return np.asarray(times)[:-1]
+
+
+def turns(int n, int n_threads, vector[int] threads):
+    """Pieces that threads get one after another."""
+    return c_turns(n, n_threads, threads)
 
 
 def on_threads(int n_threads, int fails):

@@ -15,6 +15,7 @@
 #include "engine/columns/buckets.hpp"
 #include "engine/columns/dense.hpp"
 #include "engine/columns/distinct_texts.hpp"
+#include "engine/columns/encoder.hpp"
 #include "engine/columns/few_values.hpp"
 #include "engine/columns/gathered_bits.hpp"
 #include "engine/columns/gathered_cells.hpp"
@@ -32,6 +33,7 @@
 #include "engine/order/key_partition.hpp"
 #include "engine/order/packed_rows.hpp"
 #include "engine/order/partition.hpp"
+#include "engine/order/sample.hpp"
 #include "engine/predict/block_walk.hpp"
 #include "engine/prune/wide.hpp"
 #include "engine/scan/bit_cells.hpp"
@@ -71,6 +73,7 @@
 #include "engine/simd/sorting.hpp"
 #include "engine/simd/sorting_network.hpp"
 #include "optimal/src/kernels.hpp"
+#include "utils/_crew.hpp"
 #include "utils/_random.hpp"
 #include "utils/_threads.hpp"
 
@@ -112,6 +115,54 @@ inline void share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fa
         if (first >= fails_from) throw std::out_of_range("piece " + std::to_string(first));
         for (ptrdiff_t i = first; i < last; ++i) ++times[i];
     });
+}
+// How often n pieces are gone through in n_jobs jobs of a crew, of whose threads n_present are
+// there; piece `fails` throws.
+inline void share(int n_threads, int n_present, int n, int n_jobs, int fails, int32_t* times) {
+    Poll poll;
+    Crew crew(n_threads, poll);
+    fasttree::on_threads(n_present, [&](int thread) {
+        if (thread > 0) return void(crew.serve(thread));
+        FirstFailure failure;
+        try {
+            for (int job = 0; job < n_jobs; ++job) {
+                crew.share(n, [&](int, int i) {
+                    if (i == fails) throw std::out_of_range("piece " + std::to_string(i));
+                    ++times[i];
+                    return true;
+                });
+            }
+        } catch (...) {
+            failure.keep();
+        }
+        crew.dismiss();
+        failure.rethrow();
+    });
+}
+// What threads get that take their turns in this order.
+inline std::vector<int> turns(int n, int n_threads, const std::vector<int>& threads) {
+    Turns left(n, n_threads);
+    std::vector<int> out;
+    for (int thread : threads) out.push_back(left.take(thread));
+    return out;
+}
+// The list of a column of n cells, divided in segments that are joined.
+inline std::vector<uint32_t> divided_list(const float* column, uint32_t n, uint32_t n_categories,
+                                          const uint32_t* sides, uint32_t n_segments) {
+    DenseColumns columns(column, 1, n, n, 1);
+    columns.columns[0].n_categories = n_categories;
+    Poll poll;
+    Crew crew(1, poll);
+    DenseEncoder(columns, crew, SIMD_PORTABLE).add_lists(RAW);
+    DenseSample sample(columns, {});
+    sample.take_lists(columns);
+    DenseWorkspace workspace(sample, SIMD_PORTABLE, false);
+    std::vector<uint32_t> n_left;
+    for (uint32_t segment = 0; segment < n_segments; ++segment) {
+        n_left.push_back(workspace.split_segment(0, 0, n, segment, n_segments, sides));
+    }
+    workspace.join_segments(0, 0, n, n_left);
+    return {sample.lists[0].get(), sample.lists[0].get() + n};
 }
 // Codes of the cells of some rows of a column.
 inline void encode(FewValues& table, const float* column, ptrdiff_t stride, const uint32_t* rows,

@@ -90,7 +90,8 @@ public:
         begin(node);
         key_scan_.begin_node(acc_, held_.classes, labels(node), node.size());
         if (!find_split(rules, sampler, node, split_)) return nullptr;
-        rules.make_children(node, split_, columns_->divide_rows(split_, node, 1), left, right);
+        const uint32_t middle = columns_->divide_rows(split_, node, nullptr);
+        rules.make_children(node, split_, middle, left, right);
         divide_classes(left, right);
         return &split_;
     }

@@ -23,7 +23,7 @@
 #include "engine/simd/simd.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
-#include "utils/_threads.hpp"
+#include "utils/_crew.hpp"
 
 namespace fasttree {
 
@@ -75,6 +75,15 @@ public:
         separate<true, false>(simd, all.get(), n_rows, is_in,
                               lists[feature].reserve(rows.size() + PADDING), nullptr);
     }
+    // Copies all lists, filtered or sorted anew; false: the call is given up.
+    bool copy_lists(bool filtered, Simd simd, Crew& crew) {
+        const std::vector<uint32_t> is_in = bits();
+        std::vector<SortBuffers> buffers(crew.size());
+        return crew.each(static_cast<int>(lists.size()), [&](int thread, int feature) {
+            if (filtered) filter_list(feature, is_in.data(), simd);
+            else sort_list(feature, buffers[thread]);
+        });
+    }
     // The same, sorted anew.
     void sort_list(uint32_t feature, SortBuffers& buffers) {
         if (data.columns[feature].list.get() == nullptr) return;
@@ -88,6 +97,13 @@ public:
         for (size_t i = 0; i < rows.size(); ++i) {
             list[i] |= get_bit(class_bits, list[i] & ROW) * CLASS_1;
         }
+    }
+    // Into those of all lists.
+    bool put_classes(const uint32_t* class_bits, Crew& crew) {
+        has_classes = true;
+        return crew.each(static_cast<int>(lists.size()), [&](int, int feature) {
+            put_classes(static_cast<uint32_t>(feature), class_bits);
+        });
     }
     // The rows as bits.
     std::vector<uint32_t> bits() const {
@@ -110,6 +126,7 @@ public:
     std::vector<uint32_t> go_left;       // bits, of the node split last, or of all that wait
     AlignedBuffer<uint32_t> scratch;     // entries of a node, or, if all columns are listed and
                                          // one thread splits, of the largest right child so far
+    std::vector<std::vector<uint32_t>> flips;  // bits of rows that threads flip
     std::vector<uint8_t> is_in_split;    // by category, all 0 between splits
     SortBuffers buffers;                 // for sorting in the node
 
@@ -143,9 +160,9 @@ public:
 
     // Sets go_left of the node's rows and partitions them; returns the first position that is
     // right.
-    uint32_t split_rows(const Split& split, uint32_t start, uint32_t end, int n_threads) {
-        if (n_threads > 1) return split_rows_on_threads(split, start, end, n_threads);
-        mark(split, start, end);
+    uint32_t split_rows(const Split& split, uint32_t start, uint32_t end, Crew* crew) {
+        if (crew != nullptr) return split_rows_on_threads(split, start, end, *crew);
+        mark(split, start, end, nullptr);
         const uint32_t n = end - start;
         const uint32_t most_right =
             sample.has_list(split.feature) && split.question == THRESHOLD ? n - split.n_left : n;
@@ -157,6 +174,35 @@ public:
                     bool with_left, bool with_right, const uint32_t* sides) {
         partition(simd, sample.lists[feature].get() + start, end - start, sides,
                   scratch.reserve(end - middle + PADDING), with_left, with_right);
+    }
+
+    // The same of one of n_segments of the list, by itself; returns how many of it go left.
+    uint32_t split_segment(uint32_t feature, uint32_t start, uint32_t end, uint32_t segment,
+                           uint32_t n_segments, const uint32_t* sides) {
+        const uint32_t begin = segment_begin(end - start, segment, n_segments);
+        const uint32_t n = segment_begin(end - start, segment + 1, n_segments) - begin;
+        return partition(simd, sample.lists[feature].get() + start + begin, n, sides,
+                         scratch.reserve(n + PADDING));
+    }
+    // Makes one list of its segments, of each of which so many went left: these come first.
+    void join_segments(uint32_t feature, uint32_t start, uint32_t end,
+                       const std::vector<uint32_t>& n_left) {
+        uint32_t* const list = sample.lists[feature].get() + start;
+        uint32_t* const others = scratch.reserve(end - start);
+        const uint32_t n_segments = static_cast<uint32_t>(n_left.size());
+        uint32_t at = 0, n_others = 0;
+        for (uint32_t segment = 0; segment < n_segments; ++segment) {
+            const uint32_t begin = segment_begin(end - start, segment, n_segments);
+            const uint32_t middle = begin + n_left[segment];
+            const uint32_t stop = segment_begin(end - start, segment + 1, n_segments);
+            if (at > 0 && begin < middle) bound(feature, list[at - 1], list[begin]);
+            if (n_others > 0 && middle < stop) bound(feature, others[n_others - 1], list[middle]);
+            std::memcpy(others + n_others, list + middle, (stop - middle) * sizeof(uint32_t));
+            std::memmove(list + at, list + begin, n_left[segment] * sizeof(uint32_t));
+            at += n_left[segment];
+            n_others += stop - middle;
+        }
+        std::memcpy(list + at, others, n_others * sizeof(uint32_t));
     }
 
     Runs values_of(uint32_t feature) const override {
@@ -213,6 +259,20 @@ public:
     }
 
 private:
+    static uint32_t n_parts_of(const Crew& crew) {
+        return std::min(static_cast<uint32_t>(crew.size()), MOST_PARTS);
+    }
+    static uint32_t segment_begin(uint32_t n, uint32_t segment, uint32_t n_segments) {
+        return static_cast<uint32_t>(uint64_t{n} * segment / n_segments);
+    }
+    // Says of an entry that follows another one of its list whether its value is another.
+    void bound(uint32_t feature, uint32_t before, uint32_t& entry) const {
+        const bool has_categories = data.columns[feature].has_categories();
+        const auto key = [&](uint32_t e) {
+            return cell_key(data.value(e & ROW, feature), has_categories);
+        };
+        entry = (entry & ~BOUNDARY) | (key(before) != key(entry) ? BOUNDARY : 0);
+    }
     static uint32_t count_missing(const Runs& runs) {
         uint32_t low = 0, high = runs.n;  // values before low, missing from high on
         while (low < high) {
@@ -276,14 +336,14 @@ private:
 
     // `split_rows`, a part of the rows on each thread. Parts share no word of go_left.
     uint32_t split_rows_on_threads(const Split& split, uint32_t start, uint32_t end,
-                                   int n_threads) {
+                                   Crew& crew) {
         struct Part {
             uint32_t begin, end, n_left;
             uint32_t* right;
         };
         uint32_t* const rows = sample.rows.data();
         const uint32_t n = end - start;
-        const uint32_t n_parts = std::min(static_cast<uint32_t>(n_threads), MOST_PARTS);
+        const uint32_t n_parts = n_parts_of(crew);
         std::vector<Part> parts(n_parts);
         uint32_t* right = scratch.reserve(n + n_parts * PADDING);
         uint32_t at = start;
@@ -294,12 +354,13 @@ private:
             parts[p].end = at;
         }
         const bool by_row = marks_by_row(split);
-        if (!by_row) mark(split, start, end);
-        share_out(0, n_parts, 1, n_threads, [&](int, ptrdiff_t p, ptrdiff_t) {
-            Part& part = parts[static_cast<size_t>(p)];
-            if (by_row && part.begin < part.end) mark(split, part.begin, part.end);
+        if (!by_row) mark(split, start, end, &crew);
+        crew.share(static_cast<int>(n_parts), [&](int, int p) {
+            Part& part = parts[p];
+            if (by_row && part.begin < part.end) mark(split, part.begin, part.end, nullptr);
             part.n_left = separate<true, true>(simd, rows + part.begin, part.end - part.begin,
                                                go_left.data(), rows + part.begin, part.right);
+            return true;
         });
         at = start;
         for (const Part& part : parts) {
@@ -321,7 +382,7 @@ private:
                || (split.question == THRESHOLD && !sample.has_list(split.feature));
     }
 
-    void mark(const Split& split, uint32_t start, uint32_t end) {
+    void mark(const Split& split, uint32_t start, uint32_t end, Crew* crew) {
         const Column& col = data.columns[split.feature];
         const uint32_t* node_rows = sample.rows.data();
         uint32_t* sides = go_left.data();
@@ -353,7 +414,7 @@ private:
             const uint32_t n_missing_left = split.has_missing && split.missing_left
                                                 ? split.n_left - split.n_values_left : 0;
             mark_list(sample.lists[split.feature].get() + start, split.n_values_left,
-                      end - start - n_missing_left, end - start, node_rows + start);
+                      end - start - n_missing_left, end - start, node_rows + start, crew);
         } else {
             BitWriter writer(sides, node_rows[start]);
             for (uint32_t i = start; i < end; ++i) {
@@ -365,7 +426,7 @@ private:
     // Sides of n rows in the order of a list, of which those in [first, last) go right. Unless
     // sides of other nodes' rows are kept, words get that of most rows, and others are flipped.
     void mark_list(const uint32_t* entries, uint32_t first, uint32_t last, uint32_t n,
-                   const uint32_t* node_rows) noexcept {
+                   const uint32_t* node_rows, Crew* crew) {
         constexpr uint32_t ROWS_PER_WORD = 32, CLEARED_PER_ROW = 2;  // words
         const uint32_t n_right = last - first;
         const bool most_go_left = n_right <= n - n_right;
@@ -382,15 +443,34 @@ private:
         } else {
             for (uint32_t i = 0; i < n; ++i) sides[node_rows[i] / ROWS_PER_WORD] = most;
         }
-        const auto flip = [=](uint32_t begin, uint32_t end) {
+        if (most_go_left) return flip_sides(entries + first, n_right, crew);
+        flip_sides(entries, first, crew);
+        flip_sides(entries + last, n - last, crew);
+    }
+    // Each thread flips bits of its own first, where they are few beside the rows.
+    void flip_sides(const uint32_t* entries, uint32_t n, Crew* crew) {
+        constexpr uint32_t ROWS_PER_WORD = 32, LEAST_PER_WORD = 2;  // rows
+        const auto flip = [=](uint32_t* bits, uint32_t begin, uint32_t end) {
             for (uint32_t i = begin; i < end; ++i) {
                 const uint32_t row = entries[i] & ROW;
-                sides[row / ROWS_PER_WORD] ^= uint32_t{1} << row % ROWS_PER_WORD;
+                bits[row / ROWS_PER_WORD] ^= uint32_t{1} << row % ROWS_PER_WORD;
             }
         };
-        if (most_go_left) return flip(first, last);
-        flip(0, first);
-        flip(last, n);
+        uint32_t* const sides = go_left.data();
+        const size_t n_words = go_left.size();
+        const uint32_t n_parts = crew == nullptr ? 1 : n_parts_of(*crew);
+        if (n_parts == 1 || n / LEAST_PER_WORD < n_words * n_parts) return flip(sides, 0, n);
+        flips.resize(n_parts - 1);
+        crew->share(static_cast<int>(n_parts), [&](int, int p) {
+            const uint32_t part = static_cast<uint32_t>(p);
+            if (part > 0) flips[part - 1].assign(n_words, 0);
+            flip(part == 0 ? sides : flips[part - 1].data(), segment_begin(n, part, n_parts),
+                 segment_begin(n, part + 1, n_parts));
+            return true;
+        });
+        for (const std::vector<uint32_t>& of_part : flips) {
+            for (size_t word = 0; word < n_words; ++word) sides[word] ^= of_part[word];
+        }
     }
     // Sides of a split on categories: numbers go right.
     void mark_categories(const Split& split, const Column& col, uint32_t start, uint32_t end) {

@@ -102,23 +102,40 @@ public:
         return scanner_.scan_sides(Runs{entries, n, 0, {}}, n_left, limits, candidate);
     }
 
-    uint32_t divide_rows(const Split& split, const Node& node, int n_threads) override {
-        return workspace_.split_rows(split, node.start, node.end, n_threads);
+    uint32_t divide_rows(const Split& split, const Node& node, Crew* crew) override {
+        return workspace_.split_rows(split, node.start, node.end, crew);
     }
     const uint32_t* sides() const noexcept override { return workspace_.go_left.data(); }
 
-    // A part is a list.
-    uint32_t begin_division(const Division& division) override {
-        const bool is_read = division.with_left || division.with_right;
-        return is_read ? static_cast<uint32_t>(listed_features.size()) : 0;
+    // A part is a list, or a segment of those that are left if each thread has as many lists.
+    uint32_t begin_division(Division& division) override {
+        if (!division.with_left && !division.with_right) return 0;
+        const uint32_t n_segments = division.n_threads;
+        const uint32_t n_lists = static_cast<uint32_t>(listed_features.size());
+        const uint32_t n_cut = n_lists % n_segments;
+        if (n_cut > 0) division.cut = std::make_unique<CutList[]>(n_cut);
+        for (uint32_t i = 0; i < n_cut; ++i) division.cut[i].begin(n_segments);
+        return n_lists - n_cut + n_cut * n_segments;
     }
     void divide_part(uint32_t part, const Division& division,
                      const FeatureSampler& sampler) override {
-        const uint32_t feature = listed_features[part];
+        const uint32_t n_segments = division.n_threads;
+        const uint32_t n_lists = static_cast<uint32_t>(listed_features.size());
+        const uint32_t n_whole = n_lists - n_lists % n_segments;
+        const uint32_t start = division.left.start, end = division.right.end;
+        const uint32_t at = part < n_whole ? part : n_whole + (part - n_whole) / n_segments;
+        const uint32_t feature = listed_features[at];
         if (sampler.is_known_constant(feature)) return;
-        workspace_.split_list(feature, division.left.start, division.right.start,
-                              division.right.end, division.with_left, division.with_right,
-                              division.sides);
+        if (part < n_whole) {
+            workspace_.split_list(feature, start, division.right.start, end, division.with_left,
+                                  division.with_right, division.sides);
+            return;
+        }
+        CutList& cut = division.cut[at - n_whole];
+        const uint32_t segment = (part - n_whole) % n_segments;
+        cut.n_left[segment] = workspace_.split_segment(feature, start, end, segment, n_segments,
+                                                       division.sides);
+        if (--cut.n_open == 0) workspace_.join_segments(feature, start, end, cut.n_left);
     }
     void end_division(const Division&) noexcept override {}  // each list was divided in place
     void finish_rows(uint32_t start, uint32_t end) noexcept override {

@@ -137,7 +137,7 @@ public:
         return false;
     }
 
-    uint32_t divide_rows(const Split& split, const Node& node, int) override {
+    uint32_t divide_rows(const Split& split, const Node& node, Crew*) override {
         const Column& col = data_.columns[split.feature];
         if (split.feature != near_feature_ || node.start != near_start_ || node.end != near_end_) {
             gather_all(node, split.feature);
@@ -163,7 +163,7 @@ public:
                                            {workspace_.scratch.get(), right_labels_.get()});
     }
     const uint32_t* sides() const noexcept override { return nullptr; }
-    uint32_t begin_division(const Division&) override { return 0; }
+    uint32_t begin_division(Division&) override { return 0; }
 
 private:
     // Labels beside the rows, both by class.

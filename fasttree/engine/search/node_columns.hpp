@@ -5,6 +5,7 @@
 // own slices of its own. Whoever adds a kind of matrix fills every function that has no default.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -18,14 +19,28 @@
 #include "engine/scan/scanner.hpp"
 #include "engine/search/feature_walk.hpp"
 #include "engine/simd/gather.hpp"
+#include "utils/_crew.hpp"
 
 namespace fasttree {
+
+// A list that threads divide in segments, each by itself, and that the last one joins.
+struct CutList {
+    std::vector<uint32_t> n_left;  // of each segment
+    std::atomic<uint32_t> n_open;  // segments that are to be divided
+
+    void begin(uint32_t n_segments) {
+        n_left.resize(n_segments);
+        n_open = n_segments;
+    }
+};
 
 // A node whose rows have been divided, for what else is kept of it.
 struct Division {
     Node left, right;
     bool with_left, with_right;    // children that will be searched
     const uint32_t* sides;         // of its rows, as bits
+    uint32_t n_threads;            // that divide
+    std::unique_ptr<CutList[]> cut;
 
     uint32_t n_rows() const noexcept { return right.end - left.start; }
 };
@@ -33,15 +48,16 @@ static_assert(is_value<Division>);
 
 // The order in which threads take the shares of a walk, of which some are lists. These take
 // longest: they come after a few others, by which a good split is found, and leave the rest to
-// whoever is done first.
-inline std::vector<uint32_t> order_of_shares(uint32_t n_shares,
-                                             const std::vector<uint32_t>& lists) {
+// whoever is done first. List i falls to the thread whose turn part i of a division is.
+inline std::vector<uint32_t> order_of_shares(uint32_t n_shares, const std::vector<uint32_t>& lists,
+                                             int n_threads) {
     std::vector<uint32_t> shares(n_shares);
     std::iota(shares.begin(), shares.end(), 0u);
     const auto first = std::stable_partition(shares.begin(), shares.end(), [&](uint32_t share) {
         return !std::binary_search(lists.begin(), lists.end(), share);
     });
-    std::rotate(shares.begin() + (first - shares.begin()) / 4, first, shares.end());
+    const ptrdiff_t n_before = (first - shares.begin()) / 4;
+    std::rotate(shares.begin() + n_before / n_threads * n_threads, first, shares.end());
     return shares;
 }
 
@@ -103,14 +119,14 @@ public:
     virtual bool scan_drawn(const Node& node, uint32_t feature, Split& drawn,
                             const Limits& limits, Candidate& candidate) = 0;
 
-    // Moves the node's rows that go left to the front, on up to n_threads threads; returns the
-    // first position on the right.
-    virtual uint32_t divide_rows(const Split& split, const Node& node, int n_threads) = 0;
+    // Moves the node's rows that go left to the front, with the crew if there is one; returns
+    // the first position on the right.
+    virtual uint32_t divide_rows(const Split& split, const Node& node, Crew* crew) = 0;
     // Side of each row in the splits made last, by row.
     virtual const uint32_t* sides() const noexcept = 0;
     // What is kept per node besides the rows is divided in parts, between begin_division, which
     // says how many, and end_division. Threads may share the parts, each with columns of its own.
-    virtual uint32_t begin_division(const Division& division) = 0;
+    virtual uint32_t begin_division(Division& division) = 0;
     // Nothing is kept of features that the sampler knows to be constant.
     virtual void divide_part(uint32_t part, const Division& division,
                              const FeatureSampler& sampler) = 0;

@@ -78,11 +78,11 @@ public:
     const uint32_t* rows(const Node& node) override {
         return workspace_.data.rows.data() + node.start;
     }
-    uint32_t divide_rows(const Split& split, const Node& node, int) override {
+    uint32_t divide_rows(const Split& split, const Node& node, Crew*) override {
         return workspace_.split_rows(split, node);
     }
     const uint32_t* sides() const noexcept override { return workspace_.sides(); }
-    uint32_t begin_division(const Division& d) override {
+    uint32_t begin_division(Division& d) override {
         return workspace_.begin_split(d.left, d.right, d.with_left, d.with_right);
     }
     void divide_part(uint32_t part, const Division& d, const FeatureSampler&) override {
@@ -112,11 +112,11 @@ public:
     const uint32_t* rows(const Node& node) override {
         return workspace_.node_rows(node.start, node.end);
     }
-    uint32_t divide_rows(const Split& split, const Node& node, int) override {
+    uint32_t divide_rows(const Split& split, const Node& node, Crew*) override {
         return workspace_.split_rows(split, node.start, node.end);
     }
     const uint32_t* sides() const noexcept override { return nullptr; }
-    uint32_t begin_division(const Division&) override { return 0; }
+    uint32_t begin_division(Division&) override { return 0; }
     void divide_part(uint32_t, const Division&, const FeatureSampler&) override {}
     void end_division(const Division&) noexcept override {}
 };

@@ -1,0 +1,146 @@
+// Dense columns are encoded on the threads of a crew.
+//
+// Every step says whether to go on: the thread that leads looks for signals now and then.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "engine/columns/borrowed.hpp"
+#include "engine/columns/dense.hpp"
+#include "engine/simd/simd.hpp"
+#include "engine/simd/sorting.hpp"
+#include "utils/_crew.hpp"
+
+namespace fasttree {
+
+class DenseEncoder {
+    DenseColumns& columns_;
+    Crew& crew_;
+    const Simd simd_;
+
+    int n_features() const { return static_cast<int>(columns_.columns.size()); }
+    int n_parts() const { return static_cast<int>(columns_.n_parts()); }
+
+    // Calls work(piece, step) for all pieces, step by step.
+    template <class Work>
+    bool step_by_step(int n_pieces, uint32_t n_steps, const Work& work) {
+        for (uint32_t step = 0; step < n_steps; ++step) {
+            crew_.share(n_pieces, [&](int, int piece) {
+                work(static_cast<uint32_t>(piece), step);
+                return true;
+            });
+            if (!crew_.look()) return false;
+        }
+        return true;
+    }
+
+public:
+    DenseEncoder(DenseColumns& columns, Crew& crew, Simd simd)
+        : columns_(columns), crew_(crew), simd_(simd) {
+        columns.begin_encoding(static_cast<uint32_t>(crew.size()));
+    }
+
+    // Stores columns of two values as bits, if there are at least so many.
+    bool find_bits(uint32_t least) {
+        if (!columns_.begin_bits(least)) return true;
+        const uint32_t n_steps = columns_.n_bit_steps();
+        const bool goes_on = step_by_step(n_parts(), n_steps, [&](uint32_t part, uint32_t step) {
+            columns_.read_bits(simd_, part, step, n_steps);
+        });
+        if (goes_on) columns_.settle_bits();
+        return goes_on;
+    }
+    // Codes the columns of few values, as many at a time as threads have shares in.
+    bool count() {
+        const int tile = static_cast<int>(TILE), n = n_features();
+        if (columns_.rows.size() <= MAX_COUNTED) {
+            return crew_.each((n + tile - 1) / tile, [&](int, int i) {
+                columns_.count_few(i * tile, std::min((i + 1) * tile, n));
+            });
+        }
+        const int at_once = tile * std::max(1, crew_.size() / n_parts());
+        const uint32_t n_steps = columns_.n_steps(TILE);
+        for (int first = 0, last; first < n; first = last) {
+            last = std::min(first + at_once, n);
+            const int n_shares = static_cast<int>(columns_.begin_counting(first, last));
+            const bool goes_on =
+                step_by_step(n_shares, n_steps, [&](uint32_t share, uint32_t step) {
+                    columns_.count(share, step, n_steps);
+                });
+            if (!goes_on) return false;
+            crew_.share(last - first, [&](int, int i) {
+                columns_.settle_codes(static_cast<uint32_t>(first + i));
+                return true;
+            });
+        }
+        return true;
+    }
+    // Keeps the codes of the columns of few values, column by column.
+    bool keep_codes(bool of_numbers) {
+        const bool goes_on = crew_.each(n_features(), [&](int, int feature) {
+            if (of_numbers) columns_.keep_codes_of_numbers(feature);
+            else columns_.keep_codes(feature);
+        });
+        columns_.end_counting();
+        return goes_on;
+    }
+    // Finds limits between buckets of the other columns.
+    bool find_buckets() {
+        std::vector<SortBuffers> buffers(crew_.size());
+        const std::vector<uint32_t> rest = columns_.unlisted();
+        return crew_.each(static_cast<int>(rest.size()), [&](int thread, int i) {
+            columns_.find_buckets(rest[i], buffers[thread]);
+        });
+    }
+    // Sorts the other columns, as many at a time as a cache line holds cells of a row.
+    bool add_lists(Storage storage) {
+        std::vector<SortBuffers> buffers(crew_.size());
+        const std::vector<uint32_t> rest = columns_.unlisted();
+        constexpr int CELLS_OF_A_LINE = 16;
+        const int n_columns = static_cast<int>(rest.size());
+        const int at_once = std::max(CELLS_OF_A_LINE, crew_.size());
+        for (int first = 0, last; first < n_columns; first = last) {
+            last = std::min(first + at_once, n_columns);
+            columns_.begin_lists(rest, first, last, buffers);
+            crew_.share(n_parts(), [&](int, int part) {
+                columns_.gather_keys(rest, first, last, static_cast<uint32_t>(part));
+                return true;
+            });
+            const bool goes_on = crew_.each(last - first, [&](int thread, int i) {
+                columns_.sort(rest[first + i], storage, buffers[thread]);
+            });
+            if (!goes_on) return false;
+        }
+        return true;
+    }
+    // Compares what is stored with X; stops where it is wrong.
+    bool compare(bool& is_consistent) {
+        const int n = n_features(), tile = static_cast<int>(COMPARED_TOGETHER);
+        columns_.begin_encoding(1);  // whose rows are gone through step by step
+        const uint32_t n_steps = columns_.n_steps(n);
+        std::atomic<bool> is_wrong{false};
+        for (uint32_t step = 0; step < n_steps && !is_wrong.load(); ++step) {
+            const bool goes_on = crew_.each((n + tile - 1) / tile, [&](int, int i) {
+                const int first = i * tile, last = std::min(first + tile, n);
+                if (!are_consistent(columns_, first, last, step, n_steps)) is_wrong.store(true);
+            });
+            if (!goes_on) return false;
+        }
+        is_consistent = !is_wrong.load();
+        return true;
+    }
+    // Puts the codes of all columns side by side.
+    bool interleave() {
+        columns_.begin_interleaving();
+        const uint32_t n_steps = columns_.n_interleaving_steps();
+        const bool goes_on = step_by_step(n_parts(), n_steps, [&](uint32_t part, uint32_t step) {
+            columns_.interleave(simd_, part, step, n_steps);
+        });
+        if (goes_on) columns_.end_interleaving();
+        return goes_on;
+    }
+};
+
+}  // namespace fasttree

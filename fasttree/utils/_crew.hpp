@@ -1,0 +1,210 @@
+// What one thread shares out among the threads of a region, piece by piece.
+//
+// Regions of OpenMP would end at barriers, at which threads wait awake for milliseconds: on a
+// processor that has other work, for each other. Here the one that leads goes through its work, and
+// the others take part if they have time: it waits for pieces that have been begun, not for threads
+// that could have. Whoever waits is awake for some microseconds, then sleeps.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "utils/_interrupt.hpp"
+#include "utils/_threads.hpp"
+
+namespace fasttree {
+
+// Tells a processor that a loop waits.
+inline void pause_briefly() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+// Waits for what will happen soon, if it does; returns whether it did.
+template <class Happened>
+bool wait_awake(const Happened& happened) noexcept {
+    constexpr std::chrono::microseconds PATIENCE(50);
+    constexpr int PAUSES = 32;  // between two looks at the clock
+    const auto until = std::chrono::steady_clock::now() + PATIENCE;
+    do {
+        for (int i = 0; i < PAUSES; ++i) {
+            if (happened()) return true;
+            pause_briefly();
+        }
+    } while (std::chrono::steady_clock::now() < until);
+    return happened();
+}
+
+// Pieces that threads take one by one. Piece i is in the queue of thread i % n_threads: what is
+// shared out again and again, in the same order, mostly stays in the caches of one thread. Whoever
+// has done its own takes what others would do last.
+class Turns {
+    struct Queue {
+        int next, end;  // of its pieces
+
+        int n_left() const noexcept { return end - next; }
+    };
+    std::vector<Queue> queues_;
+    std::mutex mutex_;
+
+public:
+    Turns(int n, int n_threads) : queues_(static_cast<size_t>(n_threads)) {
+        for (int t = 0; t < n_threads; ++t) queues_[t] = {0, (n - t + n_threads - 1) / n_threads};
+    }
+    // The next piece for a thread, or -1.
+    int take(int thread) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        const auto longest = std::max_element(
+            queues_.begin(), queues_.end(),
+            [](const Queue& a, const Queue& b) { return a.n_left() < b.n_left(); });
+        Queue& own = queues_[thread];
+        Queue& queue = own.n_left() > 0 ? own : *longest;
+        if (queue.n_left() == 0) return -1;
+        const int place = &queue == &own ? queue.next++ : --queue.end;
+        return place * static_cast<int>(queues_.size())
+               + static_cast<int>(&queue - queues_.data());
+    }
+    // No more pieces are handed out.
+    void stop() {
+        std::lock_guard<std::mutex> lock(mutex_);
+        for (Queue& queue : queues_) queue.end = queue.next;
+    }
+};
+
+class Crew {
+    // A piece of the work, by a thread; false: it has set an exception of Python.
+    using Piece = bool (*)(const void* work, int thread, int piece);
+
+    // What is shared out.
+    struct Job {
+        Turns turns;
+        const void* work;
+        Piece piece;
+        FirstFailure failure;
+
+        Job(int n, int n_threads, const void* work_, Piece piece_)
+            : turns(n, n_threads), work(work_), piece(piece_) {}
+
+        bool take_part(int thread) noexcept {
+            bool goes_on = true;
+            try {
+                for (int i; goes_on && (i = turns.take(thread)) >= 0;) {
+                    goes_on = piece(work, thread, i);
+                }
+            } catch (...) {
+                failure.keep();
+            }
+            if (!goes_on || failure.has_failed()) turns.stop();
+            return goes_on;
+        }
+    };
+
+    const int n_threads_;
+    Poll& poll_;                            // of the thread that leads
+    std::atomic<uint64_t> n_jobs_{0};       // that there have been
+    std::atomic<int> n_working_{0};         // of the others
+    std::atomic<bool> is_dismissed_{false}, has_failed_{false}, is_given_up_{false};
+    Job* job_ = nullptr;                    // to take part in
+    std::mutex mutex_;
+    std::condition_variable changed_, finished_;
+
+    void offer(Job* job) {
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            job_ = job;
+            if (job == nullptr) return;
+            n_jobs_.fetch_add(1);
+        }
+        changed_.notify_all();
+    }
+    // What others have begun comes to its end.
+    void wait() {
+        if (wait_awake([&] { return n_working_.load() == 0; })) return;
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (n_working_.load() > 0) sleep_and_look(lock, finished_, [&] { poll_.look(); });
+    }
+
+public:
+    Crew(int n_threads, Poll& poll) : n_threads_(n_threads), poll_(poll) {}
+
+    int size() const noexcept { return n_threads_; }
+    // The thread that leads looks for signals; the others learn what it saw. False: give up.
+    bool look(int thread = 0) noexcept {
+        if (thread == 0 && !poll_.look()) is_given_up_.store(true);
+        return !is_given_up_.load();
+    }
+    // Whether a thread has set an exception of Python.
+    bool has_failed() const noexcept { return has_failed_.load(); }
+
+    // Calls work(thread, i) for all i < n; by the thread that leads. False if its own work set an
+    // exception of Python. An exception of C++ of any thread is raised again.
+    template <class Work>
+    bool share(int n, const Work& work) {
+        const Piece piece = [](const void* w, int thread, int i) {
+            return (*static_cast<const Work*>(w))(thread, i);
+        };
+        if (n_threads_ == 1 || n <= 1) {
+            for (int i = 0; i < n; ++i) if (!piece(&work, 0, i)) return false;
+            return true;
+        }
+        Job job(n, n_threads_, &work, piece);
+        offer(&job);
+        const bool goes_on = job.take_part(0);
+        offer(nullptr);
+        wait();
+        job.failure.rethrow();
+        return goes_on;
+    }
+    // Calls work(thread, i) for all i < n, with a look for signals before each; whether to go on.
+    template <class Work>
+    bool each(int n, const Work& work) {
+        share(n, [&](int thread, int i) {
+            if (look(thread)) work(thread, i);
+            return true;
+        });
+        return look();
+    }
+    // `share` for Cython, where -1 says that an exception has been set.
+    bool share(int n, int (*work)(void* owner, int thread, int i, void* shared), void* owner,
+               void* shared) {
+        return share(n, [=](int thread, int i) { return work(owner, thread, i, shared) != -1; });
+    }
+    // What the other threads of the region do until they are dismissed. -1: an exception of Python
+    // is set in this one.
+    int serve(int thread) {
+        for (uint64_t n_seen = 0;;) {
+            const auto is_called = [&] { return n_jobs_.load() != n_seen || is_dismissed_.load(); };
+            wait_awake(is_called);
+            std::unique_lock<std::mutex> lock(mutex_);
+            changed_.wait(lock, is_called);
+            if (is_dismissed_.load()) return 0;
+            n_seen = n_jobs_.load();
+            Job* const job = job_;
+            if (job == nullptr) continue;
+            n_working_.fetch_add(1);
+            lock.unlock();
+            const bool goes_on = job->take_part(thread);
+            if (!goes_on) has_failed_.store(true);
+            lock.lock();
+            if (n_working_.fetch_sub(1) == 1) finished_.notify_all();
+            if (!goes_on) return -1;
+        }
+    }
+    // There will be no more work.
+    void dismiss() {
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            is_dismissed_.store(true);
+        }
+        changed_.notify_all();
+    }
+};
+
+}  // namespace fasttree
