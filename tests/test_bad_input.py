@@ -137,9 +137,9 @@ def test_cells_that_are_finite_are_not_read_once_more_to_check_them(n_rows, monk
     y = rng.integers(0, 3, n_rows)
     checked = []
 
-    def look(X, n_threads=1):
+    def look(X, n_threads=1, leader=None):
         checked.append(X.shape)
-        return value_kind(X, n_threads)
+        return value_kind(X, n_threads, leader)
 
     monkeypatch.setattr(_validation, "value_kind", look)
     for cells in columns_of_all_kinds(rng, n_rows).values():

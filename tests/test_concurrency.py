@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_info
 
 from fasttree import config_context
 from fasttree.tree import DecisionTreeClassifier
+from fasttree.utils._crew import lead
 from fasttree.utils._threads import dismiss_threads, openmp_enabled
 from reference.jobs import KINDS, fitted, nested, problem, send
 
@@ -58,6 +59,15 @@ def test_a_piece_that_fails_ends_the_job_of_a_crew(kernels, n_threads):
     for fails in (0, 3, 99):
         with pytest.raises(IndexError, match=f"piece {fails}"):
             kernels.machine.share(n_threads, n_threads, 100, 2, fails)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_what_a_leader_returns_and_raises(n_threads):
+    assert lead(n_threads, lambda _, *args: sum(args), (2, 3)) == 5
+    with pytest.raises(ZeroDivisionError):
+        lead(n_threads, lambda _, x: 1 // x, (0,))
+    # A call within a call has fewer threads, perhaps, but ends.
+    assert lead(n_threads, lambda *_: lead(n_threads, lambda *_: 7, ()), ()) == 7
 
 
 def test_threads_take_their_own_pieces_first(kernels):

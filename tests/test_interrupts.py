@@ -51,10 +51,14 @@ def test_interrupt_of_the_others(name, n_threads, request):
 
 def test_an_encoding_looks_for_signals_wherever_threads_go_through_columns():
     """The loops of an encoding are short of themselves, but there may be many columns."""
-    text = (ENGINE / "columns" / "encoder.hpp").read_text()
-    functions = re.split(r"\n    bool (?=\w+\()", text)[1:]
-    assert len(functions) >= 7
-    looks = re.compile(r"\b(crew_\.(each|look)|step_by_step)\(")
+    encoder, sample = (
+        re.split(r"\n    (?=\w+ \w+\()", (ENGINE / name).read_text())
+        for name in ("columns/encoder.hpp", "order/sample.hpp")
+    )
+    functions = [f for f in encoder if f.startswith("bool ")]
+    functions += [f for f in sample if re.match(r"bool .*Crew& crew\)", f)]
+    assert len(functions) >= 9
+    looks = re.compile(r"\b(crew_?\.(each|look)|step_by_step)\(")
     assert [f.split("(")[0] for f in functions if not looks.search(f.partition("{")[2])] == []
 
 

@@ -53,21 +53,25 @@ def test_lists_are_searched_after_a_quarter_of_the_others(kernels):
 
 @pytest.mark.parametrize("n_segments", [1, 2, 3, 7])
 @pytest.mark.parametrize("n", [7, 8, 63, 1000])
-def test_segments_of_a_list_are_joined(kernels, n, n_segments):
+def test_segments_of_a_list_are_joined(kernels, simd, n, n_segments):
     for seed in range(12):
         rng = np.random.default_rng([n, n_segments, seed])
-        column = rng.integers(-5, rng.choice([-3, 5, 1000]), n).astype(np.float32)
-        column[rng.random(n) < rng.choice([0, 0.2])] = np.nan
+        n_categories = rng.choice([0, 4])
+        ranks = rng.integers(-5, rng.choice([-3, 5, 1000]), n)
+        column = ranks.astype(np.float32)
+        codes = rng.integers(-1, n_categories, n)  # missing ones come last
+        others = np.flatnonzero(rng.random(n) < rng.choice([0, 0.3]))
+        column[others] = (0x7FC00001 + codes[others]).astype(np.uint32).view(np.float32)
+        ranks[others] = np.where(codes[others] < 0, 3000, 2000 + codes[others])
         goes_left = rng.random(n) < rng.choice([0, 0.1, 0.5, 1])
-        sides = packed(goes_left)
-        entries = kernels.codes.divided_list(column, 0, sides, n_segments)
-        order = np.argsort(column, kind="stable")  # missing values come last
+        entries = kernels.codes.divided_list(
+            simd, column, n_categories, packed(goes_left), n_segments
+        )
+        order = np.argsort(ranks, kind="stable")
         halves = [order[goes_left[order]], order[~goes_left[order]]]
         assert_array_equal(entries & 0x3FFFFFFF, np.concatenate(halves))
         for half, its_entries in zip(halves, np.split(entries, [len(halves[0])]), strict=True):
-            cells = column[half]
-            differ = (cells[1:] != cells[:-1]) & ~(np.isnan(cells[1:]) & np.isnan(cells[:-1]))
-            assert_array_equal(its_entries[1:] >> 31, differ)
+            assert_array_equal(its_entries[1:] >> 31, np.diff(ranks[half]) != 0)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 7, 15, 16, 17, 31, 32, 33, 50])

@@ -3,7 +3,7 @@ from libc.stddef cimport ptrdiff_t, size_t
 from libcpp cimport bool as cbool
 
 from fasttree.engine.core cimport AlignedBuffer
-from fasttree.engine.simd cimport Simd, SortBuffers
+from fasttree.engine.simd cimport Simd
 from fasttree.utils._crew cimport Crew
 from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
@@ -47,7 +47,6 @@ cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
         DenseColumns(const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride,
                      uint32_t n_rows, uint32_t n_features) except +
         float value(uint32_t row, uint32_t feature) noexcept
-        void begin_encoding(uint32_t n_threads) noexcept
         void take_bits(const uint64_t* words, const vector[uint32_t]& features) except +
         cbool has_bits() noexcept
         cbool are_finite() noexcept

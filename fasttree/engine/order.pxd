@@ -4,7 +4,7 @@ from libcpp cimport bool as cbool
 
 from fasttree.engine.columns cimport DenseColumns, RowFeatures, SortedNonzeros, SparseData
 from fasttree.engine.core cimport FeatureSampler, Node, Nonzeros, Split
-from fasttree.engine.simd cimport Simd, SortBuffers
+from fasttree.engine.simd cimport Simd
 from fasttree.utils._crew cimport Crew
 from fasttree.utils._interrupt cimport Poll
 from fasttree.utils._std cimport vector
@@ -19,11 +19,8 @@ cdef extern from "engine/order/sample.hpp" namespace "fasttree" nogil:
         const DenseColumns& data
         vector[uint32_t] rows
         DenseSample(const DenseColumns& data, vector[uint32_t] rows) except +
-        cbool has_classes
-        cbool has_list(uint32_t feature) noexcept
         cbool put_classes(const uint32_t* class_bits, Crew& crew) except +
         void take_lists(DenseColumns& columns) noexcept
-        vector[uint32_t] bits() except +
         cbool copy_lists(cbool filtered, Simd simd, Crew& crew) except +
 
 

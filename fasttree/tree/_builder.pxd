@@ -64,10 +64,10 @@ cdef class TreeBuilder:
     # May take the totals.
     cdef int put(self, Splitter splitter, Frontier& frontier, const Node& node, Totals& totals,
                  Open& open) except -1 nogil
-    cdef int expand(self, Splitter splitter, NodeStore& store, Open& open,
-                    int n_threads) except -1 nogil
+    cdef int expand(self, Splitter splitter, NodeStore& store, Open& open) except -1 nogil
     cdef int find(self, Splitter splitter, Open& open) except -1 nogil
-    cdef int hand_down(self, Splitter splitter, Open& open, int n_threads) except -1 nogil
+    cdef bint is_large(self, const Node& node) noexcept nogil
+    cdef int hand_down(self, Splitter splitter, Open& open) except -1 nogil
 
     cdef int find_in_parallel(self, Open& open) except -1 nogil
     cdef int divide_in_parallel(self, Open& open) except -1 nogil

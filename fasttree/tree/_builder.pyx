@@ -2,7 +2,7 @@
 
 Threads work in two phases. While nodes are large, all threads search one node, feature by feature,
 and divide its rows and lists; below a size (`subtree_size`) each subtree is one thread's work.
-One thread leads; what it shares out is done by functions of a builder, a thread and a piece.
+One thread leads; functions that take a builder, a thread and a piece are what it shares out.
 Nodes are numbered depth-first at the end, so a tree does not show how it was grown.
 """
 import numpy as np
@@ -46,11 +46,10 @@ cdef int search_share(void* owner, int thread, int i, void* shared) except -1 no
     """A share of the walk through the features of a large node."""
     cdef Walk* walk = <Walk*> shared
     cdef void* worker = (<TreeBuilder> owner).workers[thread]
-    cdef void* leader = (<TreeBuilder> owner).workers[0]
     cdef uint32_t share = (<TreeBuilder> owner).shares[i]
-    if (<Splitter> leader).walk.get().is_settled(share):
+    if (<TreeBuilder> owner).splitter.walk.get().is_settled(share):
         return 0
-    (<Splitter> worker).columns.node_tables = &(<Splitter> leader).columns.tables
+    (<Splitter> worker).columns.node_tables = &(<TreeBuilder> owner).splitter.columns.tables
     (<Splitter> worker).begin_node(walk.open.node, walk.open.totals)
     (<Splitter> worker).walk.get().begin_share(walk.open.node, share, walk.found[0])
     (<Splitter> worker).look(walk.open.node, walk.best_of[thread], walk.is_constant)
@@ -138,23 +137,25 @@ cdef class TreeBuilder:
         # By one tree on one thread, in the order of its rows: several threads would wait for each
         # other in the system, and the next of many trees asks for the same memory.
         self.gives_back = n_threads == 1 and options.depth_first and not encoding.is_shared
-        splitter.init(encoding, y, sample_weight, rows, options, leader)
-        self.splitters = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
-        self.workers.clear()
-        for worker in self.splitters:
-            self.workers.push_back(<void*> worker)
-        memory.stores.take(splitter.criterion.value_size, self.store)
-        self.subtrees.clear()
-        self.deferred.clear()
-        self.grow()
-        self.splitters = []
-        splitter.close()
-        # Scikit-learn numbers nodes in the order in which they were grown.
-        self.write(tree, encoding, memory, as_grown=replay and not options.depth_first)
-        memory.stores.give_back(self.store)
-        self.subtrees.clear()
-        self.deferred.clear()
-        self.leader = None
+        try:
+            splitter.init(encoding, y, sample_weight, rows, options, leader)
+            self.splitters = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
+            self.workers.clear()
+            for worker in self.splitters:
+                self.workers.push_back(<void*> worker)
+            memory.stores.take(splitter.criterion.value_size, self.store)
+            self.subtrees.clear()
+            self.deferred.clear()
+            self.grow()
+            self.splitters = []
+            splitter.close()
+            # Scikit-learn numbers nodes in the order in which they were grown.
+            self.write(tree, encoding, memory, as_grown=replay and not options.depth_first)
+            memory.stores.give_back(self.store)
+            self.subtrees.clear()
+            self.deferred.clear()
+        finally:
+            self.leader = None
 
     def prepare(self, data, *, int n_threads=1, str strategy="auto", bint replay=False,
                 str simd="auto"):
@@ -249,7 +250,6 @@ cdef class TreeBuilder:
         cdef Open open, child
         cdef Totals unknown
         cdef bint is_ranked = frontier.is_ranked()
-        cdef int n_threads = self.n_threads if is_ranked or defer_below else 1
         cdef uint32_t done = root.start  # what is kept of the rows before has been given back
         self.put(splitter, frontier, root, unknown, child)
         while frontier.take(open):
@@ -263,7 +263,7 @@ cdef class TreeBuilder:
             elif not is_ranked and splitter.grow_at_once(open.node, store):
                 pass
             elif ((is_ranked or self.find(splitter, open))
-                  and self.expand(splitter, store, open, n_threads)):
+                  and self.expand(splitter, store, open)):
                 # Left first; a stack takes what was put there last.
                 if is_ranked:
                     self.put(splitter, frontier, open.left, open.left_totals, child)
@@ -297,8 +297,7 @@ cdef class TreeBuilder:
         cdef bint found
         if open.node.members != 0 or splitter.columns.fits_block(open.node):
             found = splitter.split_in_subtree(open)
-        elif self.n_threads > 1 and open.node.size() > subtree_size(
-                self.splitter.partitioner.n_rows, self.n_threads) and not splitter.draws:
+        elif self.is_large(open.node) and not splitter.draws:
             found = self.find_in_parallel(open) and self.divide_in_parallel(open)
         else:
             found = (splitter.find_split(open.node, open.totals, open.split)
@@ -313,24 +312,28 @@ cdef class TreeBuilder:
             open.node.table = NO_TABLE
         return found
 
-    cdef int expand(self, Splitter splitter, NodeStore& store, Open& open,
-                    int n_threads) except -1 nogil:
+    cdef bint is_large(self, const Node& node) noexcept nogil:
+        """Whether threads share what is done of a node."""
+        return self.n_threads > 1 and node.size() > subtree_size(
+            self.splitter.partitioner.n_rows, self.n_threads)
+
+    cdef int expand(self, Splitter splitter, NodeStore& store, Open& open) except -1 nogil:
         """Record the children of a node whose split was found, and hand down what is kept of it."""
         open.left.record = store.append(open.left, open.left_value)
         open.right.record = store.append(open.right, open.right_value)
         store.set_split(open.node.record, open.split, open.left.record)
         if open.node.members == 0:
-            self.hand_down(splitter, open, n_threads)
+            self.hand_down(splitter, open)
         return 1
 
-    cdef int hand_down(self, Splitter splitter, Open& open, int n_threads) except -1 nogil:
+    cdef int hand_down(self, Splitter splitter, Open& open) except -1 nogil:
         """Divide what is kept per node besides the rows, for the children to be searched."""
         cdef Division division
         cdef TableHeirs heirs
         cdef HandingDown handing
         cdef uint32_t n_rows = open.node.size()
         cdef uint32_t n_steps = n_rows if n_rows > LARGE else 0
-        cdef int i, n_parts, n_shares
+        cdef int i, n_parts, n_shares, n_threads = self.n_threads if self.is_large(open.node) else 1
         cdef bint with_left = not self.rules.is_terminal(open.left)
         cdef bint with_right = not self.rules.is_terminal(open.right)
         division.left = open.left

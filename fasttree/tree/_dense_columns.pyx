@@ -57,30 +57,30 @@ cdef class DenseColumnsOwner:
         cdef uint32_t n_features = <uint32_t> columns.columns.size()
         if strategy == CODES:
             if drawn_bits_pay(columns.n_rows, n_features) and not columns.has_categories():
-                leader.go_on(encoder.find_bits(MIN_BIT_COLUMNS))
+                leader.raise_unless(encoder.find_bits(MIN_BIT_COLUMNS))
         elif (strategy == AUTO or strategy == COUNT) and not columns.has_bits():
-            leader.go_on(encoder.find_bits(1 if strategy == COUNT else MIN_BIT_COLUMNS))
+            leader.raise_unless(encoder.find_bits(1 if strategy == COUNT else MIN_BIT_COLUMNS))
         if strategy == AUTO or strategy == COUNT or strategy == CODES:
-            leader.go_on(encoder.count())
+            leader.raise_unless(encoder.count())
         if strategy == CODES and grouping_pays(columns.n_rows, n_features, options.n_looked):
             columns.group_codes_of_numbers(options.simd)
         elif strategy == CODES or options.with_keys:
-            leader.go_on(encoder.keep_codes(strategy == CODES))
+            leader.raise_unless(encoder.keep_codes(strategy == CODES))
         if strategy == CODES:
             columns.keep_drawn_bits()
             columns.begin_copying(options.n_looked)
         if options.with_keys:
-            leader.go_on(encoder.find_buckets())
+            leader.raise_unless(encoder.find_buckets())
         elif strategy == COUNT:
-            leader.go_on(encoder.add_lists(WIDE))
-        return leader.go_on(encoder.interleave())
+            leader.raise_unless(encoder.add_lists(WIDE))
+        return leader.raise_unless(encoder.interleave())
 
     cdef int add_lists(self, Leader leader) except -1:
         """Sort the other columns."""
         cdef unique_ptr[DenseEncoder] encoder
         with nogil:
             encoder.reset(new DenseEncoder(deref(self.columns), deref(leader.crew), best_simd()))
-            leader.go_on(encoder.get().add_lists(RAW))
+            leader.raise_unless(encoder.get().add_lists(RAW))
         self.is_listed = True
         return 0
 
@@ -123,6 +123,7 @@ cdef class DenseColumnsOwner:
         cdef DenseColumns* columns = self.columns.get()
         cdef BorrowedCodes codes
         cdef unique_ptr[DenseEncoder] encoder
+        cdef uint32_t least_bits = 1 if strategy == COUNT else MIN_BIT_COLUMNS
         cdef list kept = []
         cdef uint32_t f, n_raw = 0
         cdef size_t n_rows = columns.n_rows, n_features = columns.columns.size()
@@ -136,8 +137,9 @@ cdef class DenseColumnsOwner:
         codes.wide_codes = <const uint32_t*> checked(
             made, "wide_codes", np.uint32, n_rows * np.count_nonzero(storage == WIDE), kept)
         if BITS in storage:
-            encoder.reset(new DenseEncoder(deref(columns), deref(leader.crew), best_simd()))
-            leader.go_on(encoder.get().find_bits(1 if strategy == COUNT else MIN_BIT_COLUMNS))
+            with nogil:
+                encoder.reset(new DenseEncoder(deref(columns), deref(leader.crew), best_simd()))
+                leader.raise_unless(encoder.get().find_bits(least_bits))
         if not borrow_codes(codes, deref(columns)):
             raise ValueError("A column of encoded data is not stored as its cells demand, or has "
                              "more values than it can have.")
@@ -160,7 +162,7 @@ cdef class DenseColumnsOwner:
         cdef cbool is_consistent = False
         with nogil:
             encoder.reset(new DenseEncoder(deref(self.columns), deref(leader.crew), best_simd()))
-            leader.go_on(encoder.get().compare(is_consistent))
+            leader.raise_unless(encoder.get().compare(is_consistent))
         if not is_consistent:
             raise ValueError("Encoded data hold infinities or categories that do not exist, or "
                              "codes or lists that are not those of their cells.")

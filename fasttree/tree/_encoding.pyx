@@ -163,7 +163,7 @@ cdef class DenseEncoding(Encoding):
             if options.with_lists:
                 owner.add_lists(leader)
             if self.check is not None and not owner.columns.get().are_finite():
-                self.check()
+                self.check(leader)
             owner.columns.get().rows.swap(rows)  # the one sample that reads the columns owns them
             return owner
         with self.lock:
@@ -220,7 +220,7 @@ cdef class DenseEncoding(Encoding):
             sample.take_lists(columns[0])
             return 0
         with nogil:
-            leader.go_on(sample.copy_lists(filtered, options.simd, deref(leader.crew)))
+            leader.raise_unless(sample.copy_lists(filtered, options.simd, deref(leader.crew)))
         return 0
 
 

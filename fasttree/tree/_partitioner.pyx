@@ -57,7 +57,7 @@ cdef class DensePartitioner(Partitioner):
     cdef int put_classes(self, const uint32_t* class_bits, Leader leader) except -1:
         if self.options.with_lists:
             with nogil:
-                leader.go_on(self.sample.get().put_classes(class_bits, deref(leader.crew)))
+                leader.raise_unless(self.sample.get().put_classes(class_bits, deref(leader.crew)))
         return 0
 
     cdef int attach(self, Scanner& scanner) except -1:

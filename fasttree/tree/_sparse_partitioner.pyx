@@ -79,7 +79,7 @@ cdef class ListPartitioner(SparsePartitioner):
         with nogil:
             while not self.data.get().is_listed():
                 leader.share_out(<int> self.data.get().n_parts(), list_part, workers.data(), NULL)
-                leader.go_on(leader.steps.poll.look())
+                leader.raise_unless(leader.steps.poll.look())
         return 0
 
     cdef int attach(self, Scanner& scanner) except -1:
@@ -140,7 +140,7 @@ cdef class ExtractionPartitioner(SparsePartitioner):
         options.strategy = SORT
         options.n_threads = 1
         options.simd = SIMD_PORTABLE
-        self.init(encoding_of(X), rows, options, Leader(1, None, ()))
+        self.init(encoding_of(X), rows, options, Leader(1))
 
     def _py_rows(self):
         """Rows by position."""

@@ -181,12 +181,12 @@ def deferred_check(estimator, X, is_deferred):
     return None
 
 
-def check_values(estimator, X, n_threads):
+def check_values(estimator, X, n_threads, leader=None):
     """Raise if X holds infinities, or missing values that the estimator does not take."""
     if isinstance(X, BitMatrix):
         return
     if not issparse(X):
-        kind = value_kind(X, n_threads)
+        kind = value_kind(X, n_threads, leader)
         if kind == ALL_FINITE or (kind == SOME_MISSING and estimator._support_missing_values(X)):
             return
         X = np.array(X)  # scikit-learn's check, for its message, wants a writable array

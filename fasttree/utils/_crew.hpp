@@ -1,14 +1,16 @@
 // What one thread shares out among the threads of a region, piece by piece.
 //
-// Regions of OpenMP would end at barriers, at which threads wait awake for milliseconds: on a
-// processor that has other work, for each other. Here the one that leads goes through its work, and
-// the others take part if they have time: it waits for pieces that have been begun, not for threads
-// that could have. Whoever waits is awake for some microseconds, then sleeps.
+// With a region of OpenMP per loop, threads would wait awake for milliseconds at the barrier that
+// ends it; two that have to share a processor would take its time from each other. Here the one
+// that leads goes through its work, and the others take part if they have time: it waits for
+// pieces that have been begun, not for threads that could have. Whoever waits is awake for some
+// microseconds, then sleeps. Below, nothing starts a region of its own: it would get one thread.
 #pragma once
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -79,7 +81,7 @@ public:
 };
 
 class Crew {
-    // A piece of the work, by a thread; false: it has set an exception of Python.
+    // A piece of the work, by a thread; false: it has failed.
     using Piece = bool (*)(const void* work, int thread, int piece);
 
     // What is shared out.
@@ -88,21 +90,24 @@ class Crew {
         const void* work;
         Piece piece;
         FirstFailure failure;
+        std::atomic<bool> is_done{true};  // unless a piece failed
 
         Job(int n, int n_threads, const void* work_, Piece piece_)
             : turns(n, n_threads), work(work_), piece(piece_) {}
 
-        bool take_part(int thread) noexcept {
-            bool goes_on = true;
+        void take_part(int thread) noexcept {
             try {
-                for (int i; goes_on && (i = turns.take(thread)) >= 0;) {
-                    goes_on = piece(work, thread, i);
+                for (int i; (i = turns.take(thread)) >= 0;) {
+                    if (!piece(work, thread, i)) fail();
                 }
             } catch (...) {
                 failure.keep();
+                fail();
             }
-            if (!goes_on || failure.has_failed()) turns.stop();
-            return goes_on;
+        }
+        void fail() noexcept {
+            is_done.store(false);
+            turns.stop();
         }
     };
 
@@ -110,25 +115,34 @@ class Crew {
     Poll& poll_;                            // of the thread that leads
     std::atomic<uint64_t> n_jobs_{0};       // that there have been
     std::atomic<int> n_working_{0};         // of the others
-    std::atomic<bool> is_dismissed_{false}, has_failed_{false}, is_given_up_{false};
+    std::atomic<bool> is_dismissed_{false}, is_given_up_{false};
     Job* job_ = nullptr;                    // to take part in
     std::mutex mutex_;
     std::condition_variable changed_, finished_;
 
-    void offer(Job* job) {
+    void offer(Job& job) {
         {
             std::lock_guard<std::mutex> lock(mutex_);
-            job_ = job;
-            if (job == nullptr) return;
+            job_ = &job;
             n_jobs_.fetch_add(1);
         }
         changed_.notify_all();
     }
-    // What others have begun comes to its end.
-    void wait() {
-        if (wait_awake([&] { return n_working_.load() == 0; })) return;
+    // Nobody else takes part; what others have begun comes to its end.
+    void withdraw() {
+        const auto is_idle = [&] { return n_working_.load() == 0; };
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            job_ = nullptr;
+        }
+        if (wait_awake(is_idle)) return;
+        constexpr std::chrono::milliseconds PATIENCE(50);  // between looks for Ctrl-C
         std::unique_lock<std::mutex> lock(mutex_);
-        while (n_working_.load() > 0) sleep_and_look(lock, finished_, [&] { poll_.look(); });
+        while (!finished_.wait_for(lock, PATIENCE, is_idle)) {
+            lock.unlock();
+            poll_.look();
+            lock.lock();
+        }
     }
 
 public:
@@ -140,11 +154,9 @@ public:
         if (thread == 0 && !poll_.look()) is_given_up_.store(true);
         return !is_given_up_.load();
     }
-    // Whether a thread has set an exception of Python.
-    bool has_failed() const noexcept { return has_failed_.load(); }
 
-    // Calls work(thread, i) for all i < n; by the thread that leads. False if its own work set an
-    // exception of Python. An exception of C++ of any thread is raised again.
+    // Calls work(thread, i) for all i < n; to be called by the thread that leads, which must not
+    // hold the GIL. False as soon as a piece said that it failed. An exception is raised again.
     template <class Work>
     bool share(int n, const Work& work) {
         const Piece piece = [](const void* w, int thread, int i) {
@@ -155,12 +167,11 @@ public:
             return true;
         }
         Job job(n, n_threads_, &work, piece);
-        offer(&job);
-        const bool goes_on = job.take_part(0);
-        offer(nullptr);
-        wait();
+        offer(job);
+        job.take_part(0);
+        withdraw();
         job.failure.rethrow();
-        return goes_on;
+        return job.is_done.load();
     }
     // Calls work(thread, i) for all i < n, with a look for signals before each; whether to go on.
     template <class Work>
@@ -171,30 +182,35 @@ public:
         });
         return look();
     }
-    // `share` for Cython, where -1 says that an exception has been set.
-    bool share(int n, int (*work)(void* owner, int thread, int i, void* shared), void* owner,
-               void* shared) {
-        return share(n, [=](int thread, int i) { return work(owner, thread, i, shared) != -1; });
+    // `share` for Cython.
+    bool share(int n, bool (*work)(const void* job, int thread, int i), const void* job) {
+        return share(n, [=](int thread, int i) { return work(job, thread, i); });
     }
-    // What the other threads of the region do until they are dismissed. -1: an exception of Python
-    // is set in this one.
-    int serve(int thread) {
+    // `share` in pieces of a range: calls work(thread, first, last).
+    template <class Work>
+    void share_out(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t size, const Work& work) {
+        share(static_cast<int>((end - begin + size - 1) / size), [&](int thread, int i) {
+            const ptrdiff_t first = begin + i * size;
+            work(thread, first, std::min(first + size, end));
+            return true;
+        });
+    }
+    // What the other threads of the region do until they are dismissed.
+    void serve(int thread) {
         for (uint64_t n_seen = 0;;) {
             const auto is_called = [&] { return n_jobs_.load() != n_seen || is_dismissed_.load(); };
             wait_awake(is_called);
             std::unique_lock<std::mutex> lock(mutex_);
             changed_.wait(lock, is_called);
-            if (is_dismissed_.load()) return 0;
+            if (is_dismissed_.load()) return;
             n_seen = n_jobs_.load();
             Job* const job = job_;
             if (job == nullptr) continue;
             n_working_.fetch_add(1);
             lock.unlock();
-            const bool goes_on = job->take_part(thread);
-            if (!goes_on) has_failed_.store(true);
+            job->take_part(thread);
             lock.lock();
             if (n_working_.fetch_sub(1) == 1) finished_.notify_all();
-            if (!goes_on) return -1;
         }
     }
     // There will be no more work.

@@ -4,7 +4,7 @@ from libcpp cimport bool as cbool
 from fasttree.utils._interrupt cimport Interrupt, Poll, Steps
 from fasttree.utils._std cimport unique_ptr
 
-# A thread's work on a piece of a job: 0, or -1 if it has set an exception.
+# A thread's work on piece i of what is shared: 0, or -1 if it has set an exception.
 ctypedef int (*CrewWork)(void* owner, int thread, int i, void* shared) except -1 nogil
 
 
@@ -12,9 +12,9 @@ cdef extern from "utils/_crew.hpp" namespace "fasttree" nogil:
     cdef cppclass Crew:
         Crew(int n_threads, Poll& poll) except +
         int size() noexcept
-        cbool has_failed() noexcept
-        cbool share(int n, CrewWork work, void* owner, void* shared) except +
-        int serve(int thread) except -1
+        cbool share(int n, cbool (*work)(const void* job, int thread, int i) noexcept,
+                    const void* job) except +
+        void serve(int thread) except +
         void dismiss() except +
 
 
@@ -23,16 +23,15 @@ cdef class Leader:
     cdef Interrupt interrupt
     cdef Steps steps
     cdef unique_ptr[Crew] crew
-    cdef object work
-    cdef tuple args
     cdef object result
+    cdef object error              # what a piece has raised
 
-    # What a thread does of the call.
-    cdef int take_part(self, int thread) except -1 nogil
+    # What a thread does of a call of `work`.
+    cdef int take_part(self, int thread, work, tuple args) except -1 nogil
     # Has work(owner, thread, i, shared) done for all i < n by the threads that are free.
     cdef int share_out(self, int n, CrewWork work, void* owner, void* shared) except -1 nogil
-    # Raises what stopped the call, if its threads were told to give up.
-    cdef int go_on(self, bint goes_on) except -1 nogil
+    # Raises what stopped the call, unless its threads go on.
+    cdef int raise_unless(self, bint goes_on) except -1 nogil
 
 
-cpdef lead(int n_threads, work, args)
+cpdef lead(int n_threads, work, tuple args)

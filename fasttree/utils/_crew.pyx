@@ -3,45 +3,70 @@ from cython.parallel cimport parallel, threadid
 
 from fasttree.utils._interrupt cimport steps_of
 
+# `CrewWork` whose caller looks itself whether there is an exception.
+ctypedef int (*UncheckedWork)(void* owner, int thread, int i, void* shared) noexcept nogil
+
+
+cdef struct Job:
+    UncheckedWork work
+    void* owner
+    void* shared
+    void* leader
+
+
+cdef int raise_what_is_set() except -1:
+    return -1
+
+
+cdef cbool do_piece(const void* job, int thread, int i) noexcept nogil:
+    """A piece of a job; what it raises is kept by the leader, on whichever thread it was."""
+    cdef const Job* of_crew = <const Job*> job
+    if of_crew.work(of_crew.owner, thread, i, of_crew.shared) != -1:
+        return True
+    with gil:
+        try:
+            raise_what_is_set()
+        except BaseException as error:
+            if (<Leader> of_crew.leader).error is None:
+                (<Leader> of_crew.leader).error = error
+    return False
+
 
 cdef class Leader:
     """The thread that leads a call."""
 
-    def __cinit__(self, int n_threads, work, args):
+    def __cinit__(self, int n_threads):
         self.interrupt = Interrupt()
         self.steps = steps_of(self.interrupt)
         self.crew.reset(new Crew(n_threads, self.steps.poll))
-        self.work = work
-        self.args = args
 
-    cdef int take_part(self, int thread) except -1 nogil:
+    cdef int take_part(self, int thread, work, tuple args) except -1 nogil:
         if thread > 0:
-            return self.crew.get().serve(thread)
+            self.crew.get().serve(thread)
+            return 0
         try:
             with gil:
-                self.result = self.work(self, *self.args)
+                self.result = work(self, *args)
         finally:
             self.crew.get().dismiss()
         return 0
 
     cdef int share_out(self, int n, CrewWork work, void* owner, void* shared) except -1 nogil:
-        if not self.crew.get().share(n, work, owner, shared):
-            return -1  # and the exception is set
-        self.steps.count(0)
-        if self.crew.get().has_failed():
+        cdef Job job = Job(<UncheckedWork> work, owner, shared, <void*> self)
+        if not self.crew.get().share(n, do_piece, &job):
             with gil:
-                raise MemoryError  # what else another thread can have met
-        return 0
+                raise self.error
+        return self.steps.count(0)
 
-    cdef int go_on(self, bint goes_on) except -1 nogil:
+    cdef int raise_unless(self, bint goes_on) except -1 nogil:
         return 0 if goes_on else self.interrupt.give_up()
 
 
-cpdef lead(int n_threads, work, args):
+cpdef lead(int n_threads, work, tuple args):
     """Return work(leader, *args), called on this thread, while others do what it shares out."""
-    cdef Leader leader = Leader(n_threads, work, args)
+    cdef Leader leader = Leader(n_threads)
     if n_threads == 1:
         return work(leader, *args)
     with nogil, parallel(num_threads=n_threads):
-        leader.take_part(threadid())
+        leader.take_part(threadid(), work, args)
     return leader.result

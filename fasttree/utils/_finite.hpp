@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "utils/_crew.hpp"
 #include "utils/_threads.hpp"
 
 namespace fasttree {
@@ -34,9 +35,11 @@ int kind_of_values(const float* x, ptrdiff_t n, ptrdiff_t stride) {
     return some_missing;
 }
 
-// The largest kind among the values of a matrix with strides in floats.
-inline int kind_of_matrix(const float* x, ptrdiff_t n_rows, ptrdiff_t n_cols, ptrdiff_t row_stride,
-                          ptrdiff_t col_stride, int n_threads) noexcept {
+// The largest kind among the values of a matrix with strides in floats;
+// share_out_pieces(n, size, work) shares [0, n) out among threads.
+template <class ShareOut>
+int kind_of_shares(const float* x, ptrdiff_t n_rows, ptrdiff_t n_cols, ptrdiff_t row_stride,
+                   ptrdiff_t col_stride, const ShareOut& share_out_pieces) {
     constexpr ptrdiff_t kChunk = 1 << 14;
     ptrdiff_t n_outer = n_rows, outer_stride = row_stride;
     ptrdiff_t n_inner = n_cols, inner_stride = col_stride;
@@ -63,8 +66,24 @@ inline int kind_of_matrix(const float* x, ptrdiff_t n_rows, ptrdiff_t n_cols, pt
             while (found > largest && !kind.compare_exchange_weak(largest, found)) {}
         }
     };
-    share_out(0, n_outer, is_dense ? 1 : kChunk / n_inner + 1, n_threads, look);
+    share_out_pieces(n_outer, is_dense ? 1 : kChunk / n_inner + 1, look);
     return kind.load();
+}
+// On up to n_threads threads.
+inline int kind_of_matrix(const float* x, ptrdiff_t n_rows, ptrdiff_t n_cols, ptrdiff_t row_stride,
+                          ptrdiff_t col_stride, int n_threads) noexcept {
+    return kind_of_shares(x, n_rows, n_cols, row_stride, col_stride,
+                          [=](ptrdiff_t n, ptrdiff_t size, const auto& look) {
+                              share_out(0, n, size, n_threads, look);
+                          });
+}
+// By a crew.
+inline int kind_of_matrix(const float* x, ptrdiff_t n_rows, ptrdiff_t n_cols, ptrdiff_t row_stride,
+                          ptrdiff_t col_stride, Crew& crew) {
+    return kind_of_shares(x, n_rows, n_cols, row_stride, col_stride,
+                          [&](ptrdiff_t n, ptrdiff_t size, const auto& look) {
+                              crew.share_out(0, n, size, look);
+                          });
 }
 
 }  // namespace fasttree

@@ -3,7 +3,7 @@
 // They are OpenMP's: `effective_n_threads` (_threads.pyx) says how many, the only place that
 // knows the limits of OpenMP, threadpoolctl and joblib, and that a forked child must not start any.
 // Loops in C++ go through `on_threads` and `share_out`, loops in Cython through `prange` and
-// `parallel`, those of a tree that grows through `Crew` (_crew.hpp). They treat errors alike: the
+// `parallel`; while a tree grows, both go through `Crew` (_crew.hpp). They treat errors alike: the
 // first exception is raised again by the caller once all threads are done. The calling thread
 // looks for signals, also while it waits (_interrupt.hpp).
 #pragma once

@@ -51,7 +51,7 @@ cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
     vector[uint32_t] c_order_of_shares "fasttree::order_of_shares"(
         uint32_t n_shares, const vector[uint32_t]& lists, int n_threads) except +
     vector[uint32_t] c_divided_list "fasttree::tests::divided_list"(
-        const float* column, uint32_t n, uint32_t n_categories, const uint32_t* sides,
+        Simd simd, const float* column, uint32_t n, uint32_t n_categories, const uint32_t* sides,
         uint32_t n_segments) except +
     int c_RAW "fasttree::RAW", c_COUNTED "fasttree::COUNTED"
     int c_WIDE "fasttree::WIDE", c_BUCKETED "fasttree::BUCKETED"
@@ -141,10 +141,10 @@ def order_of_shares(uint32_t n_shares, vector[uint32_t] lists, int n_threads=1):
     return c_order_of_shares(n_shares, lists, n_threads)
 
 
-def divided_list(const float[::1] column, uint32_t n_categories, const uint32_t[::1] sides,
-                 uint32_t n_segments):
+def divided_list(Simd simd, const float[::1] column, uint32_t n_categories,
+                 const uint32_t[::1] sides, uint32_t n_segments):
     """A column's list, of which segments are divided by the sides of the rows, and joined."""
-    entries = c_divided_list(&column[0], len(column), n_categories, &sides[0], n_segments)
+    entries = c_divided_list(simd, &column[0], len(column), n_categories, &sides[0], n_segments)
     return np.array(entries, np.uint32)
 
 

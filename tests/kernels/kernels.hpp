@@ -122,7 +122,7 @@ inline void share(int n_threads, int n_present, int n, int n_jobs, int fails, in
     Poll poll;
     Crew crew(n_threads, poll);
     fasttree::on_threads(n_present, [&](int thread) {
-        if (thread > 0) return void(crew.serve(thread));
+        if (thread > 0) return crew.serve(thread);
         FirstFailure failure;
         try {
             for (int job = 0; job < n_jobs; ++job) {
@@ -147,16 +147,16 @@ inline std::vector<int> turns(int n, int n_threads, const std::vector<int>& thre
     return out;
 }
 // The list of a column of n cells, divided in segments that are joined.
-inline std::vector<uint32_t> divided_list(const float* column, uint32_t n, uint32_t n_categories,
+inline std::vector<uint32_t> divided_list(Simd simd, const float* column, uint32_t n, uint32_t n_categories,
                                           const uint32_t* sides, uint32_t n_segments) {
     DenseColumns columns(column, 1, n, n, 1);
     columns.columns[0].n_categories = n_categories;
     Poll poll;
     Crew crew(1, poll);
-    DenseEncoder(columns, crew, SIMD_PORTABLE).add_lists(RAW);
+    DenseEncoder(columns, crew, simd).add_lists(RAW);
     DenseSample sample(columns, {});
     sample.take_lists(columns);
-    DenseWorkspace workspace(sample, SIMD_PORTABLE, false);
+    DenseWorkspace workspace(sample, simd, false);
     std::vector<uint32_t> n_left;
     for (uint32_t segment = 0; segment < n_segments; ++segment) {
         n_left.push_back(workspace.split_segment(0, 0, n, segment, n_segments, sides));

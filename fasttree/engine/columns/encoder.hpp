@@ -118,7 +118,7 @@ public:
     // Compares what is stored with X; stops where it is wrong.
     bool compare(bool& is_consistent) {
         const int n = n_features(), tile = static_cast<int>(COMPARED_TOGETHER);
-        columns_.begin_encoding(1);  // whose rows are gone through step by step
+        columns_.begin_encoding(1);  // one part, so that steps go through all rows
         const uint32_t n_steps = columns_.n_steps(n);
         std::atomic<bool> is_wrong{false};
         for (uint32_t step = 0; step < n_steps && !is_wrong.load(); ++step) {

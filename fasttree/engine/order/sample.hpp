@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -176,7 +177,7 @@ public:
                   scratch.reserve(end - middle + PADDING), with_left, with_right);
     }
 
-    // The same of one of n_segments of the list, by itself; returns how many of it go left.
+    // Partitions one of n_segments of the list by itself; returns how many of it go left.
     uint32_t split_segment(uint32_t feature, uint32_t start, uint32_t end, uint32_t segment,
                            uint32_t n_segments, const uint32_t* sides) {
         const uint32_t begin = segment_begin(end - start, segment, n_segments);
@@ -188,8 +189,9 @@ public:
     void join_segments(uint32_t feature, uint32_t start, uint32_t end,
                        const std::vector<uint32_t>& n_left) {
         uint32_t* const list = sample.lists[feature].get() + start;
-        uint32_t* const others = scratch.reserve(end - start);
         const uint32_t n_segments = static_cast<uint32_t>(n_left.size());
+        const uint32_t most = end - start - std::accumulate(n_left.begin(), n_left.end(), 0u);
+        uint32_t* const others = scratch.reserve(most);
         uint32_t at = 0, n_others = 0;
         for (uint32_t segment = 0; segment < n_segments; ++segment) {
             const uint32_t begin = segment_begin(end - start, segment, n_segments);
@@ -458,8 +460,9 @@ private:
         };
         uint32_t* const sides = go_left.data();
         const size_t n_words = go_left.size();
-        const uint32_t n_parts = crew == nullptr ? 1 : n_parts_of(*crew);
-        if (n_parts == 1 || n / LEAST_PER_WORD < n_words * n_parts) return flip(sides, 0, n);
+        const uint32_t most_parts = static_cast<uint32_t>(n / (LEAST_PER_WORD * n_words));
+        const uint32_t n_parts = crew == nullptr ? 1 : std::min(n_parts_of(*crew), most_parts);
+        if (n_parts <= 1) return flip(sides, 0, n);
         flips.resize(n_parts - 1);
         crew->share(static_cast<int>(n_parts), [&](int, int p) {
             const uint32_t part = static_cast<uint32_t>(p);

@@ -107,12 +107,12 @@ public:
     }
     const uint32_t* sides() const noexcept override { return workspace_.go_left.data(); }
 
-    // A part is a list, or a segment of those that are left if each thread has as many lists.
+    // A part is a whole list, or one of n_threads segments of the last lists, which are no more
+    // than half of the threads: these would wait for who has one more.
     uint32_t begin_division(Division& division) override {
         if (!division.with_left && !division.with_right) return 0;
-        const uint32_t n_segments = division.n_threads;
         const uint32_t n_lists = static_cast<uint32_t>(listed_features.size());
-        const uint32_t n_cut = n_lists % n_segments;
+        const uint32_t n_segments = division.n_threads, n_cut = n_cut_lists(division);
         if (n_cut > 0) division.cut = std::make_unique<CutList[]>(n_cut);
         for (uint32_t i = 0; i < n_cut; ++i) division.cut[i].begin(n_segments);
         return n_lists - n_cut + n_cut * n_segments;
@@ -121,7 +121,7 @@ public:
                      const FeatureSampler& sampler) override {
         const uint32_t n_segments = division.n_threads;
         const uint32_t n_lists = static_cast<uint32_t>(listed_features.size());
-        const uint32_t n_whole = n_lists - n_lists % n_segments;
+        const uint32_t n_whole = n_lists - n_cut_lists(division);
         const uint32_t start = division.left.start, end = division.right.end;
         const uint32_t at = part < n_whole ? part : n_whole + (part - n_whole) / n_segments;
         const uint32_t feature = listed_features[at];
@@ -144,6 +144,13 @@ public:
     }
 
 private:
+    uint32_t n_cut_lists(const Division& division) const {
+        constexpr uint32_t LEAST = 1 << 12;  // rows of a segment
+        const uint32_t n_threads = division.n_threads;
+        const uint32_t n_left = static_cast<uint32_t>(listed_features.size()) % n_threads;
+        const bool pays = 2 * n_left <= n_threads && division.n_rows() / LEAST >= n_threads;
+        return pays ? n_left : 0;
+    }
     // Rows of the cells gathered last that go left to the front of `scratch`, others to its back.
     // Returns how many go left. No branch: the side is a coin toss to the predictor.
     template <class GoesLeft>
