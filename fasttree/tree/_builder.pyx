@@ -82,7 +82,7 @@ cdef int write_subtree(void* owner, int thread, int i, void* writer) except -1 n
     return 0
 
 
-cdef int grow_piece(void* owner, int thread, int i, void* order) except -1 nogil:
+cdef int grow_subtree_in_turn(void* owner, int thread, int i, void* order) except -1 nogil:
     """A subtree; the largest first."""
     return (<TreeBuilder> owner).grow_subtree(thread, (<vector[int]*> order)[0][i])
 
@@ -421,7 +421,7 @@ cdef class TreeBuilder:
         self.subtrees.resize(n_subtrees)
         for i in range(n_subtrees):
             self.store.set_subtree(self.deferred[i].node.record, i)
-        return self.share_out(n_subtrees, grow_piece, &order)
+        return self.share_out(n_subtrees, grow_subtree_in_turn, &order)
 
     cdef int grow_subtree(self, int thread, int subtree) except -1 nogil:
         cdef void* worker = self.workers[thread]

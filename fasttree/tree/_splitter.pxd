@@ -67,10 +67,10 @@ cdef class Splitter:
     cdef void settle_threshold(self, Split& best) noexcept nogil
     # Divides a node by the split that was found; returns 1.
     cdef int divide(self, Open& open) except -1 nogil
+    # The same but for statistics and values of the children; a crew, if there is one, shares rows.
+    cdef int divide_rows(self, Open& open, Crew* crew) except -1 nogil
     # Statistics and values of both children; returns 1.
     cdef int children_stats(self, Open& open) except -1 nogil
-    # The same but for statistics and values; a crew, if there is one, shares the rows.
-    cdef int divide_rows(self, Open& open, Crew* crew) except -1 nogil
     # Both at once, in a subtree that is grown in one place.
     cdef int split_in_subtree(self, Open& open) except -1 nogil
     # All that is below a node of one, if that is cheaper; else 0.

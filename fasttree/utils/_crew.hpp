@@ -63,15 +63,14 @@ public:
     // The next piece for a thread, or -1.
     int take(int thread) {
         std::lock_guard<std::mutex> lock(mutex_);
+        const int n_threads = static_cast<int>(queues_.size());
+        Queue& own = queues_[thread];
+        if (own.n_left() > 0) return own.next++ * n_threads + thread;
         const auto longest = std::max_element(
             queues_.begin(), queues_.end(),
             [](const Queue& a, const Queue& b) { return a.n_left() < b.n_left(); });
-        Queue& own = queues_[thread];
-        Queue& queue = own.n_left() > 0 ? own : *longest;
-        if (queue.n_left() == 0) return -1;
-        const int place = &queue == &own ? queue.next++ : --queue.end;
-        return place * static_cast<int>(queues_.size())
-               + static_cast<int>(&queue - queues_.data());
+        if (longest->n_left() == 0) return -1;
+        return --longest->end * n_threads + static_cast<int>(longest - queues_.begin());
     }
     // No more pieces are handed out.
     void stop() {
@@ -81,8 +80,8 @@ public:
 };
 
 class Crew {
-    // A piece of the work, by a thread; false: it has failed.
-    using Piece = bool (*)(const void* work, int thread, int piece);
+    using Piece = void (*)(const void* work, int thread, int piece);
+    struct PieceOfCythonFailed {};
 
     // What is shared out.
     struct Job {
@@ -90,24 +89,17 @@ class Crew {
         const void* work;
         Piece piece;
         FirstFailure failure;
-        std::atomic<bool> is_done{true};  // unless a piece failed
 
         Job(int n, int n_threads, const void* work_, Piece piece_)
             : turns(n, n_threads), work(work_), piece(piece_) {}
 
         void take_part(int thread) noexcept {
             try {
-                for (int i; (i = turns.take(thread)) >= 0;) {
-                    if (!piece(work, thread, i)) fail();
-                }
+                for (int i; (i = turns.take(thread)) >= 0;) piece(work, thread, i);
             } catch (...) {
                 failure.keep();
-                fail();
+                turns.stop();
             }
-        }
-        void fail() noexcept {
-            is_done.store(false);
-            turns.stop();
         }
     };
 
@@ -156,35 +148,40 @@ public:
     }
 
     // Calls work(thread, i) for all i < n; to be called by the thread that leads, which must not
-    // hold the GIL. False as soon as a piece said that it failed. An exception is raised again.
+    // hold the GIL. The first exception of any thread is raised again.
     template <class Work>
-    bool share(int n, const Work& work) {
+    void share(int n, const Work& work) {
         const Piece piece = [](const void* w, int thread, int i) {
-            return (*static_cast<const Work*>(w))(thread, i);
+            (*static_cast<const Work*>(w))(thread, i);
         };
         if (n_threads_ == 1 || n <= 1) {
-            for (int i = 0; i < n; ++i) if (!piece(&work, 0, i)) return false;
-            return true;
+            for (int i = 0; i < n; ++i) work(0, i);
+            return;
         }
         Job job(n, n_threads_, &work, piece);
         offer(job);
         job.take_part(0);
         withdraw();
         job.failure.rethrow();
-        return job.is_done.load();
     }
     // Calls work(thread, i) for all i < n, with a look for signals before each; whether to go on.
     template <class Work>
     bool each(int n, const Work& work) {
         share(n, [&](int thread, int i) {
             if (look(thread)) work(thread, i);
-            return true;
         });
         return look();
     }
-    // `share` for Cython.
+    // `share` of what Cython does, which says by false that it has failed.
     bool share(int n, bool (*work)(const void* job, int thread, int i), const void* job) {
-        return share(n, [=](int thread, int i) { return work(job, thread, i); });
+        try {
+            share(n, [=](int thread, int i) {
+                if (!work(job, thread, i)) throw PieceOfCythonFailed();
+            });
+            return true;
+        } catch (const PieceOfCythonFailed&) {
+            return false;
+        }
     }
     // `share` in pieces of a range: calls work(thread, first, last).
     template <class Work>
@@ -192,7 +189,6 @@ public:
         share(static_cast<int>((end - begin + size - 1) / size), [&](int thread, int i) {
             const ptrdiff_t first = begin + i * size;
             work(thread, first, std::min(first + size, end));
-            return true;
         });
     }
     // What the other threads of the region do until they are dismissed.

@@ -14,10 +14,10 @@
 
 Bindings check nothing: the tests pass what the engine would. ``simd`` is one of ``machine.SIMD``.
 
-``kernels.hpp`` is the one place that says which headers they are in; ``_shared.pxd`` declares what
-several modules need. The fixture ``kernels`` builds them in ``build/`` of the repository by the
-package's own meson files, with its flags, on first use and whenever a source has changed, and skips
-where that takes a tool that is not there.
+``kernels.hpp``, ``columns.hpp`` (encoding) and ``machine.hpp`` are the places that say which
+headers they are in; ``_shared.pxd`` declares what several modules need. The fixture ``kernels``
+builds them in ``build/`` of the repository by the package's own meson files, with its flags, on
+first use and whenever a source has changed, and skips where that takes a tool that is not there.
 """
 
 import fcntl

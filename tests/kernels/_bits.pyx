@@ -64,12 +64,15 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
 cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
     void c_get_bits "fasttree::tests::get_bits"(
         Simd simd, const uint32_t* words, const uint32_t* places, uint32_t n, uint8_t* out)
+    void c_put_bits "fasttree::tests::put_bits"(
+        cbool with_writer, uint32_t* words, const uint32_t* places, const uint8_t* bits, uint32_t n)
+
+
+cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
     cbool c_find_bits "fasttree::tests::find_bits"(
         Simd simd, const FloatMatrix& X, const uint32_t* n_categories, uint32_t n_parts,
         uint32_t least, vector[uint32_t]& columns, vector[float]& low, vector[float]& high,
         vector[uint64_t]& words) except +
-    void c_put_bits "fasttree::tests::put_bits"(
-        cbool with_writer, uint32_t* words, const uint32_t* places, const uint8_t* bits, uint32_t n)
 
 
 BOUNDARY = c_BOUNDARY

@@ -34,7 +34,7 @@ cdef extern from * nogil:
         size_t& operator[](size_t)
 
 
-cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
+cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
     void c_encode "fasttree::tests::encode"(
         CppFewValues& table, const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
         cbool has_categories, uint32_t most, uint8_t* codes) except +

@@ -53,9 +53,12 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         uint32_t find_behind(uint32_t start, uint32_t row)
 
 
-cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
+cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
     uint32_t c_sort_by_keys "fasttree::tests::sort_by_keys"(
         const uint32_t* keys, const uint32_t* rows, uint32_t n, uint32_t* entries) except +
+
+
+cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
     void c_sort_lanes "fasttree::tests::sort_lanes"(uint16_t* words, uint32_t n) except +
     uint32_t c_sorted_nonzeros "fasttree::tests::sorted_nonzeros"(
         Simd simd, const SparseView& column, cbool positive, const uint32_t* here,

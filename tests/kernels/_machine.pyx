@@ -9,11 +9,11 @@ import numpy as np
 from kernels._shared cimport SIMD_AVX2, SIMD_AVX512, SIMD_PORTABLE, Simd
 
 
-cdef extern from "kernels.hpp" namespace "fasttree" nogil:
+cdef extern from "machine.hpp" namespace "fasttree" nogil:
     cbool c_has_simd "fasttree::has_simd"(Simd)
 
 
-cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
+cdef extern from "machine.hpp" namespace "fasttree::tests" nogil:
     void c_share_out "fasttree::tests::share_out"(
         ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
         int32_t* times) except +

@@ -1,4 +1,5 @@
-// The engine's kernels as the tests call them. The only file of the tests that names headers.
+// The engine's kernels as the tests call them. Only `columns.hpp`, `machine.hpp` and this file
+// name headers of the package.
 //
 // Functions take whole arrays where a kernel works on one value or one vector.
 #pragma once
@@ -15,11 +16,9 @@
 #include "engine/columns/buckets.hpp"
 #include "engine/columns/dense.hpp"
 #include "engine/columns/distinct_texts.hpp"
-#include "engine/columns/encoder.hpp"
 #include "engine/columns/few_values.hpp"
 #include "engine/columns/gathered_bits.hpp"
 #include "engine/columns/gathered_cells.hpp"
-#include "engine/columns/row_blocks.hpp"
 #include "engine/columns/sparse.hpp"
 #include "engine/core/class_targets.hpp"
 #include "engine/core/compact_tree.hpp"
@@ -33,7 +32,6 @@
 #include "engine/order/key_partition.hpp"
 #include "engine/order/packed_rows.hpp"
 #include "engine/order/partition.hpp"
-#include "engine/order/sample.hpp"
 #include "engine/predict/block_walk.hpp"
 #include "engine/prune/wide.hpp"
 #include "engine/scan/bit_cells.hpp"
@@ -73,7 +71,6 @@
 #include "engine/simd/sorting.hpp"
 #include "engine/simd/sorting_network.hpp"
 #include "optimal/src/kernels.hpp"
-#include "utils/_crew.hpp"
 #include "utils/_random.hpp"
 #include "utils/_threads.hpp"
 
@@ -106,123 +103,6 @@ inline void gather_in_turn(Simd simd, const float* X, ptrdiff_t row_stride,
         std::copy_n(cells.of_rows, n, out + i * n);
         extremes[i] = cells.extremes;
     }
-}
-
-// How often [0, end), cut into pieces, is gone through; pieces from `fails_from` on throw.
-inline void share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
-                      int32_t* times) {
-    fasttree::share_out(0, end, size, n_threads, [&](int, ptrdiff_t first, ptrdiff_t last) {
-        if (first >= fails_from) throw std::out_of_range("piece " + std::to_string(first));
-        for (ptrdiff_t i = first; i < last; ++i) ++times[i];
-    });
-}
-// How often n pieces are gone through in n_jobs jobs of a crew, of whose threads n_present are
-// there; piece `fails` throws.
-inline void share(int n_threads, int n_present, int n, int n_jobs, int fails, int32_t* times) {
-    Poll poll;
-    Crew crew(n_threads, poll);
-    fasttree::on_threads(n_present, [&](int thread) {
-        if (thread > 0) return crew.serve(thread);
-        FirstFailure failure;
-        try {
-            for (int job = 0; job < n_jobs; ++job) {
-                crew.share(n, [&](int, int i) {
-                    if (i == fails) throw std::out_of_range("piece " + std::to_string(i));
-                    ++times[i];
-                    return true;
-                });
-            }
-        } catch (...) {
-            failure.keep();
-        }
-        crew.dismiss();
-        failure.rethrow();
-    });
-}
-// What threads get that take their turns in this order.
-inline std::vector<int> turns(int n, int n_threads, const std::vector<int>& threads) {
-    Turns left(n, n_threads);
-    std::vector<int> out;
-    for (int thread : threads) out.push_back(left.take(thread));
-    return out;
-}
-// The list of a column of n cells, divided in segments that are joined.
-inline std::vector<uint32_t> divided_list(Simd simd, const float* column, uint32_t n, uint32_t n_categories,
-                                          const uint32_t* sides, uint32_t n_segments) {
-    DenseColumns columns(column, 1, n, n, 1);
-    columns.columns[0].n_categories = n_categories;
-    Poll poll;
-    Crew crew(1, poll);
-    DenseEncoder(columns, crew, simd).add_lists(RAW);
-    DenseSample sample(columns, {});
-    sample.take_lists(columns);
-    DenseWorkspace workspace(sample, simd, false);
-    std::vector<uint32_t> n_left;
-    for (uint32_t segment = 0; segment < n_segments; ++segment) {
-        n_left.push_back(workspace.split_segment(0, 0, n, segment, n_segments, sides));
-    }
-    workspace.join_segments(0, 0, n, n_left);
-    return {sample.lists[0].get(), sample.lists[0].get() + n};
-}
-// Codes of the cells of some rows of a column.
-inline void encode(FewValues& table, const float* column, ptrdiff_t stride, const uint32_t* rows,
-                   size_t n, bool has_categories, uint32_t most, uint8_t* codes) {
-    const auto cell = [=](size_t i) { return column[static_cast<ptrdiff_t>(rows[i]) * stride]; };
-    table.encode(cell, n, has_categories, most, codes);
-}
-// Entries of n rows, those named or the first, in the order of their keys; how many are missing.
-inline uint32_t sort_by_keys(const uint32_t* keys, const uint32_t* rows, uint32_t n,
-                             uint32_t* entries) {
-    EncodedRows encoded(n);
-    std::vector<uint32_t> some;
-    if (rows != nullptr) some.assign(rows, rows + n);
-    encoded.swap(some);
-    SortBuffers buffers;
-    return encoded.visit([&](auto row_of) {
-        return fasttree::sort_by_keys(keys, row_of, n, buffers, entries);
-    });
-}
-// Ones, after the items [first, last) have been given back.
-inline std::vector<uint32_t> after_discard(size_t n, size_t first, size_t last) {
-    AlignedBuffer<uint32_t> buffer(n);
-    std::fill_n(buffer.get(), n, 1u);
-    buffer.discard(first, last);
-    return {buffer.get(), buffer.get() + n};
-}
-// Steps in which the columns of a matrix, all stored alike, are brought into rows.
-inline uint32_t n_interleaving_steps(uint32_t n_rows, uint32_t n_features, int storage) {
-    DenseColumns columns(nullptr, 1, n_rows, n_rows, n_features);
-    for (Column& col : columns.columns) col.storage = static_cast<Storage>(storage);
-    return columns.n_interleaving_steps();
-}
-// Columns of two values among those of X, read in parts; by bit the column, NO_COLUMN if there is
-// none, and its values. False if there are fewer than `least`.
-inline bool find_bits(Simd simd, const FloatMatrix& X, const uint32_t* n_categories,
-                      uint32_t n_parts, uint32_t least, std::vector<uint32_t>& columns,
-                      std::vector<float>& low, std::vector<float>& high,
-                      std::vector<uint64_t>& words) {
-    BitColumns bits;
-    if (!bits.begin(X, n_parts, least, [=](uint32_t f) { return n_categories[f]; })) return false;
-    for (uint32_t part = 0; part < n_parts; ++part) {
-        bits.read(simd, X, part, size_t{X.n_rows} * part / n_parts,
-                  size_t{X.n_rows} * (part + 1) / n_parts);
-    }
-    if (!bits.settle()) return false;
-    columns = bits.features;
-    for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) {
-        low.push_back(bits.low(bit));
-        high.push_back(bits.high(bit));
-    }
-    const BitRows rows = bits.rows();
-    words.assign(rows.words, rows.words + size_t{X.n_rows} * rows.n_words);
-    return true;
-}
-// How often each thread is called; thread `fails` throws.
-inline void on_threads(int n_threads, int fails, int32_t* times) {
-    fasttree::on_threads(n_threads, [&](int thread) {
-        ++times[thread];
-        if (thread == fails) throw std::out_of_range("thread " + std::to_string(thread));
-    });
 }
 
 #if FASTTREE_X86
@@ -495,36 +375,6 @@ inline const optimal::Kernels* optimal_kernels(const std::string& simd) {
     if (simd == "avx2") return optimal::avx2_kernels();
 #endif
     return simd == "portable" ? optimal::portable_kernels() : nullptr;
-}
-
-// Column k of n_columns has codes[k * n_places], and mapped[k * 256].
-inline void interleave(Simd simd, const uint8_t* codes, size_t n_places, const uint8_t* mapped,
-                       uint32_t n_columns, size_t start, size_t stop, const uint32_t* rows,
-                       uint8_t* out, size_t stride) {
-    std::vector<CodedColumn> columns;
-    for (uint32_t k = 0; k < n_columns; ++k) {
-        columns.push_back({codes + k * n_places, mapped + k * size_t{256}});
-    }
-    interleave_codes(simd, columns.data(), n_columns, start, stop,
-                     [=](size_t i) { return rows[i]; }, out, stride);
-}
-
-// What is read of some rows, or all, of the features given, each of which is read `most` times at
-// most: feature, start, stop.
-inline std::vector<std::array<size_t, 3>> read_blocks(
-    const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t n_rows,
-    std::vector<uint32_t> rows, const std::vector<uint32_t>& features, std::vector<uint32_t> most,
-    size_t begin, size_t end) {
-    EncodedRows encoded(n_rows);
-    encoded.swap(rows);
-    RowBlocks blocks(row_stride, column_stride);
-    for (uint32_t f : features) blocks.add(f, f % 5 == 4 ? nullptr : X + f * column_stride);
-    std::vector<std::array<size_t, 3>> out;
-    blocks.visit(encoded, begin, end, [&](uint32_t f, size_t start, size_t stop) {
-        out.push_back({f, start, stop});
-        return --most[f] > 0;
-    });
-    return out;
 }
 
 }  // namespace fasttree::tests

@@ -29,7 +29,6 @@ class DenseEncoder {
         for (uint32_t step = 0; step < n_steps; ++step) {
             crew_.share(n_pieces, [&](int, int piece) {
                 work(static_cast<uint32_t>(piece), step);
-                return true;
             });
             if (!crew_.look()) return false;
         }
@@ -72,7 +71,6 @@ public:
             if (!goes_on) return false;
             crew_.share(last - first, [&](int, int i) {
                 columns_.settle_codes(static_cast<uint32_t>(first + i));
-                return true;
             });
         }
         return true;
@@ -106,7 +104,6 @@ public:
             columns_.begin_lists(rest, first, last, buffers);
             crew_.share(n_parts(), [&](int, int part) {
                 columns_.gather_keys(rest, first, last, static_cast<uint32_t>(part));
-                return true;
             });
             const bool goes_on = crew_.each(last - first, [&](int thread, int i) {
                 columns_.sort(rest[first + i], storage, buffers[thread]);

@@ -68,6 +68,25 @@ public:
     void take_lists(DenseColumns& columns) noexcept {
         for (size_t f = 0; f < lists.size(); ++f) lists[f] = std::move(columns.columns[f].list);
     }
+    // Copies all lists, filtered or sorted anew; false: the call is given up.
+    bool copy_lists(bool filtered, Simd simd, Crew& crew) {
+        const std::vector<uint32_t> is_in = filtered ? bits() : std::vector<uint32_t>();
+        std::vector<SortBuffers> buffers(crew.size());
+        return crew.each(static_cast<int>(lists.size()), [&](int thread, int feature) {
+            if (filtered) filter_list(feature, is_in.data(), simd);
+            else sort_list(feature, buffers[thread]);
+        });
+    }
+    // Puts classes, given as bits by row, into the entries of all lists; false: the call is given
+    // up.
+    bool put_classes(const uint32_t* class_bits, Crew& crew) {
+        has_classes = true;
+        return crew.each(static_cast<int>(lists.size()), [&](int, int feature) {
+            put_classes(static_cast<uint32_t>(feature), class_bits);
+        });
+    }
+
+private:
     // Copies a column's list, without the rows that `is_in`, a bit per row of X, does not have.
     void filter_list(uint32_t feature, const uint32_t* is_in, Simd simd) {
         const AlignedBuffer<uint32_t>& all = data.columns[feature].list;
@@ -76,35 +95,18 @@ public:
         separate<true, false>(simd, all.get(), n_rows, is_in,
                               lists[feature].reserve(rows.size() + PADDING), nullptr);
     }
-    // Copies all lists, filtered or sorted anew; false: the call is given up.
-    bool copy_lists(bool filtered, Simd simd, Crew& crew) {
-        const std::vector<uint32_t> is_in = bits();
-        std::vector<SortBuffers> buffers(crew.size());
-        return crew.each(static_cast<int>(lists.size()), [&](int thread, int feature) {
-            if (filtered) filter_list(feature, is_in.data(), simd);
-            else sort_list(feature, buffers[thread]);
-        });
-    }
     // The same, sorted anew.
     void sort_list(uint32_t feature, SortBuffers& buffers) {
         if (data.columns[feature].list.get() == nullptr) return;
         const uint32_t n = static_cast<uint32_t>(rows.size());
         data.sort_rows(feature, rows.data(), n, buffers, lists[feature].reserve(n));
     }
-    // Puts classes, given as bits by row, into the entries of a list.
     void put_classes(uint32_t feature, const uint32_t* class_bits) noexcept {
         if (!has_list(feature)) return;
         uint32_t* const list = lists[feature].get();
         for (size_t i = 0; i < rows.size(); ++i) {
             list[i] |= get_bit(class_bits, list[i] & ROW) * CLASS_1;
         }
-    }
-    // Into those of all lists.
-    bool put_classes(const uint32_t* class_bits, Crew& crew) {
-        has_classes = true;
-        return crew.each(static_cast<int>(lists.size()), [&](int, int feature) {
-            put_classes(static_cast<uint32_t>(feature), class_bits);
-        });
     }
     // The rows as bits.
     std::vector<uint32_t> bits() const {
@@ -351,7 +353,7 @@ private:
         uint32_t at = start;
         for (uint32_t p = 0; p < n_parts; ++p) {
             parts[p] = {at, at, 0, right + (at - start) + p * PADDING};
-            at = std::max(at, start + static_cast<uint32_t>(uint64_t{n} * (p + 1) / n_parts));
+            at = std::max(at, start + segment_begin(n, p + 1, n_parts));
             while (at > start && at < end && rows[at] >> 5 == rows[at - 1] >> 5) ++at;
             parts[p].end = at;
         }
@@ -362,7 +364,6 @@ private:
             if (by_row && part.begin < part.end) mark(split, part.begin, part.end, nullptr);
             part.n_left = separate<true, true>(simd, rows + part.begin, part.end - part.begin,
                                                go_left.data(), rows + part.begin, part.right);
-            return true;
         });
         at = start;
         for (const Part& part : parts) {
@@ -469,7 +470,6 @@ private:
             if (part > 0) flips[part - 1].assign(n_words, 0);
             flip(part == 0 ? sides : flips[part - 1].data(), segment_begin(n, part, n_parts),
                  segment_begin(n, part + 1, n_parts));
-            return true;
         });
         for (const std::vector<uint32_t>& of_part : flips) {
             for (size_t word = 0; word < n_words; ++word) sides[word] ^= of_part[word];

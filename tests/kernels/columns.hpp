@@ -1,0 +1,116 @@
+// How columns are encoded, as the tests call it.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/columns/bit_columns.hpp"
+#include "engine/columns/dense.hpp"
+#include "engine/columns/encoder.hpp"
+#include "engine/columns/few_values.hpp"
+#include "engine/columns/row_blocks.hpp"
+#include "engine/columns/sorted_entries.hpp"
+#include "engine/order/sample.hpp"
+#include "engine/simd/interleave.hpp"
+#include "engine/simd/simd.hpp"
+#include "utils/_crew.hpp"
+
+namespace fasttree::tests {
+
+// Steps in which the columns of a matrix, all stored alike, are brought into rows.
+inline uint32_t n_interleaving_steps(uint32_t n_rows, uint32_t n_features, int storage) {
+    DenseColumns columns(nullptr, 1, n_rows, n_rows, n_features);
+    for (Column& col : columns.columns) col.storage = static_cast<Storage>(storage);
+    return columns.n_interleaving_steps();
+}
+// Columns of two values among those of X, read in parts; by bit the column, NO_COLUMN if there is
+// none, and its values. False if there are fewer than `least`.
+inline bool find_bits(Simd simd, const FloatMatrix& X, const uint32_t* n_categories,
+                      uint32_t n_parts, uint32_t least, std::vector<uint32_t>& columns,
+                      std::vector<float>& low, std::vector<float>& high,
+                      std::vector<uint64_t>& words) {
+    BitColumns bits;
+    if (!bits.begin(X, n_parts, least, [=](uint32_t f) { return n_categories[f]; })) return false;
+    for (uint32_t part = 0; part < n_parts; ++part) {
+        bits.read(simd, X, part, size_t{X.n_rows} * part / n_parts,
+                  size_t{X.n_rows} * (part + 1) / n_parts);
+    }
+    if (!bits.settle()) return false;
+    columns = bits.features;
+    for (uint32_t bit = 0; bit < bits.n_bits(); ++bit) {
+        low.push_back(bits.low(bit));
+        high.push_back(bits.high(bit));
+    }
+    const BitRows rows = bits.rows();
+    words.assign(rows.words, rows.words + size_t{X.n_rows} * rows.n_words);
+    return true;
+}
+// Codes of the cells of some rows of a column.
+inline void encode(FewValues& table, const float* column, ptrdiff_t stride, const uint32_t* rows,
+                   size_t n, bool has_categories, uint32_t most, uint8_t* codes) {
+    const auto cell = [=](size_t i) { return column[static_cast<ptrdiff_t>(rows[i]) * stride]; };
+    table.encode(cell, n, has_categories, most, codes);
+}
+// Column k of n_columns has codes[k * n_places], and mapped[k * 256].
+inline void interleave(Simd simd, const uint8_t* codes, size_t n_places, const uint8_t* mapped,
+                       uint32_t n_columns, size_t start, size_t stop, const uint32_t* rows,
+                       uint8_t* out, size_t stride) {
+    std::vector<CodedColumn> columns;
+    for (uint32_t k = 0; k < n_columns; ++k) {
+        columns.push_back({codes + k * n_places, mapped + k * size_t{256}});
+    }
+    interleave_codes(simd, columns.data(), n_columns, start, stop,
+                     [=](size_t i) { return rows[i]; }, out, stride);
+}
+// What is read of some rows, or all, of the features given, each of which is read `most` times at
+// most: feature, start, stop.
+inline std::vector<std::array<size_t, 3>> read_blocks(
+    const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t n_rows,
+    std::vector<uint32_t> rows, const std::vector<uint32_t>& features, std::vector<uint32_t> most,
+    size_t begin, size_t end) {
+    EncodedRows encoded(n_rows);
+    encoded.swap(rows);
+    RowBlocks blocks(row_stride, column_stride);
+    for (uint32_t f : features) blocks.add(f, f % 5 == 4 ? nullptr : X + f * column_stride);
+    std::vector<std::array<size_t, 3>> out;
+    blocks.visit(encoded, begin, end, [&](uint32_t f, size_t start, size_t stop) {
+        out.push_back({f, start, stop});
+        return --most[f] > 0;
+    });
+    return out;
+}
+// Entries of n rows, those named or the first, in the order of their keys; how many are missing.
+inline uint32_t sort_by_keys(const uint32_t* keys, const uint32_t* rows, uint32_t n,
+                             uint32_t* entries) {
+    EncodedRows encoded(n);
+    std::vector<uint32_t> some;
+    if (rows != nullptr) some.assign(rows, rows + n);
+    encoded.swap(some);
+    SortBuffers buffers;
+    return encoded.visit([&](auto row_of) {
+        return fasttree::sort_by_keys(keys, row_of, n, buffers, entries);
+    });
+}
+// The list of a column of n cells, divided in segments that are joined.
+inline std::vector<uint32_t> divided_list(Simd simd, const float* column, uint32_t n,
+                                          uint32_t n_categories, const uint32_t* sides,
+                                          uint32_t n_segments) {
+    DenseColumns columns(column, 1, n, n, 1);
+    columns.columns[0].n_categories = n_categories;
+    Poll poll;
+    Crew crew(1, poll);
+    DenseEncoder(columns, crew, simd).add_lists(RAW);
+    DenseSample sample(columns, {});
+    sample.take_lists(columns);
+    DenseWorkspace workspace(sample, simd, false);
+    std::vector<uint32_t> n_left;
+    for (uint32_t segment = 0; segment < n_segments; ++segment) {
+        n_left.push_back(workspace.split_segment(0, 0, n, segment, n_segments, sides));
+    }
+    workspace.join_segments(0, 0, n, n_left);
+    return {sample.lists[0].get(), sample.lists[0].get() + n};
+}
+
+}  // namespace fasttree::tests

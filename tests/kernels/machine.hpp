@@ -1,0 +1,69 @@
+// Threads and memory, as the tests call them.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/simd/simd.hpp"
+#include "utils/_aligned_buffer.hpp"
+#include "utils/_crew.hpp"
+#include "utils/_threads.hpp"
+
+namespace fasttree::tests {
+
+// How often [0, end), cut into pieces, is gone through; pieces from `fails_from` on throw.
+inline void share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
+                      int32_t* times) {
+    fasttree::share_out(0, end, size, n_threads, [&](int, ptrdiff_t first, ptrdiff_t last) {
+        if (first >= fails_from) throw std::out_of_range("piece " + std::to_string(first));
+        for (ptrdiff_t i = first; i < last; ++i) ++times[i];
+    });
+}
+// How often each thread is called; thread `fails` throws.
+inline void on_threads(int n_threads, int fails, int32_t* times) {
+    fasttree::on_threads(n_threads, [&](int thread) {
+        ++times[thread];
+        if (thread == fails) throw std::out_of_range("thread " + std::to_string(thread));
+    });
+}
+// How often n pieces are gone through in n_jobs jobs of a crew, of whose threads n_present are
+// there; piece `fails` throws.
+inline void share(int n_threads, int n_present, int n, int n_jobs, int fails, int32_t* times) {
+    Poll poll;
+    Crew crew(n_threads, poll);
+    fasttree::on_threads(n_present, [&](int thread) {
+        if (thread > 0) return crew.serve(thread);
+        FirstFailure failure;
+        try {
+            for (int job = 0; job < n_jobs; ++job) {
+                crew.share(n, [&](int, int i) {
+                    if (i == fails) throw std::out_of_range("piece " + std::to_string(i));
+                    ++times[i];
+                });
+            }
+        } catch (...) {
+            failure.keep();
+        }
+        crew.dismiss();
+        failure.rethrow();
+    });
+}
+// What threads get that take their turns in this order.
+inline std::vector<int> turns(int n, int n_threads, const std::vector<int>& threads) {
+    Turns left(n, n_threads);
+    std::vector<int> out;
+    for (int thread : threads) out.push_back(left.take(thread));
+    return out;
+}
+// Ones, after the items [first, last) have been given back.
+inline std::vector<uint32_t> after_discard(size_t n, size_t first, size_t last) {
+    AlignedBuffer<uint32_t> buffer(n);
+    std::fill_n(buffer.get(), n, 1u);
+    buffer.discard(first, last);
+    return {buffer.get(), buffer.get() + n};
+}
+
+}  // namespace fasttree::tests
