@@ -13,6 +13,7 @@ FOLDER holds tables as NAME.csv or NAME.csv.xz with a column named target.
 import argparse
 import csv
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -192,23 +193,38 @@ def bar3_criteria(options):
     yield race_fits("10% NaN, squared_error", X, target, "regression", 5)
 
 
-def race_threads(name, X, y, wanted, repeats=10):
-    one = fasttree.tree.DecisionTreeClassifier(random_state=0, n_jobs=1)
-    two = fasttree.tree.DecisionTreeClassifier(random_state=0, n_jobs=2)
+def race_threads(name, X, y, wanted, repeats=10, task="classification"):
+    estimator = getattr(fasttree.tree, ESTIMATORS[task])
+    one, two = (estimator(random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2))
     # Two threads are disturbed twice as often.
     return Race(
         name, partial(one.fit, X, y), partial(two.fit, X, y), wanted, repeats, is_serial=False
     )
 
 
+def races_of_large_fits(options, words, wanted):
+    yield race_threads(f"{words}, dense", *data.classification(), wanted)
+    for name in ("covertype", "kdd99_10pct") if options.data else ():
+        X, y, _ = data.read_table(options.data, name)
+        yield race_threads(f"{words}, {name}", X, y, wanted)
+    X, y = data.regression(600_000, 9)
+    yield race_threads(f"{words}, regression", X, y, wanted, task="regression")
+
+
 def bar4_threads(options):
     """n_jobs=2 against n_jobs=1 (columns: one thread, two threads)"""
-    yield race_threads("threads, dense", *data.classification(), 1.7)
-    if options.data:
-        X, y, _ = data.read_table(options.data, "covertype")
-        yield race_threads("threads, covertype", X, y, 1.7)
+    yield from races_of_large_fits(options, "threads", 1.8)
     X, y = load_iris(return_X_y=True)
     yield race_threads("threads, iris", X.astype(np.float32), y, 1 / 1.1, 500)
+
+
+def busy_core(options):
+    """The same while another process keeps a core busy (columns: one thread, two threads)"""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
+        try:
+            yield from races_of_large_fits(options, "busy core", 1 / 1.1)
+        finally:
+            other.kill()
 
 
 def bar5_growth(options):
@@ -399,6 +415,7 @@ BARS = {
     "random": bar11_random,
     "outputs": bar12_outputs,
     "onehot": bar13_one_hot,
+    "busy": busy_core,
     "small": small_data,
 }
 
