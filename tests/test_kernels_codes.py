@@ -39,16 +39,59 @@ def test_blocks_of_rows(kernels, order, n_columns):
 
 
 def test_lists_are_searched_after_a_quarter_of_the_others(kernels):
-    order = kernels.codes.order_of_shares
+    def order(*args):
+        return [share for share, segment, n_segments in kernels.codes.order_of_shares(*args)
+                if (segment, n_segments) == (0, 1)]  # fmt: skip
+
     assert order(5, []) == order(5, range(5)) == list(range(5))
     assert order(10, [1, 9]) == [0, 2, 1, 9, 3, 4, 5, 6, 7, 8]
     assert order(3, [0, 2]) == [0, 2, 1]
     # The i-th list is a piece of the thread that divides it.
     for n_threads in (2, 3, 5):
-        shares = order(20, [0, 7, 8, 19], n_threads)
+        shares = order(20, [0, 7, 8, 19], 0, n_threads)
         assert sorted(shares) == list(range(20))
         for i, feature in enumerate([0, 7, 8, 19]):
             assert shares.index(feature) % n_threads == i % n_threads
+
+
+def test_lists_that_took_longest_come_first(kernels):
+    order = kernels.codes.order_of_shares
+    whole = [(share, 0, 1) for share in (5, 3, 1, 0, 2, 4)]
+    assert order(6, [1, 3, 5], 0, 1, [1, 9, 30]) == whole
+    # The times of segments add up; the last one is cut then.
+    assert order(5, [1, 2, 4], 1, 2, [10, 1, 20]) == [
+        (4, 0, 1), (1, 0, 1), (2, 0, 2), (2, 1, 2), (0, 0, 1), (3, 0, 1)
+    ]  # fmt: skip
+
+
+def test_lists_left_over_are_taken_in_segments_unless_most_threads_have_one(kernels):
+    n_left_over = kernels.codes.n_left_over
+    assert [n_left_over(n, 2) for n in range(6)] == [0, 1, 0, 1, 0, 1]
+    assert [n_left_over(n, 4) for n in range(9)] == [0, 1, 2, 0, 0, 1, 2, 0, 0]
+    assert n_left_over(7, 1) == 0
+
+
+def test_the_run_of_most_numbers(kernels):
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n_numbers, n_missing = int(rng.choice([4095, 4096, 5001])), int(rng.choice([0, 3000]))
+        numbers = np.round(rng.normal(size=n_numbers), int(rng.integers(0, 3)))
+        n_common = n_numbers // 2 + int(rng.choice([-1000, 0, 100, 1000, n_numbers]))
+        numbers[:n_common] = rng.choice([-9, 0, 0.5, 9])
+        zeros = np.flatnonzero(numbers == 0)
+        numbers = np.sort(numbers).astype(np.float32)
+        numbers[numbers == 0] = rng.choice([-0.0, 0.0], len(zeros))
+        cells = np.append(numbers, np.full(n_missing, np.nan, np.float32))
+        run, is_constant = kernels.codes.common_run(cells, n_missing)
+        values, counts = np.unique(numbers, return_counts=True)
+        assert is_constant == (len(values) == 1 and n_missing == 0)
+        common, none = values[counts.argmax()], (len(cells), len(cells))
+        expected = np.sum(numbers < common), np.sum(numbers <= common)
+        if n_numbers < 4096 or 2 * counts.max() <= n_numbers:
+            expected = none
+        # One that is hardly more than half may be passed over.
+        assert run == expected or (run == none and 2 * counts.max() < n_numbers + 20)
+    assert kernels.codes.common_run(np.full(5000, np.nan, np.float32), 5000)[1]
 
 
 @pytest.mark.parametrize("n_segments", [1, 2, 3, 7])

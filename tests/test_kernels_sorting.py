@@ -14,7 +14,7 @@ def item(keys, payloads):
 
 
 def awkward_keys(rng, n):
-    """Keys for each way through the sorts: bytes that are equal, few values, an order."""
+    """Keys for each way through the sorts: equal bytes, few values, a common one, an order."""
     low = rng.integers(0, 1 << 16, n, dtype=np.uint32)
     yield rng.integers(0, 1 << 32, n, dtype=np.uint32)
     yield low
@@ -24,6 +24,12 @@ def awkward_keys(rng, n):
     yield np.full(n, 0xFFFFFFFF, np.uint32)
     yield np.arange(n, dtype=np.uint32)
     yield np.arange(n, dtype=np.uint32)[::-1]
+    # Most items are equal: all others are below, above or on either side, or are no numbers.
+    others = rng.choice(n, n // 3, replace=False)
+    for common, lowest in [(1 << 31, 0), (0, 0), (0xFFFFFFFF, 0), (1 << 30, 1 << 30)]:
+        keys = np.full(n, common, np.uint32)
+        keys[others] = rng.integers(lowest, 1 << 32, len(others), dtype=np.uint32)
+        yield keys
     # One item apart from the others, which are in the worst order for those to be moved.
     yield np.append(np.arange(n - 1, dtype=np.uint32)[::-1], np.uint32(1 << 31))[:n]
 

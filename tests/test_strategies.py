@@ -101,6 +101,31 @@ def test_same_tree_whichever_way_values_are_told_apart(n_rows):
             judge(fitted, X, y, None)
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "chi2"])
+@pytest.mark.parametrize("n_classes", [2, 5, 30])
+@pytest.mark.parametrize("n_columns", [1, 3, 5])
+def test_same_tree_of_columns_that_mostly_hold_one_value(n_columns, n_classes, criterion):
+    """Runs of most rows are passed over, and threads share lists; equal splits are many."""
+    for seed in range(3):
+        rng = np.random.default_rng([n_columns, n_classes, seed])
+        X = rng.normal(size=(6000, n_columns)).astype(np.float32)
+        for column in X.T:
+            common = rng.choice([0, -5, 5, np.nan])
+            column[rng.random(len(column)) < rng.choice([0.45, 0.6, 0.95])] = common
+        y = np.abs(np.nan_to_num(X)).sum(axis=1) + rng.normal(size=len(X))
+        y = np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
+        if seed > 0:  # what is said of low values is said of high ones, too
+            X, y = np.append(X, -X, axis=0), np.append(y, y)
+        model = fasttree.tree.DecisionTreeClassifier(
+            criterion=criterion, max_depth=6, min_samples_leaf=int(rng.choice([1, 500]))
+        )
+        with fasttree.config_context(strategy="count"):
+            expected = model.fit(X, y).tree_
+        for strategy, n_threads in itertools.product(("auto", "presort"), (1, 2, 3, 4)):
+            with fasttree.config_context(strategy=strategy, n_threads=n_threads):
+                assert_same(model.fit(X, y).tree_, expected)
+
+
 def many_classes(n_rows, n_classes):
     """Some columns about a target of so many classes."""
     rng = np.random.default_rng(0)

@@ -127,8 +127,6 @@ cdef extern from "utils/_aligned_buffer.hpp" namespace "fasttree" nogil:
 cdef extern from "engine/core/ties.hpp" namespace "fasttree" nogil:
     const uint32_t NO_FEATURE
     cbool are_near(float below, float above) noexcept
-    cbool is_better(double score, uint32_t feature, double best_score,
-                    uint32_t best_feature) noexcept
 
     cdef cppclass SharedScore:
         SharedScore() noexcept
@@ -176,6 +174,8 @@ cdef extern from "engine/core/split.hpp" namespace "fasttree" nogil:
         double middle
         CategorySet categories
         cbool goes_left(float cell) noexcept
+
+    cbool is_better(const Split& split, const Split& best) noexcept
 
     double midpoint(float below, float above) noexcept
 

@@ -29,6 +29,23 @@ cdef extern from "engine/search/feature_walk.hpp" namespace "fasttree" nogil:
         uint32_t end_shares(const Node& node, const vector[char]& is_constant) except +
 
 
+cdef extern from "engine/search/walk_shares.hpp" namespace "fasttree" nogil:
+    cdef cppclass WalkShare:
+        uint32_t share
+        uint32_t segment
+
+    cdef cppclass WalkShares:
+        WalkShares() except +
+        WalkShares(uint32_t n_shares, const vector[uint32_t]& lists, uint32_t n_cut,
+                   uint32_t n_threads) except +
+        int size() noexcept
+        const WalkShare& operator[](int i) noexcept
+        const vector[uint32_t]& lists() noexcept
+        void begin(int i) noexcept
+        void end(int i) noexcept
+        void sort_lists() except +
+
+
 cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
     cdef cppclass Division:
         Node left
@@ -37,19 +54,20 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         cbool with_right
         const uint32_t* sides
         uint32_t n_threads
+        const vector[uint32_t]* lists
 
-    vector[uint32_t] order_of_shares(uint32_t n_shares, const vector[uint32_t]& lists,
-                                     int n_threads) except +
     cdef cppclass NodeColumns:
         CountTables tables
-        const CountTables* node_tables
         vector[uint32_t] listed_features
         unique_ptr[Block] block
         uint32_t block_rows
+        void begin_share(const WalkShare& share, const CountTables& of_node) noexcept
+        void end_share() noexcept
         cbool fits_block(const Node& node) noexcept
         void open_block(Node& node) except +
         unique_ptr[FeatureWalk] make_walk(FeatureSampler& sampler, Scanner& scanner, Poll& poll,
                                           const Limits& limits) except +
+        uint32_t n_lists_in_segments(uint32_t n_threads) except +
         void finish_rows(uint32_t start, uint32_t end) noexcept
         const uint32_t* rows(const Node& node) except +
         void begin_node(const Node& node, const uint32_t* rows, const Totals& totals) except +

@@ -2,7 +2,7 @@
 from fasttree.engine.core cimport Node, SharedScore, Split, Totals
 from fasttree.engine.grow cimport Deferred, Frontier, GrowthRules, NodeStore, NodeWriter, Open
 from fasttree.engine.order cimport TableHeirs
-from fasttree.engine.search cimport Division
+from fasttree.engine.search cimport Division, WalkShares
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._splitter cimport Splitter
@@ -46,7 +46,7 @@ cdef class TreeBuilder:
     cdef NodeStore store
     cdef vector[NodeStore] subtrees
     cdef vector[Deferred] deferred    # their roots
-    cdef vector[uint32_t] shares      # of walks, in the order in which threads take them
+    cdef WalkShares shares            # of walks through the features of large nodes
 
     # All that subclasses differ in.
     cdef unique_ptr[Frontier] make_frontier(self) except *

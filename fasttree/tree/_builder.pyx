@@ -14,13 +14,13 @@ from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
     NO_FEATURE, NO_TABLE, CompactNodes, CompactValues, handing_over_pays, is_better, mix,
-    subtree_size
+    subtree_size,
 )
 from fasttree.engine.grow cimport (
     Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values, largest_first
 )
 from fasttree.engine.order cimport CountTables, TableHeirs
-from fasttree.engine.search cimport Division, order_of_shares
+from fasttree.engine.search cimport Division, NodeColumns, WalkShare, WalkShares
 from fasttree.engine.simd cimport simd_allowed
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
@@ -46,14 +46,18 @@ cdef int search_share(void* owner, int thread, int i, void* shared) except -1 no
     """A share of the walk through the features of a large node."""
     cdef Walk* walk = <Walk*> shared
     cdef void* worker = (<TreeBuilder> owner).workers[thread]
-    cdef uint32_t share = (<TreeBuilder> owner).shares[i]
-    if (<TreeBuilder> owner).splitter.walk.get().is_settled(share):
+    cdef WalkShare share = (<TreeBuilder> owner).shares[i]
+    cdef NodeColumns* columns = (<Splitter> worker).columns
+    if (<TreeBuilder> owner).splitter.walk.get().is_settled(share.share):
         return 0
-    (<Splitter> worker).columns.node_tables = &(<TreeBuilder> owner).splitter.columns.tables
+    (<TreeBuilder> owner).shares.begin(i)
+    columns.begin_share(share, (<TreeBuilder> owner).splitter.columns.tables)
     (<Splitter> worker).begin_node(walk.open.node, walk.open.totals)
-    (<Splitter> worker).walk.get().begin_share(walk.open.node, share, walk.found[0])
-    (<Splitter> worker).look(walk.open.node, walk.best_of[thread], walk.is_constant)
-    (<Splitter> worker).columns.node_tables = &(<Splitter> worker).columns.tables
+    (<Splitter> worker).walk.get().begin_share(walk.open.node, share.share, walk.found[0])
+    (<Splitter> worker).look(walk.open.node, walk.best_of[thread],
+                             walk.is_constant if share.segment == 0 else NULL)
+    columns.end_share()
+    (<TreeBuilder> owner).shares.end(i)
     return 0
 
 
@@ -234,8 +238,9 @@ cdef class TreeBuilder:
             self.make_root(root)
             if self.n_threads > 1 and not frontier.get().is_ranked():
                 defer_below = subtree_size(root.size(), self.n_threads)
-            self.shares = order_of_shares(self.splitter.walk.get().n_shares(),
-                                          self.splitter.columns.listed_features, self.n_threads)
+            self.shares = WalkShares(
+                self.splitter.walk.get().n_shares(), self.splitter.columns.listed_features,
+                self.splitter.columns.n_lists_in_segments(self.n_threads), self.n_threads)
             self.grow_below(self.splitter, self.store, deref(frontier), root, defer_below)
             self.grow_deferred()
         return 0
@@ -342,6 +347,7 @@ cdef class TreeBuilder:
         division.with_right = with_right
         division.sides = splitter.columns.sides()
         division.n_threads = n_threads
+        division.lists = &self.shares.lists()
         n_parts = <int> splitter.columns.begin_division(division)
         heirs = splitter.columns.tables.hand_down(
             open.node, open.left, open.right,
@@ -371,20 +377,17 @@ cdef class TreeBuilder:
         cdef vector[char] is_constant = vector[char](self.splitter.partitioner.n_features)
         cdef SharedScore found
         cdef Walk walk
-        for t in range(n_threads):
-            best_of[t].score = -INFINITY
-            best_of[t].feature = NO_FEATURE
         self.splitter.begin_node(node[0], open.totals)
         self.splitter.scanner.write_totals(open.totals)
         self.splitter.sampler.get().begin(node.key, node.n_known)
         if self.splitter.columns.tables.begin_node(node[0]):
             self.share_out(n_threads, fill_share, node)
         walk = Walk(&open, &found, best_of.data(), is_constant.data())
-        self.share_out(<int> self.shares.size(), search_share, &walk)
+        self.share_out(self.shares.size(), search_share, &walk)
+        self.shares.sort_lists()
         open.split = move(best_of[0])
         for t in range(1, n_threads):
-            if is_better(best_of[t].score, best_of[t].feature, open.split.score,
-                         open.split.feature):
+            if is_better(best_of[t], open.split):
                 open.split = move(best_of[t])
         self.splitter.settle_threshold(open.split)
         node.n_known = self.splitter.walk.get().end_shares(node[0], is_constant)

@@ -32,6 +32,8 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
 cdef extern from * nogil:
     cppclass Block "std::array<size_t, 3>":
         size_t& operator[](size_t)
+    cppclass WalkShare "std::array<uint32_t, 3>":
+        uint32_t& operator[](size_t)
 
 
 cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
@@ -48,8 +50,14 @@ cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
         const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t n_rows,
         vector[uint32_t] rows, const vector[uint32_t]& features, vector[uint32_t] most,
         size_t begin, size_t end) except +
-    vector[uint32_t] c_order_of_shares "fasttree::order_of_shares"(
-        uint32_t n_shares, const vector[uint32_t]& lists, int n_threads) except +
+    vector[WalkShare] c_order_of_shares "fasttree::tests::order_of_shares"(
+        uint32_t n_shares, const vector[uint32_t]& lists, uint32_t n_cut, uint32_t n_threads,
+        const vector[uint32_t]& milliseconds) except +
+    uint32_t c_n_left_over "fasttree::n_left_over"(size_t n_lists, uint32_t n_threads)
+    cdef cppclass Stretch "fasttree::Stretch":
+        uint32_t begin, end
+    Stretch c_common_run "fasttree::tests::common_run"(
+        const float* cells, uint32_t n, uint32_t n_missing, cbool& is_constant) except +
     vector[uint32_t] c_divided_list "fasttree::tests::divided_list"(
         Simd simd, const float* column, uint32_t n, uint32_t n_categories, const uint32_t* sides,
         uint32_t n_segments) except +
@@ -137,8 +145,22 @@ def interleave(Simd simd, const uint8_t[:, ::1] codes, const uint8_t[:, ::1] map
                  &rows[0], &out[0, 0], out.shape[1])
 
 
-def order_of_shares(uint32_t n_shares, vector[uint32_t] lists, int n_threads=1):
-    return c_order_of_shares(n_shares, lists, n_threads)
+def order_of_shares(uint32_t n_shares, vector[uint32_t] lists, uint32_t n_cut=0,
+                    uint32_t n_threads=1, vector[uint32_t] milliseconds=()):
+    """(share, segment, number of segments), after a node in which lists took so long."""
+    shares = c_order_of_shares(n_shares, lists, n_cut, n_threads, milliseconds)
+    return [(share[0], share[1], share[2]) for share in shares]
+
+
+def n_left_over(size_t n_lists, uint32_t n_threads):
+    return c_n_left_over(n_lists, n_threads)
+
+
+def common_run(const float[::1] cells, uint32_t n_missing):
+    """((begin, end) of the run of more than half of the numbers, whether all cells are alike)."""
+    cdef cbool is_constant = False
+    run = c_common_run(&cells[0], len(cells), n_missing, is_constant)
+    return (run.begin, run.end), is_constant
 
 
 def divided_list(Simd simd, const float[::1] column, uint32_t n_categories,

@@ -2,6 +2,7 @@
 from libc.stddef cimport ptrdiff_t, size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
 
 import numpy as np
 
@@ -55,7 +56,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
 
 cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
     uint32_t c_sort_by_keys "fasttree::tests::sort_by_keys"(
-        const uint32_t* keys, const uint32_t* rows, uint32_t n, uint32_t* entries) except +
+        vector[uint32_t] keys, const uint32_t* rows, uint32_t* entries) except +
 
 
 cdef extern from "kernels.hpp" namespace "fasttree::tests" nogil:
@@ -128,14 +129,14 @@ def sort_by_key(Simd simd, const uint64_t[::1] items):
     return np.asarray(<uint64_t[:n + 1]>result)[:n].copy()
 
 
-def sort_by_keys(const uint32_t[::1] keys, const uint32_t[::1] rows=None):
+def sort_by_keys(vector[uint32_t] keys, const uint32_t[::1] rows=None):
     """(entries of the rows with these keys, or of the first ones; how many are not numbers)."""
-    cdef uint32_t n = len(keys)
+    cdef size_t n = keys.size()
     cdef const uint32_t* some = NULL
     cdef uint32_t[::1] entries = np.full(n + 1, c_GUARD, np.uint32)
     if rows is not None:
         some = &rows[0]
-    n_missing = c_sort_by_keys(&keys[0], some, n, &entries[0])
+    n_missing = c_sort_by_keys(keys, some, &entries[0])
     assert entries[n] == c_GUARD
     return np.asarray(entries)[:n], n_missing
 

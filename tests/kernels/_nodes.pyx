@@ -85,6 +85,8 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
                    vector[uint32_t]& positions)
         cbool skip(const uint32_t* entries, uint32_t first, uint32_t n, double best, double& score)
         void count_classes(const uint32_t* entries, uint32_t n, int64_t* counts)
+        cbool scores_behind(const uint32_t* entries, uint32_t first, cbool is_left,
+                            vector[double]& scores)
         double parting_bound(double n, double weight)
         FeatureBound feature_bound(double score)
         cbool may_beat(const uint32_t* entries, uint32_t n, double score, uint32_t& max_class_count)
@@ -230,6 +232,12 @@ cdef class Node:
         cdef int64_t[::1] counts = np.zeros(self.t.max_n_classes, np.int64)
         self.probe.get().count_classes(&entries[0], len(entries), &counts[0])
         return np.asarray(counts)
+
+    def scores_behind(self, const uint32_t[::1] entries, uint32_t first, bint is_left):
+        """Scores from position `first` on, whose left or right rows are counted; None: never."""
+        cdef vector[double] scores
+        has_sides = self.probe.get().scores_behind(&entries[0], first, is_left, scores)
+        return np.array(scores, np.float64) if has_sides else None
 
     def parting_bound(self, double n, double weight):
         return self.probe.get().parting_bound(n, weight)

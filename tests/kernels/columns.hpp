@@ -2,8 +2,10 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include "engine/columns/bit_columns.hpp"
@@ -12,7 +14,9 @@
 #include "engine/columns/few_values.hpp"
 #include "engine/columns/row_blocks.hpp"
 #include "engine/columns/sorted_entries.hpp"
+#include "engine/core/runs.hpp"
 #include "engine/order/sample.hpp"
+#include "engine/search/walk_shares.hpp"
 #include "engine/simd/interleave.hpp"
 #include "engine/simd/simd.hpp"
 #include "utils/_crew.hpp"
@@ -81,16 +85,17 @@ inline std::vector<std::array<size_t, 3>> read_blocks(
     });
     return out;
 }
-// Entries of n rows, those named or the first, in the order of their keys; how many are missing.
-inline uint32_t sort_by_keys(const uint32_t* keys, const uint32_t* rows, uint32_t n,
+// Entries of as many rows, those named or the first, in the order of their keys; how many are missing.
+inline uint32_t sort_by_keys(std::vector<uint32_t> keys, const uint32_t* rows,
                              uint32_t* entries) {
+    const uint32_t n = static_cast<uint32_t>(keys.size());
     EncodedRows encoded(n);
     std::vector<uint32_t> some;
     if (rows != nullptr) some.assign(rows, rows + n);
     encoded.swap(some);
     SortBuffers buffers;
     return encoded.visit([&](auto row_of) {
-        return fasttree::sort_by_keys(keys, row_of, n, buffers, entries);
+        return fasttree::sort_by_keys(keys.data(), row_of, n, buffers, entries);
     });
 }
 // The list of a column of n cells, divided in segments that are joined.
@@ -111,6 +116,40 @@ inline std::vector<uint32_t> divided_list(Simd simd, const float* column, uint32
     }
     workspace.join_segments(0, 0, n, n_left);
     return {sample.lists[0].get(), sample.lists[0].get() + n};
+}
+
+// The stretch of the most common of n cells, which are in order, numbers first.
+inline Stretch common_run(const float* cells, uint32_t n, uint32_t n_missing, bool& is_constant) {
+    std::vector<uint32_t> entries(n);
+    for (uint32_t p = 0; p < n; ++p) {
+        const bool differs = p > 0 && float_key(cells[p]) != float_key(cells[p - 1]);
+        entries[p] = p | (differs ? BOUNDARY : 0);
+    }
+    const Runs runs{entries.data(), n, n_missing, {cells, 1, nullptr, 0}};
+    is_constant = runs.is_constant(false);
+    return runs.common_run();
+}
+// The shares of a walk in their order, [share, segment, number of segments], after each of some
+// nodes in which list i took some milliseconds.
+inline std::vector<std::array<uint32_t, 3>> order_of_shares(
+    uint32_t n_shares, const std::vector<uint32_t>& lists, uint32_t n_cut, uint32_t n_threads,
+    const std::vector<uint32_t>& milliseconds) {
+    WalkShares shares(n_shares, lists, n_cut, n_threads);
+    for (int i = 0; !milliseconds.empty() && i < shares.size(); ++i) {
+        const auto at = std::find(lists.begin(), lists.end(), shares[i].share);
+        shares.begin(i);
+        if (at != lists.end()) {
+            const uint32_t n = milliseconds[at - lists.begin()];
+            std::this_thread::sleep_for(std::chrono::milliseconds(n));
+        }
+        shares.end(i);
+    }
+    if (!milliseconds.empty()) shares.sort_lists();
+    std::vector<std::array<uint32_t, 3>> out;
+    for (int i = 0; i < shares.size(); ++i) {
+        out.push_back({shares[i].share, shares[i].segment, shares[i].n_segments});
+    }
+    return out;
 }
 
 }  // namespace fasttree::tests

@@ -38,6 +38,10 @@ public:
     virtual bool skip(const uint32_t* entries, uint32_t first, uint32_t n, double best,
                       double& score) = 0;
     virtual void count_classes(const uint32_t* entries, uint32_t n, int64_t* counts) = 0;
+    // Scores of the positions from `first` on, where the pass begins: the rows of one side are
+    // counted. False: the accumulator cannot begin there.
+    virtual bool scores_behind(const uint32_t* entries, uint32_t first, bool is_left,
+                               std::vector<double>& scores) = 0;
     virtual double parting_bound(double n, double weight) = 0;
     virtual FeatureBound feature_bound(double score) = 0;
     virtual bool may_beat(const uint32_t* entries, uint32_t n, double score,
@@ -224,6 +228,18 @@ public:
         if constexpr (std::is_same_v<Acc, Gini<UnitWeights, uint8_t, true>>) {
             fasttree::count_classes(acc_, entries, n_entries, counts);
         }
+    }
+    bool scores_behind(const uint32_t* entries, uint32_t first, bool is_left,
+                       std::vector<double>& scores) override {
+        if constexpr (has_sides<Acc>::value) {
+            if (is_left) acc_.take_side(entries, first, true);
+            else acc_.take_side(entries + first, n() - first, false);
+            for (uint32_t p = first; p < n(); ++p) {
+                scores.push_back(acc_.score());
+                acc_.add(entries[p] & ROW);
+            }
+        }
+        return has_sides<Acc>::value;
     }
     double parting_bound(double n_parted, double weight) override {
         if constexpr (SubsetScoreBound<Acc>::exists) {

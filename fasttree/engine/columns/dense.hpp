@@ -87,9 +87,7 @@ public:
     // Rows are encoded in parts that threads share; X is read in its order.
     void begin_encoding(uint32_t n_threads) noexcept {
         constexpr size_t LEAST = 2048;  // hash tables are made for every part
-        constexpr size_t PER_THREAD = 2;  // they do not take equally long
-        const size_t most = n_threads > 1 ? PER_THREAD * n_threads : 1;
-        n_parts_ = static_cast<uint32_t>(std::clamp<size_t>(rows.size() / LEAST, 1, most));
+        n_parts_ = static_cast<uint32_t>(std::clamp<size_t>(rows.size() / LEAST, 1, n_threads));
     }
     uint32_t n_parts() const noexcept { return n_parts_; }
     size_t part_begin(uint32_t part) const { return rows.size() * part / n_parts_; }

@@ -48,10 +48,9 @@ inline uint32_t sort_cells(const ColumnCells& cells, bool has_categories, const 
     return writer.n_missing();
 }
 
-// Writes the entries of n rows, the i-th of which is row_of(i), ascending, in the order of their
-// keys; returns how many are not numbers. Rows are put into buckets by the highest bits in which
-// keys differ, and each bucket is sorted by itself: what is sorted stays in a cache, and besides
-// keys and entries there is room for the largest bucket only.
+// `sort_by_keys` of any keys. Rows are put into buckets by the highest bits in which keys differ,
+// and each bucket is sorted by itself: what is sorted stays in a cache, and besides keys and
+// entries there is room for the largest bucket only.
 template <int BUCKET_BITS, class RowOf>
 uint32_t sort_in_buckets(const uint32_t* keys, const RowOf& row_of, uint32_t n,
                          SortBuffers& buffers, uint32_t* entries) {
@@ -92,11 +91,64 @@ uint32_t sort_in_buckets(const uint32_t* keys, const RowOf& row_of, uint32_t n,
 
 // The same with as many buckets as are fastest, or more, lest those of many rows be large.
 template <class RowOf>
-uint32_t sort_by_keys(const uint32_t* keys, const RowOf& row_of, uint32_t n, SortBuffers& buffers,
-                      uint32_t* entries) {
+uint32_t sort_in_buckets(const uint32_t* keys, const RowOf& row_of, uint32_t n,
+                         SortBuffers& buffers, uint32_t* entries) {
     constexpr uint32_t MANY = 1u << 18;
     return n < MANY ? sort_in_buckets<10>(keys, row_of, n, buffers, entries)
                     : sort_in_buckets<12>(keys, row_of, n, buffers, entries);
+}
+
+// Whether more than half of n rows have the same key, which is `common` then; with few rows false.
+inline bool find_common_key(const uint32_t* keys, uint32_t n, uint32_t& common) {
+    constexpr uint32_t LOOKS = 65, LEAST = 1u << 10;
+    if (n < LEAST) return false;
+    uint32_t seen[LOOKS];
+    for (uint32_t i = 0; i < LOOKS; ++i) seen[i] = keys[uint64_t{n} * i / LOOKS];
+    std::nth_element(seen, seen + LOOKS / 2, seen + LOOKS);
+    common = seen[LOOKS / 2];
+    if (std::count(seen, seen + LOOKS, common) <= LOOKS / 2) return false;
+    return static_cast<uint32_t>(std::count(keys, keys + n, common)) > n / 2;
+}
+
+// The same where more than half of the rows have the key `common`: only the others are sorted.
+// Keys are overwritten.
+template <class RowOf>
+uint32_t sort_beside(uint32_t common, uint32_t* keys, const RowOf& row_of, uint32_t n,
+                     SortBuffers& buffers, uint32_t* entries) {
+    uint32_t n_others = 0, n_below = 0;
+    // Loop invariant: keys of others are at the front, their rows, too; the rest at the back.
+    for (uint32_t i = 0; i < n; ++i) {
+        const uint32_t key = keys[i], row = row_of(i);
+        entries[n_others] = row;
+        entries[n - 1 - (i - n_others)] = row;
+        keys[n_others] = key;
+        n_others += key != common;
+        n_below += key < common;
+    }
+    uint32_t* const rows = keys + n_others;  // of the others
+    std::copy_n(entries, n_others, rows);
+    uint32_t n_missing = sort_in_buckets(
+        keys, [=](uint32_t i) { return rows[i]; }, n_others, buffers, entries);
+
+    uint32_t* const first = entries + n_below;
+    uint32_t* const first_above = first + (n - n_others);
+    std::reverse(entries + n_others, entries + n);
+    std::rotate(first, entries + n_others, entries + n);
+    if (n_below > 0) *first |= BOUNDARY;
+    if (n_below < n_others) *first_above |= BOUNDARY;
+    if (common >= FIRST_CATEGORY_KEY) n_missing += n - n_others;
+    return n_missing;
+}
+
+// Writes the entries of n rows, the i-th of which is row_of(i), ascending, in the order of their
+// keys, which may be overwritten; returns how many are not numbers.
+template <class RowOf>
+uint32_t sort_by_keys(uint32_t* keys, const RowOf& row_of, uint32_t n, SortBuffers& buffers,
+                      uint32_t* entries) {
+    uint32_t common;
+    return find_common_key(keys, n, common)
+        ? sort_beside(common, keys, row_of, n, buffers, entries)
+        : sort_in_buckets(keys, row_of, n, buffers, entries);
 }
 
 }  // namespace fasttree

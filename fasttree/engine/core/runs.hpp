@@ -36,6 +36,15 @@ struct ColumnValues {
     }
 };
 
+// Entries [begin, end).
+struct Stretch {
+    uint32_t begin, end;
+};
+// Of n entries in n_segments, where one of these begins.
+inline uint32_t segment_begin(uint32_t n, uint32_t segment, uint32_t n_segments) noexcept {
+    return static_cast<uint32_t>(uint64_t{n} * segment / n_segments);
+}
+
 struct Runs {
     const uint32_t* entries;  // [n], the last n_missing of them not numbers
     uint32_t n;
@@ -43,27 +52,53 @@ struct Runs {
     ColumnValues column;
     bool has_categories = false; // the column may hold categories
     bool has_classes = false;    // entries hold classes
+    // Candidates have more values on the left than `after`, and at most `up_to`.
+    uint32_t after = 0, up_to = 0xffffffffu;
 
     // All values equal, or all missing (replay: or values too close).
     bool is_constant(bool replay) const noexcept {
+        constexpr uint32_t LOOKS = 16;  // before values are looked up
         if (replay && n_missing == 0) return are_near(value(0), value(n - 1));
-        for (uint32_t p = 1; p < n; ++p) {
+        for (uint32_t p = 1; p < std::min(n, LOOKS); ++p) {
             if (entries[p] & BOUNDARY) return false;
         }
-        return true;
+        const float first = value(0), last = value(n - 1);
+        return first == last || (first != first && last != last && (!has_categories
+                                     || category_of(first) == category_of(last)));
+    }
+    // The run of more than half of many numbers, if there is one; else an empty one behind all.
+    Stretch common_run() const noexcept {
+        constexpr uint32_t MANY = 1 << 12, LOOKS = 8;
+        const uint32_t n_numbers = n - n_missing, middle = n_numbers / 2;
+        const Stretch none{n, n};
+        if (n_numbers < MANY) return none;
+        for (uint32_t p = middle + 1; p <= middle + LOOKS; ++p) {
+            if (entries[p] & BOUNDARY) return none;
+        }
+        const float common = value(middle);
+        if (value(middle / 2) != common && value(middle + middle / 2) != common) return none;
+        const uint32_t begin = first_where(0, middle, [=](float x) { return x >= common; });
+        const uint32_t end = first_where(middle, n_numbers, [=](float x) { return x > common; });
+        return end - begin > middle ? Stretch{begin, end} : none;
     }
     uint32_t row(uint32_t p) const noexcept { return entries[p] & ROW; }
     float value(uint32_t p) const noexcept { return column.of(row(p)); }
     // How many of the entries that are not numbers hold categories; these come first. O(log n)
     uint32_t n_categorical() const {
         const uint32_t n_numbers = n - n_missing;
-        uint32_t low = n_numbers, high = has_categories ? n : n_numbers;  // categories before low
+        return first_where(n_numbers, has_categories ? n : n_numbers, [](float x) {
+            return category_of(x) == NO_CATEGORY;
+        }) - n_numbers;
+    }
+    // The first of entries [low, high) whose value is so, as are all behind it; or high. O(log n)
+    template <class IsSo>
+    uint32_t first_where(uint32_t low, uint32_t high, const IsSo& is_so) const {
         while (low < high) {
             const uint32_t middle = low + (high - low) / 2;
-            if (category_of(value(middle)) == NO_CATEGORY) high = middle;
+            if (is_so(value(middle))) high = middle;
             else low = middle + 1;
         }
-        return low - n_numbers;
+        return low;
     }
     // True if scikit-learn would not put a threshold between entries p - 1 and p.
     bool is_near(uint32_t p) const {

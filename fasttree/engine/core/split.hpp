@@ -43,15 +43,15 @@ struct CategorySet {
 
 // Split of a node on one feature.
 struct Split {
-    double score;
+    double score = -std::numeric_limits<double>::infinity();
     Question question = THRESHOLD;
     double threshold;                // <= goes left; +inf: all values left, missing right
     uint32_t row_below, row_above;   // neighbours of the threshold, until it is computed
     const float* below = nullptr;    // their values, if it is the node store that computes it
     const float* above;
-    uint32_t feature;
+    uint32_t feature = NO_FEATURE;
     uint32_t n_left;                 // rows on the left
-    uint32_t n_values_left;          // runs and nonzeros: rows on the left that are not missing
+    uint32_t n_values_left = 0;      // runs and nonzeros: rows on the left that are not missing
     bool missing_left = false;       // side of missing values seen in the node
     bool has_missing = false;                // the node has missing values in the feature
     double middle;
@@ -75,6 +75,13 @@ struct Split {
 static_assert(is_value<NodeStats> && is_value<Node> && is_value<Split>);
 static_assert(is_value<Runs> && is_value<Nonzeros> && is_value<Counts> && is_value<FeatureBound>);
 static_assert(is_value<Candidate> && is_value<Limits>);
+
+// Whether a split that another thread found is better; both may be of one feature that is a list.
+inline bool is_better(const Split& split, const Split& best) noexcept {
+    const bool are_equal = split.score == best.score && split.feature == best.feature;
+    return are_equal ? split.n_values_left < best.n_values_left
+                     : is_better(split.score, split.feature, best.score, best.feature);
+}
 
 // Halfway between two neighbouring values, as scikit-learn computes it.
 inline double midpoint(float below, float above) noexcept {

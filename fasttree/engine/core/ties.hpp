@@ -30,7 +30,7 @@ inline double just_below(double score) noexcept {
     return std::nextafter(score, -std::numeric_limits<double>::infinity());
 }
 
-// Whether a split that another thread found is better.
+// Whether a split is better than one of another feature.
 inline bool is_better(double score, uint32_t feature, double best_score,
                       uint32_t best_feature) noexcept {
     return score > best_score || (score == best_score && feature < best_feature);

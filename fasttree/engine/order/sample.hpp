@@ -266,9 +266,6 @@ private:
     static uint32_t n_parts_of(const Crew& crew) {
         return std::min(static_cast<uint32_t>(crew.size()), MOST_PARTS);
     }
-    static uint32_t segment_begin(uint32_t n, uint32_t segment, uint32_t n_segments) {
-        return static_cast<uint32_t>(uint64_t{n} * segment / n_segments);
-    }
     // Says of an entry that follows another one of its list whether its value is another.
     void bound(uint32_t feature, uint32_t before, uint32_t& entry) const {
         const bool has_categories = data.columns[feature].has_categories();

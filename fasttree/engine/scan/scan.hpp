@@ -110,6 +110,7 @@ public:
         }
         return false;
     }
+    bool begins_anywhere() const noexcept override { return has_sides<Acc>::value; }
     const Groups& groups() const noexcept override { return categories_.groups(); }
 
     bool scan_sides(const Runs& runs, uint32_t n_left, const Limits& limits,
@@ -245,19 +246,15 @@ private:
         const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
         if (runs.n < base + leaf) return false;
         // Candidates have p values on the left, first <= p <= last.
-        const uint32_t first = leaf > base ? leaf - base : 1;
-        uint32_t last = std::min(runs.n - base - leaf, n_values);
+        const uint32_t first = std::max(leaf > base ? leaf - base : 1, runs.after + 1);
+        uint32_t last = std::min({runs.n - base - leaf, n_values, runs.up_to});
         if (last == n_values && (missing_left || runs.n_missing == 0)) last -= last > 0;
         if (first > last) return false;
-        const auto begin_at = [&](uint32_t position) {
-            begin_pass(runs, missing_left);
-            for (uint32_t i = 0; i < position; ++i) acc_.add(runs.entries[i] & ROW);
-            return position;
-        };
         bool found = false;
-        uint32_t p = begin_at(first - 1);
+        uint32_t p = first - 1;
         // Loop invariant: the accumulator holds the first p values (and the missing rows, if left).
         if (checked && limits.replay) {
+            begin_at(p, runs, missing_left);
             while (p < last) {
                 acc_.add(runs.entries[p++] & ROW);
                 if (!(runs.entries[p] & BOUNDARY) || (limits.skips_near() && runs.is_near(p)))
@@ -268,6 +265,7 @@ private:
         }
         if constexpr (has_screen<Acc>::value && !checked) {
             if (!acc_.t.has_negative_weights) {
+                begin_at(p, runs, missing_left);
                 acc_.screen.find(runs.entries, p, last, acc_.left_.data(), acc_.w, acc_.w_left,
                                  best.score, [&](uint32_t position) {
                     acc_.move_rows(runs.entries + p, position - p);
@@ -279,22 +277,47 @@ private:
         }
         double floor = best.score;
         uint32_t n_scored = 0;
-        const auto next = [&] {  // positions that score about the same are met one by one
-            return checked || n_scored > PATIENCE ? advance(acc_, runs, p, last, floor)
-                                                  : advance_to_best(acc_, runs, p, last, floor);
-        };
-        while ((p = next()) <= last) {
-            found |= consider<checked>(p, p, base + p, missing_left, limits, best);
-            floor = std::max(floor, best.score);
-            ++n_scored;
-            if constexpr (has_estimate<Acc>::value) {
-                if (n_scored == PATIENCE && survey_pays(acc_.total.size())) {
-                    floor = std::max(floor, survey<checked>(runs.entries, p, last, limits));
-                    begin_at(p);
+        const auto look = [&](uint32_t begin, uint32_t end) {  // at candidates behind `begin`
+            if (begin >= end) return;
+            begin_at(p = begin, runs, missing_left);
+            const auto next = [&] {  // positions that score about the same are met one by one
+                return checked || n_scored > PATIENCE ? advance(acc_, runs, p, end, floor)
+                                                      : advance_to_best(acc_, runs, p, end, floor);
+            };
+            while ((p = next()) <= end) {
+                found |= consider<checked>(p, p, base + p, missing_left, limits, best);
+                floor = std::max(floor, best.score);
+                ++n_scored;
+                if constexpr (has_estimate<Acc>::value) {
+                    if (n_scored == PATIENCE && survey_pays(acc_.total.size())) {
+                        floor = std::max(floor, survey<checked>(runs.entries, p, end, limits));
+                        begin_at(p, runs, missing_left);
+                    }
                 }
             }
+        };
+        if constexpr (has_sides<Acc>::value) {  // which need not go through a run of most values
+            const Stretch common = runs.common_run();
+            look(first - 1, std::min(last, common.begin));
+            look(std::max(first, common.end) - 1, last);
+        } else {
+            look(first - 1, last);
         }
         return found;
+    }
+    // Begins a pass with the first p values on the left.
+    void begin_at(uint32_t p, const Runs& runs, bool missing_left) {
+        if constexpr (has_sides<Acc>::value) {
+            constexpr uint32_t FEW = 1 << 11;
+            const uint32_t n_right = runs.n - p - (missing_left ? runs.n_missing : 0);
+            const bool is_left = !missing_left && p < n_right;
+            if (p > FEW) {
+                return is_left ? acc_.take_side(runs.entries, p, true)
+                               : acc_.take_side(runs.entries + p, n_right, false);
+            }
+        }
+        begin_pass(runs, missing_left);
+        for (uint32_t i = 0; i < p; ++i) acc_.add(runs.entries[i] & ROW);
     }
 
     // What the best of the positions behind p scores at least, less a bit. Moves the accumulator.

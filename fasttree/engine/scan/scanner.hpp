@@ -55,6 +55,8 @@ public:
     virtual bool scan(const Runs&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Counts&, const Limits&, Candidate& best) = 0;
     virtual bool scan(const Nonzeros&, const Limits&, Candidate& best) = 0;
+    // Whether scans that begin anywhere in a list take a fraction of the time that all of it takes.
+    virtual bool begins_anywhere() const noexcept = 0;
     // For a node with labels: thresholds on a feature of numbers, without limits but that neither
     // child is empty; see ClassKeyScan.
     virtual bool compares(uint32_t n_buckets) const = 0;

@@ -31,79 +31,115 @@ inline void count_classes(const Acc& acc, const uint32_t* entries, uint32_t n, i
     for (; i < n; ++i) ++counts[acc.y[entries[i] & ROW]];
 }
 
+// The largest l_c / w_l - r_c / w_r of all classes, l and r being their counts left and right.
+inline double largest_difference(const int64_t* left, const int64_t* right, int n_classes,
+                                 double per_left, double per_right) {
+    double largest = MINUS_INFINITY;
+    for (int c = 0; c < n_classes; ++c) {
+        largest = std::max(largest,
+                           to_double(left[c]) * per_left - to_double(right[c]) * per_right);
+    }
+    return largest;
+}
+#if FASTTREE_X86
+FASTTREE_AVX512 inline double largest_difference_avx512(const int64_t* left, const int64_t* right,
+                                                        int n_classes, double per_left,
+                                                        double per_right) {
+    __m512d largest = _mm512_set1_pd(MINUS_INFINITY);
+    for (int c = 0; c < n_classes; c += 8) {
+        const uint32_t n = static_cast<uint32_t>(std::min(8, n_classes - c));
+        const __mmask8 lanes = static_cast<__mmask8>(low_bits(n));
+        const __m512d l = _mm512_cvtepi64_pd(_mm512_maskz_loadu_epi64(lanes, left + c));
+        const __m512d r = _mm512_cvtepi64_pd(_mm512_maskz_loadu_epi64(lanes, right + c));
+        const __m512d difference = _mm512_sub_pd(_mm512_mul_pd(l, _mm512_set1_pd(per_left)),
+                                                 _mm512_mul_pd(r, _mm512_set1_pd(per_right)));
+        largest = _mm512_mask_max_pd(largest, lanes, largest, difference);
+    }
+    return _mm512_reduce_max_pd(largest);
+}
+#endif
+
+// Whether a position may score more than `best` from here on until n rows have gone to the left,
+// fewer than there are on the right, whatever their classes.
+//
+// With e rows of each class moved, the score
+//     sum (l + e)^2 / (w_l + sum e) + sum (r - e)^2 / (w_r - sum e)
+// is convex in e, as squares over a linear function are. Where e >= 0 and sum e <= n it is at most
+// the largest of its values at the corners: no row moved, or n of one class.
+template <class Class>
+inline bool may_beat_within(const Gini<UnitWeights, Class, true>& acc, uint32_t n, double best) {
+    constexpr double SLACK = 1 - 1e-12;
+    const double squares_left = to_double(acc.squares_left), w_left = to_double(acc.w_left);
+    const double squares_right = to_double(acc.squares_right);
+    const double w_right = to_double(acc.w_total - acc.w_left);
+    const double here = (w_left > 0.0 ? squares_left / w_left : 0.0) + squares_right / w_right;
+    if (here > best * SLACK) return true;
+    const double per_left = 1.0 / (w_left + n), per_right = 1.0 / (w_right - n);
+    double difference;
+#if FASTTREE_X86
+    if (acc.t.simd == SIMD_AVX512) {
+        difference = largest_difference_avx512(acc.left.data(), acc.right.data(), acc.stride,
+                                               per_left, per_right);
+    } else
+#endif
+        difference = largest_difference(acc.left.data(), acc.right.data(), acc.stride, per_left,
+                                        per_right);
+    const double moved = to_double(int64_t{n}) * n;
+    const double there = (squares_left + moved) * per_left + (squares_right + moved) * per_right
+                         + 2.0 * n * difference;
+    return there > best * SLACK;
+}
+
 // Moves n rows from right to left if no position from the first to behind the last scores more
 // than `best`; leaves the accumulator as it was if one might.
-//
-// Let l, r be the class counts left and right, L, R the sums of their squares, d the counts of the
-// stretch. After j of its rows, e of each class with 0 <= e <= d and sum e = j,
-//     sum (l + e)^2 = L + sum e (2 l + e) <= L + j a,    a = max 2 l + d over classes with d > 0,
-//     sum (r - e)^2 = R - sum e (2 r - e) <= R - j b,    b = min 2 r - d over the same,
-// so the score is at most (L + j a) / (w_L + j) + (R - j b) / (w_R - j). Either term is monotonic
-// in j, hence no larger than at one of the ends. Sums are exact, quotients have slack.
 template <class Class>
 inline bool skip(Gini<UnitWeights, Class, true>& acc, const uint32_t* entries, uint32_t n,
                  double best) {
-    constexpr double SLACK = 1 - 1e-12;
-    if (n >= acc.w_total - acc.w_left) return false;
-    int64_t* left = acc.left.data();
-    count_classes(acc, entries, n, left);
-    int64_t squares_left = 0, squares_right = 0, a = 0, b = INT64_MAX;
-    for (int c = 0; c < acc.stride; ++c) {
-        const int64_t l = left[c], r = acc.total[c] - l, r_before = acc.right[c];
-        squares_left += l * l;
-        squares_right += r * r;
-        if (r == r_before) continue;
-        a = std::max(a, l + acc.total[c] - r_before);
-        b = std::min(b, r + r_before);
-    }
-    const auto rate = [](int64_t squares, int64_t w) {
-        return w > 0 ? to_double(squares) / to_double(w) : 0.0;
-    };
-    const int64_t w_left = acc.w_left, w_right = acc.w_total - w_left;
-    const double most_left = std::max(rate(acc.squares_left, w_left),
-                                      rate(acc.squares_left + n * a, w_left + n));
-    const double most_right = std::max(rate(acc.squares_right, w_right),
-                                       rate(acc.squares_right - n * b, w_right - n));
-    if (most_left + most_right > best * SLACK) {
-        for (int c = 0; c < acc.stride; ++c) left[c] = acc.total[c] - acc.right[c];
-        return false;
-    }
-    for (int c = 0; c < acc.stride; ++c) acc.right[c] = acc.total[c] - left[c];
-    acc.squares_left = squares_left;
-    acc.squares_right = squares_right;
+    if (n >= acc.w_total - acc.w_left || may_beat_within(acc, n, best)) return false;
+    count_classes(acc, entries, n, acc.left.data());
     acc.w_left += n;
+    call(acc.t.simd, [&acc]() FASTTREE_INLINE {
+        const int64_t *left = acc.left.data(), *total = acc.total.data();
+        int64_t* right = acc.right.data();
+        int64_t squares_left = 0, squares_right = 0;
+        for (int c = 0; c < acc.stride; ++c) {
+            const int64_t l = left[c], r = total[c] - l;
+            right[c] = r;
+            squares_left += l * l;
+            squares_right += r * r;
+        }
+        acc.squares_left = squares_left;
+        acc.squares_right = squares_right;
+    });
     return true;
 }
 
-// See advance(). Stretches are as long as the score seems to stay low: a row changes it by about
-// what two rows of a child have in common.
+// See advance(). Stretches are twice as long as the one skipped before, or a fraction of one that
+// may hold a better position, until the next ones would be too short; these are looked at.
 template <class Class>
 inline uint32_t advance(Gini<UnitWeights, Class, true>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
-    if (!(best > 0.0)) return advance_portable(acc, entries, p, last, best);
-    const uint32_t shortest = 8 + static_cast<uint32_t>(acc.stride);
-    double ease = 0.7;  // halved when a stretch was too long
-    while (p < last) {
-        const double w_left = to_double(acc.w_left), w_right = to_double(acc.w_total) - w_left;
-        const double left = w_left > 0.0 ? to_double(acc.squares_left) / w_left : 0.0;
-        const double right = to_double(acc.squares_right) / w_right;
-        const double same_right = right / w_right;
-        const double change = w_left > 0.0 ? left / w_left + same_right : 2.0 * same_right;
-        const double stretch = std::min(ease * (best - left - right) / change, last - p + 0.0);
-        if (stretch >= shortest) {
-            const uint32_t n = static_cast<uint32_t>(stretch);
-            if (skip(acc, entries + p, n, best)) {
-                p += n;
-                continue;
-            }
-            ease *= 0.5;
+    constexpr uint32_t MOST_LOOKS = 8;  // times the shortest stretch
+    const uint32_t shortest = 16 + 1 * static_cast<uint32_t>(acc.stride);
+    uint32_t stretch = 16 * shortest, n_looks = 1;
+    while (last - p >= shortest) {
+        const uint32_t n = std::min(stretch, last - p);
+        if (skip(acc, entries + p, n, best)) {
+            p += n;
+            stretch = 2 * n;
+            n_looks = 1;
+            continue;
         }
-        const uint32_t next = std::min(last, p + shortest);
+        stretch = n / 4;
+        if (stretch >= shortest) continue;
+        const uint32_t next = p + std::min(n_looks * shortest, last - p);
         const uint32_t found = advance_portable(acc, entries, p, next, best);
         if (found <= next) return found;
         p = next;
+        stretch = shortest;
+        n_looks = std::min(2 * n_looks, MOST_LOOKS);
     }
-    return last + 1;
+    return advance_portable(acc, entries, p, last, best);
 }
 
 }  // namespace fasttree

@@ -125,6 +125,13 @@ template <class Acc>
 struct has_screen<Acc, std::void_t<decltype(std::declval<Acc&>().move_rows(nullptr, 0u))>>
     : std::true_type {};
 
+// Accumulators that can go to any position at the cost of counting the rows of one side:
+// take_side(entries, n, is_left), of all rows on that side.
+template <class Acc, class = void>
+struct has_sides : std::false_type {};
+template <class Acc>
+struct has_sides<Acc, std::void_t<decltype(&Acc::take_side)>> : std::true_type {};
+
 // Accumulators that can begin with a cell of a node's rows instead: begin_cell(cell).
 template <class Acc, class = void>
 struct has_begin_cell : std::false_type {};

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/core/impurity.hpp"
-#include "engine/score/classification.hpp"
+#include "engine/score/class_weights.hpp"
 
 namespace fasttree {
 

@@ -78,7 +78,7 @@ private:
         state_ = AT_BITS;
         left_.clear();
         n_looked_ = 0;
-        scanner_.screen_bits(columns_.node_tables->bit_cells(node_->table), bits_.n_bits(),
+        scanner_.screen_bits(columns_.node_tables().bit_cells(node_->table), bits_.n_bits(),
                              limits_, floor, left_);
     }
 };

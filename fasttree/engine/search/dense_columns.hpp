@@ -51,6 +51,13 @@ public:
         }
         return std::make_unique<SampledFeatures>(sampler, scanner, poll, n_features);
     }
+    uint32_t n_lists_in_segments(uint32_t n_threads) const override {
+        const uint32_t n = n_left_over(listed_features.size(), n_threads);
+        const bool have_categories = std::any_of(
+            listed_features.begin(), listed_features.end(),
+            [&](uint32_t f) { return sample_.data.columns[f].has_categories(); });
+        return scanner_.begins_anywhere() && !have_categories ? n : 0;
+    }
     const uint32_t* rows(const Node& node) override { return sample_.rows.data() + node.start; }
     float value(uint32_t row, uint32_t feature) const noexcept override {
         return sample_.data.values_of(feature).of(row);
@@ -61,9 +68,14 @@ public:
         Candidate candidate;
         candidate.score = to_beat;
         if (!tables.counts(feature, node.size())) {
-            const Runs runs = workspace_.runs(feature, node.start, node.end);
+            Runs runs = workspace_.runs(feature, node.start, node.end);
             if (runs.is_constant(limits.replay)) return true;
-            if (scanner_.scan(runs, limits, candidate)) {
+            runs.after = segment_begin(runs.n, share_.segment, share_.n_segments);
+            runs.up_to = segment_begin(runs.n, share_.segment + 1, share_.n_segments);
+            if (!scanner_.scan(runs, limits, candidate)) return false;
+            // A segment that was searched before may hold a lower threshold.
+            if (best.feature != feature || candidate.score > best.score
+                || candidate.left < best.n_values_left) {
                 take_candidate(runs, candidate, scanner_.groups(), feature, best);
             }
             return false;
@@ -107,11 +119,10 @@ public:
     }
     const uint32_t* sides() const noexcept override { return workspace_.go_left.data(); }
 
-    // A part is a whole list, or one of n_threads segments of the last lists, which are no more
-    // than half of the threads: these would wait for who has one more.
+    // A part is a whole list, or one of n_threads segments of those that are left over.
     uint32_t begin_division(Division& division) override {
         if (!division.with_left && !division.with_right) return 0;
-        const uint32_t n_lists = static_cast<uint32_t>(listed_features.size());
+        const uint32_t n_lists = static_cast<uint32_t>(division.lists->size());
         const uint32_t n_segments = division.n_threads, n_cut = n_cut_lists(division);
         if (n_cut > 0) division.cut = std::make_unique<CutList[]>(n_cut);
         for (uint32_t i = 0; i < n_cut; ++i) division.cut[i].begin(n_segments);
@@ -120,11 +131,11 @@ public:
     void divide_part(uint32_t part, const Division& division,
                      const FeatureSampler& sampler) override {
         const uint32_t n_segments = division.n_threads;
-        const uint32_t n_lists = static_cast<uint32_t>(listed_features.size());
+        const uint32_t n_lists = static_cast<uint32_t>(division.lists->size());
         const uint32_t n_whole = n_lists - n_cut_lists(division);
         const uint32_t start = division.left.start, end = division.right.end;
         const uint32_t at = part < n_whole ? part : n_whole + (part - n_whole) / n_segments;
-        const uint32_t feature = listed_features[at];
+        const uint32_t feature = (*division.lists)[at];
         if (sampler.is_known_constant(feature)) return;
         if (part < n_whole) {
             workspace_.split_list(feature, start, division.right.start, end, division.with_left,
@@ -146,10 +157,8 @@ public:
 private:
     uint32_t n_cut_lists(const Division& division) const {
         constexpr uint32_t LEAST = 1 << 12;  // rows of a segment
-        const uint32_t n_threads = division.n_threads;
-        const uint32_t n_left = static_cast<uint32_t>(listed_features.size()) % n_threads;
-        const bool pays = 2 * n_left <= n_threads && division.n_rows() / LEAST >= n_threads;
-        return pays ? n_left : 0;
+        const bool pays = division.n_rows() / LEAST >= division.n_threads;
+        return pays ? n_left_over(division.lists->size(), division.n_threads) : 0;
     }
     // Rows of the cells gathered last that go left to the front of `scratch`, others to its back.
     // Returns how many go left. No branch: the side is a coin toss to the predictor.
@@ -171,7 +180,7 @@ private:
 
     Counts count(const Node& node, uint32_t feature) {
         if (node.table != NO_TABLE) {
-            return node_tables->view(node.table, feature, node.size(), pair_.data());
+            return node_tables_->view(node.table, feature, node.size(), pair_.data());
         }
         if (scratch_table_ == NO_TABLE) scratch_table_ = tables.acquire();
         if (sample_.data.columns[feature].storage != BITS) {

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include "engine/core/runs.hpp"
@@ -18,6 +17,7 @@
 #include "engine/order/count_tables.hpp"
 #include "engine/scan/scanner.hpp"
 #include "engine/search/feature_walk.hpp"
+#include "engine/search/walk_shares.hpp"
 #include "engine/simd/gather.hpp"
 #include "utils/_crew.hpp"
 
@@ -40,36 +40,25 @@ struct Division {
     bool with_left, with_right;    // children that will be searched
     const uint32_t* sides;         // of its rows, as bits
     uint32_t n_threads;            // that divide
+    const std::vector<uint32_t>* lists;  // features that are, in the order of their parts
     std::unique_ptr<CutList[]> cut;
 
     uint32_t n_rows() const noexcept { return right.end - left.start; }
 };
 static_assert(is_value<Division>);
 
-// The order in which threads take the shares of a walk, of which some are lists. These take
-// longest: they come after a few others, by which a good split is found, and leave the rest to
-// whoever is done first. List i falls to the thread whose turn part i of a division is.
-inline std::vector<uint32_t> order_of_shares(uint32_t n_shares, const std::vector<uint32_t>& lists,
-                                             int n_threads) {
-    std::vector<uint32_t> shares(n_shares);
-    std::iota(shares.begin(), shares.end(), 0u);
-    const auto first = std::stable_partition(shares.begin(), shares.end(), [&](uint32_t share) {
-        return !std::binary_search(lists.begin(), lists.end(), share);
-    });
-    const ptrdiff_t n_before = (first - shares.begin()) / 4;
-    std::rotate(shares.begin() + n_before / n_threads * n_threads, first, shares.end());
-    return shares;
-}
-
 class NodeColumns {
 protected:
+    static constexpr WalkShare ALONE{0, 0, 1};
+
     Scanner& scanner_;
+    // The thread's share of a node. Tables of nodes are here, or with the thread that shares one.
+    WalkShare share_ = ALONE;
+    const CountTables* node_tables_ = &tables;
 
 public:
-    // Count tables, if any column is counted, and where those of nodes are: here, or with the
-    // thread that shares a node with this one.
+    // Count tables, if any column is counted.
     CountTables tables;
-    const CountTables* node_tables = &tables;
     // Features that are lists, ascending; if there are any, the shares of a walk are features.
     std::vector<uint32_t> listed_features;
     // Where subtrees of few rows are grown, if they are grown that way.
@@ -81,6 +70,15 @@ public:
     NodeColumns(const NodeColumns&) = delete;
     virtual ~NodeColumns() = default;
 
+    // A search of a node begins of which this thread has a share, and ends.
+    void begin_share(const WalkShare& share, const CountTables& of_node) noexcept {
+        share_ = share;
+        node_tables_ = &of_node;
+    }
+    void end_share() noexcept { begin_share(ALONE, tables); }
+    // Those of the node that is searched.
+    const CountTables& node_tables() const noexcept { return *node_tables_; }
+
     // Whether the subtree below a node is grown in one place.
     bool fits_block(const Node& node) const noexcept {
         return node.size() <= block_rows;
@@ -91,6 +89,9 @@ public:
         block->open(node.start, node.end, rows(node));
         node.members = block->all();
     }
+
+    // How many lists, the last ones of any order, threads search in segments.
+    virtual uint32_t n_lists_in_segments(uint32_t) const { return 0; }
 
     // The features that nodes look at; the limits are those of all of them, or strangers still.
     virtual std::unique_ptr<FeatureWalk> make_walk(FeatureSampler&, Scanner&, Poll&,
