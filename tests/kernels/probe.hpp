@@ -226,7 +226,7 @@ public:
     }
     void count_classes(const uint32_t* entries, uint32_t n_entries, int64_t* counts) override {
         if constexpr (std::is_same_v<Acc, Gini<UnitWeights, uint8_t, true>>) {
-            fasttree::count_classes(acc_, entries, n_entries, counts);
+            acc_.count_rows(entries, n_entries, counts);
         }
     }
     bool scores_behind(const uint32_t* entries, uint32_t first, bool is_left,

@@ -1,9 +1,8 @@
 // Moving along runs without looking at positions that cannot matter.
 //
-// A stretch of rows is counted by class first, which costs a fraction of scoring its positions.
-// The counts bound every score within it; where that is below the best so far, none of its
-// positions need a score. Most columns of many-class data are far from the best one: they are
-// counted through.
+// The class counts at a position bound every score within a stretch of rows behind it. Where that
+// is below the best so far, none of its positions need a score, and its rows are only counted by
+// class. Most columns of many-class data are far from the best one: they are counted through.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -12,24 +11,6 @@
 #include "engine/score/classification.hpp"
 
 namespace fasttree {
-
-// Adds the classes of n entries to `counts`. Long stretches are counted in tables that take turns:
-// rows of one class often follow each other, and each would wait for the one before.
-template <class Acc>
-inline void count_classes(const Acc& acc, const uint32_t* entries, uint32_t n, int64_t* counts) {
-    constexpr uint32_t TABLES = 4, CLASSES = 64;
-    uint32_t i = 0;
-    if (n >= TABLES * CLASSES && acc.stride <= static_cast<int>(CLASSES)) {
-        uint32_t tables[TABLES][CLASSES] = {};
-        for (; i + TABLES <= n; i += TABLES) {
-            for (uint32_t k = 0; k < TABLES; ++k) ++tables[k][acc.y[entries[i + k] & ROW]];
-        }
-        for (const auto& table : tables) {
-            for (int c = 0; c < acc.stride; ++c) counts[c] += table[c];
-        }
-    }
-    for (; i < n; ++i) ++counts[acc.y[entries[i] & ROW]];
-}
 
 // The largest l_c / w_l - r_c / w_r of all classes, l and r being their counts left and right.
 inline double largest_difference(const int64_t* left, const int64_t* right, int n_classes,
@@ -96,21 +77,9 @@ template <class Class>
 inline bool skip(Gini<UnitWeights, Class, true>& acc, const uint32_t* entries, uint32_t n,
                  double best) {
     if (n >= acc.w_total - acc.w_left || may_beat_within(acc, n, best)) return false;
-    count_classes(acc, entries, n, acc.left.data());
+    acc.count_rows(entries, n, acc.left.data());
     acc.w_left += n;
-    call(acc.t.simd, [&acc]() FASTTREE_INLINE {
-        const int64_t *left = acc.left.data(), *total = acc.total.data();
-        int64_t* right = acc.right.data();
-        int64_t squares_left = 0, squares_right = 0;
-        for (int c = 0; c < acc.stride; ++c) {
-            const int64_t l = left[c], r = total[c] - l;
-            right[c] = r;
-            squares_left += l * l;
-            squares_right += r * r;
-        }
-        acc.squares_left = squares_left;
-        acc.squares_right = squares_right;
-    });
+    acc.settle_left();
     return true;
 }
 

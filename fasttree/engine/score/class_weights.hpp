@@ -1,6 +1,8 @@
 // Class weights left and right of a position: what the accumulators of classification share.
 #pragma once
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "engine/core/impurity.hpp"
@@ -59,16 +61,8 @@ struct ClassWeights : AccumulatorBase<Weights> {
             if (number_classes(rows, n)) return;
         }
         std::fill(total.begin(), total.end(), 0);
-        w_total = 0;
-        uint32_t i = 0;
-        if constexpr (single_output) i = count_pairs(rows, n);
-        for (; i < n; ++i) {
-            const size_t row = rows[i];
-            for (int k = 0; k < outputs(); ++k) {
-                total[k * stride + y[row * outputs() + k]] += w[rows[i]];
-            }
-            w_total += w[rows[i]];
-        }
+        count_rows(rows, n, total.data());
+        w_total = std::accumulate(total.begin(), total.begin() + stride, int64_t{0});
     }
     // A node whose statistics are in a cell; its classes have no numbers.
     void begin_cell(const Cell* cell) {
@@ -123,19 +117,32 @@ struct ClassWeights : AccumulatorBase<Weights> {
         stride = n;
         for (std::vector<int64_t>* weights : {&total, &left, &right}) weights->resize(n);
     }
-    // Counts rows in two tables, so that a row need not wait for the one before; returns how many.
-    uint32_t count_pairs(const uint32_t* rows, uint32_t n) {
-        const uint32_t n_paired = n > static_cast<uint32_t>(2 * stride) ? n & ~1u : 0;
-        if (n_paired == 0) return 0;
-        std::fill(left.begin(), left.end(), 0);
-        for (uint32_t i = 0; i < n_paired; i += 2) {
-            const int64_t first = w[rows[i]], second = w[rows[i + 1]];
-            total[y[rows[i]]] += first;
-            left[y[rows[i + 1]]] += second;
-            w_total += first + second;
+    // Adds the class weights of rows, or of entries, to `counts`. Many are counted in tables that
+    // take turns: rows of one class often follow each other, and would wait for the one before.
+    void count_rows(const uint32_t* entries, uint32_t n, int64_t* counts) const {
+        constexpr int TABLES = 4, FEW_CLASSES = 16, CLASSES = 64;
+        uint32_t i = 0;
+        if constexpr (single_output) {
+            const int least = TABLES * std::max(stride, FEW_CLASSES);
+            if (stride <= CLASSES && n >= static_cast<uint32_t>(least)) {
+                Cell tables[TABLES][CLASSES] = {};
+                for (; i + TABLES <= n; i += TABLES) {
+                    for (int k = 0; k < TABLES; ++k) {
+                        const uint32_t row = entries[i + k] & ROW;
+                        tables[k][y[row]] += static_cast<Cell>(w[row]);
+                    }
+                }
+                for (const auto& table : tables) {
+                    for (int c = 0; c < stride; ++c) counts[c] += table[c];
+                }
+            }
         }
-        for (int c = 0; c < stride; ++c) total[c] += left[c];
-        return n_paired;
+        for (; i < n; ++i) {
+            const size_t row = entries[i] & ROW;
+            for (int k = 0; k < outputs(); ++k) {
+                counts[k * stride + y[row * outputs() + k]] += w[entries[i] & ROW];
+            }
+        }
     }
     bool is_pure() const {
         for (int k = 0; k < outputs(); ++k) {
@@ -175,24 +182,13 @@ struct ClassWeights : AccumulatorBase<Weights> {
         right = total;
         w_left = 0;
     }
-    // The weights of a position of which the rows of one side are given, all that it has.
+    // The weights on the left of a position of which the rows of one side are given, all that it
+    // has. Those on the right are to follow.
     void count_side(const uint32_t* entries, uint32_t n, bool is_left) {
         std::fill(left.begin(), left.end(), 0);
-        std::fill(right.begin(), right.end(), 0);
-        int64_t* const tables[] = {left.data(), right.data()};  // a row need not wait for the last
-        for (uint32_t i = 0; i < n; ++i) {
-            const size_t row = entries[i] & ROW;
-            for (int k = 0; k < outputs(); ++k) {
-                tables[i % 2][k * stride + y[row * outputs() + k]] += w[entries[i] & ROW];
-            }
-        }
-        w_left = 0;
-        for (size_t i = 0; i < total.size(); ++i) {
-            const int64_t counted = left[i] + right[i];
-            left[i] = is_left ? counted : total[i] - counted;
-            right[i] = total[i] - left[i];
-        }
-        for (int c = 0; c < stride; ++c) w_left += left[c];
+        count_rows(entries, n, left.data());
+        for (size_t i = 0; i < total.size() && !is_left; ++i) left[i] = total[i] - left[i];
+        w_left = std::accumulate(left.begin(), left.begin() + stride, int64_t{0});
     }
 
     // Cells: weighted [rows, weight of each class], unweighted [rows of each class].

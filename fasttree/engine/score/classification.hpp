@@ -64,9 +64,22 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     }
     void take_side(const uint32_t* entries, uint32_t n, bool is_left) {
         this->count_side(entries, n, is_left);
-        squares_left = squares_right = 0;
-        for (const Square weight : left) squares_left += weight * weight;
-        for (const Square weight : right) squares_right += weight * weight;
+        settle_left();
+    }
+    // What follows from the weights on the left.
+    void settle_left() {
+        call(this->t.simd, [this]() FASTTREE_INLINE {
+            const int64_t *l = left.data(), *all = total.data();
+            int64_t* r = right.data();
+            Square of_left = 0, of_right = 0;
+            for (size_t i = 0, n = total.size(); i < n; ++i) {
+                r[i] = all[i] - l[i];
+                of_left += static_cast<Square>(l[i]) * l[i];
+                of_right += static_cast<Square>(r[i]) * r[i];
+            }
+            squares_left = of_left;
+            squares_right = of_right;
+        });
     }
     // (l + w)^2 = l^2 + w (2 l + w) and (r - w)^2 = r^2 - w (2 r - w), here of n_moved class
     // weights that sum to l and r.
@@ -218,7 +231,10 @@ struct Entropy : ClassWeights<Weights, Class, single_output> {
     void take_side(const uint32_t* entries, uint32_t n, bool is_left) {
         this->count_side(entries, n, is_left);
         terms = 0;
-        for (size_t i = 0; i < total.size(); ++i) terms += term(left[i]) + term(right[i]);
+        for (size_t i = 0; i < total.size(); ++i) {
+            right[i] = total[i] - left[i];
+            terms += term(left[i]) + term(right[i]);
+        }
     }
     void move(size_t i, int64_t weight) {
         terms -= term(left[i]) + term(right[i]);
