@@ -33,20 +33,23 @@ cdef extern from "engine/order/count_tables.hpp" namespace "fasttree" nogil:
     cdef cppclass TableCells:
         pass
 
+    cdef cppclass Counting:
+        int table
+        uint32_t n_shares
+
     cdef cppclass TableHeirs:
-        const Node* larger
+        Counting counting
 
     cdef cppclass CountTables:
-        cbool begin_node(Node& node) except +
         void release(int table) noexcept
         TableCells give(int table) noexcept
         int take(TableCells& cells) except +
-        void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
-                  uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) except +
+        Counting begin_node(Node& node, uint32_t n_threads) except +
+        void count(const Counting& counting, const FeatureSampler& sampler, uint32_t share,
+                   Poll& poll) except +
+        void end_counting(const Counting& counting) noexcept
         TableHeirs hand_down(const Node& node, Node& left, Node& right, cbool with_left,
-                             cbool with_right) except +
-        void derive(const TableHeirs& heirs, const FeatureSampler& sampler, uint32_t share,
-                    uint32_t n_shares, Poll& poll) except +
+                             cbool with_right, uint32_t n_threads) except +
         void end_handing_down(const TableHeirs& heirs) noexcept
 
 

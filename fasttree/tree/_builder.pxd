@@ -1,7 +1,7 @@
 """TreeBuilder: the order in which nodes are grown, and on which threads."""
 from fasttree.engine.core cimport Node, SharedScore, Split, Totals
 from fasttree.engine.grow cimport Deferred, Frontier, GrowthRules, NodeStore, NodeWriter, Open
-from fasttree.engine.order cimport TableHeirs
+from fasttree.engine.order cimport Counting
 from fasttree.engine.search cimport Division, WalkShares
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport FitOptions
@@ -24,8 +24,8 @@ cdef struct Walk:
 # What a large node leaves to its children.
 cdef struct HandingDown:
     Division* division
-    TableHeirs* heirs
-    int n_parts, n_shares
+    Counting* counting
+    int n_parts
     uint32_t n_steps
 
 

@@ -19,7 +19,7 @@ from fasttree.engine.core cimport (
 from fasttree.engine.grow cimport (
     Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values, largest_first
 )
-from fasttree.engine.order cimport CountTables, TableHeirs
+from fasttree.engine.order cimport Counting, CountTables, TableHeirs
 from fasttree.engine.search cimport Division, NodeColumns, WalkShare, WalkShares
 from fasttree.engine.simd cimport simd_allowed
 from fasttree.tree._encoding cimport Encoding
@@ -35,11 +35,11 @@ cdef uint32_t LARGE = 1 << 14
 cdef uint32_t FINISHED_AT_ONCE = 1 << 15
 
 
-cdef int fill_share(void* owner, int thread, int share, void* node) except -1 nogil:
+cdef int count_share(void* owner, int thread, int share, void* counting) except -1 nogil:
     """A share of the count tables of a large node."""
     cdef void* worker = (<TreeBuilder> owner).workers[thread]
-    return (<Splitter> worker).fill_tables((<TreeBuilder> owner).splitter, (<Node*> node)[0],
-                                           share, (<TreeBuilder> owner).n_threads)
+    return (<Splitter> worker).count((<TreeBuilder> owner).splitter, (<Counting*> counting)[0],
+                                     share)
 
 
 cdef int search_share(void* owner, int thread, int i, void* shared) except -1 nogil:
@@ -77,8 +77,8 @@ cdef int hand_down_piece(void* owner, int thread, int i, void* shared) except -1
     if i < handing.n_parts:
         return (<Splitter> worker).divide_part(i, handing.n_steps, handing.division[0],
                                                deref((<TreeBuilder> owner).splitter.sampler))
-    return (<Splitter> worker).derive_tables((<TreeBuilder> owner).splitter, handing.heirs[0],
-                                             i - handing.n_parts, handing.n_shares)
+    return (<Splitter> worker).count((<TreeBuilder> owner).splitter, handing.counting[0],
+                                     i - handing.n_parts)
 
 
 cdef int write_subtree(void* owner, int thread, int i, void* writer) except -1 nogil:
@@ -349,18 +349,18 @@ cdef class TreeBuilder:
         division.n_threads = n_threads
         division.lists = &self.shares.lists()
         n_parts = <int> splitter.columns.begin_division(division)
-        heirs = splitter.columns.tables.hand_down(
+        heirs = move(splitter.columns.tables.hand_down(
             open.node, open.left, open.right,
             with_left and not splitter.columns.fits_block(open.left),
-            with_right and not splitter.columns.fits_block(open.right))
-        n_shares = n_threads if heirs.larger != NULL else 0
+            with_right and not splitter.columns.fits_block(open.right), n_threads))
+        n_shares = heirs.counting.n_shares
         if n_threads == 1:
             for i in range(n_parts):
                 splitter.divide_part(i, n_steps, division, deref(splitter.sampler))
-            if n_shares > 0:
-                splitter.derive_tables(splitter, heirs, 0, 1)
+            for i in range(n_shares):
+                splitter.count(splitter, heirs.counting, i)
         elif n_parts + n_shares > 0:
-            handing = HandingDown(&division, &heirs, n_parts, n_shares, n_steps)
+            handing = HandingDown(&division, &heirs.counting, n_parts, n_steps)
             self.share_out(n_parts + n_shares, hand_down_piece, &handing)
         splitter.columns.end_division(division)
         if n_shares > 0:
@@ -376,12 +376,15 @@ cdef class TreeBuilder:
         cdef vector[Split] best_of = vector[Split](n_threads)
         cdef vector[char] is_constant = vector[char](self.splitter.partitioner.n_features)
         cdef SharedScore found
+        cdef Counting counting
         cdef Walk walk
         self.splitter.begin_node(node[0], open.totals)
         self.splitter.scanner.write_totals(open.totals)
         self.splitter.sampler.get().begin(node.key, node.n_known)
-        if self.splitter.columns.tables.begin_node(node[0]):
-            self.share_out(n_threads, fill_share, node)
+        counting = move(self.splitter.columns.tables.begin_node(node[0], n_threads))
+        if counting.table != NO_TABLE:
+            self.share_out(n_threads, count_share, &counting)
+            self.splitter.columns.tables.end_counting(counting)
         walk = Walk(&open, &found, best_of.data(), is_constant.data())
         self.share_out(self.shares.size(), search_share, &walk)
         self.shares.sort_lists()

@@ -5,7 +5,7 @@ partitioner, a sampler, and a walk through the features that a node looks at.
 """
 from fasttree.engine.core cimport FeatureSampler, Node, Split, Totals
 from fasttree.engine.grow cimport GrowthRules, NodeStore, Open, SubtreeSplitter
-from fasttree.engine.order cimport TableHeirs
+from fasttree.engine.order cimport Counting
 from fasttree.engine.scan cimport Scanner
 from fasttree.engine.search cimport Division, FeatureWalk, NodeColumns
 from fasttree.tree._criterion cimport Criterion
@@ -82,10 +82,7 @@ cdef class Splitter:
     # Shares of work on what is kept of a node: of this splitter's columns, of the `owner`'s.
     cdef int divide_part(self, uint32_t part, uint32_t n_steps, const Division& division,
                          const FeatureSampler& sampler) except -1 nogil
-    cdef int fill_tables(self, Splitter owner, const Node& node, uint32_t share,
-                         uint32_t n_shares) except -1 nogil
-    cdef int derive_tables(self, Splitter owner, const TableHeirs& heirs, uint32_t share,
-                           uint32_t n_shares) except -1 nogil
+    cdef int count(self, Splitter owner, const Counting& counting, uint32_t share) except -1 nogil
     # Gives up what is known of a node.
     cdef void forget(self, Node& node) noexcept nogil
 

@@ -194,12 +194,15 @@ cdef class Splitter:
         return 0
 
     cdef int find_split(self, Node& node, const Totals& totals, Split& best) except -1 nogil:
+        cdef Counting counting
         self.begin_node(node, totals)
         best.feature = NO_FEATURE
         best.score = -INFINITY
         self.walk.get().begin(node, self.current_rows)
-        if not self.draws and self.columns.tables.begin_node(node):
-            self.fill_tables(self, node, 0, 1)
+        if not self.draws:
+            counting = move(self.columns.tables.begin_node(node, 1))
+            if counting.table != NO_TABLE:
+                self.count(self, counting, 0)
         self.look(node, best, NULL)
         node.n_known = self.walk.get().end()
         self.settle_threshold(best)
@@ -304,15 +307,9 @@ cdef class Splitter:
         self.columns.divide_part(part, division, sampler)
         return 0
 
-    cdef int fill_tables(self, Splitter owner, const Node& node, uint32_t share,
-                         uint32_t n_shares) except -1 nogil:
-        owner.columns.tables.fill(node.table, node.start, node.end, deref(owner.sampler),
-                                  node.size(), share, n_shares, self.steps.poll)
-        return self.steps.count(0)
-
-    cdef int derive_tables(self, Splitter owner, const TableHeirs& heirs, uint32_t share,
-                           uint32_t n_shares) except -1 nogil:
-        owner.columns.tables.derive(heirs, deref(owner.sampler), share, n_shares, self.steps.poll)
+    cdef int count(self, Splitter owner, const Counting& counting,
+                   uint32_t share) except -1 nogil:
+        owner.columns.tables.count(counting, deref(owner.sampler), share, self.steps.poll)
         return self.steps.count(0)
 
 

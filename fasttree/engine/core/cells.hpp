@@ -32,7 +32,8 @@ public:
     virtual void subtract_bits(uint32_t n_bits, uint32_t first, uint32_t last, const char* others,
                                char* cells) const = 0;
     virtual void pair(const char* cells, uint32_t n_bits, uint32_t bit, char* out) const = 0;
-    // table -= other, both of n_bytes.
+    // table += other and table -= other, both of n_bytes.
+    virtual void add(char* table, const char* other, size_t n_bytes) const = 0;
     virtual void subtract(char* table, const char* other, size_t n_bytes) const = 0;
 };
 

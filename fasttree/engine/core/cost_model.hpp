@@ -27,10 +27,19 @@ inline bool counts_pay(uint32_t n, uint32_t n_values, size_t cell_bytes, int n_o
     return counting_row(n_outputs) * n + scan < sort * n;
 }
 
+// Adding up or subtracting a byte of count tables.
+constexpr double TABLE_BYTE = 0.06;
+
 // Counting n rows in n_features tables against subtracting tables of `bytes`.
 inline bool subtraction_is_cheaper(uint32_t n, uint32_t n_features, size_t bytes, int n_outputs) {
-    constexpr double SUBTRACT_BYTE = 0.06;
-    return counting_row(n_outputs) * n * n_features > SUBTRACT_BYTE * static_cast<double>(bytes);
+    return counting_row(n_outputs) * n * n_features > TABLE_BYTE * static_cast<double>(bytes);
+}
+
+// Threads that each count some of n rows, in a table of `bytes` of their own, against threads that
+// each count all rows, of some of the features.
+inline bool counting_by_rows_pays(uint32_t n, size_t bytes, uint32_t n_threads) noexcept {
+    constexpr double LOOK_AT_ROW = 1.5;
+    return LOOK_AT_ROW * n > TABLE_BYTE * static_cast<double>(bytes) * n_threads;
 }
 
 // Columns of two values as bits: if they are fewer, codes of a byte cost as little.

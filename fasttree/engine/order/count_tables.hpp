@@ -7,6 +7,7 @@
 // and that were not known to be constant at its parent, hold valid cells.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -24,14 +25,27 @@ namespace fasttree {
 
 using TableCells = std::unique_ptr<char[]>;
 
-// Children of a node that get its table: the larger one that of its parent less the smaller one's.
-struct TableHeirs {
-    Node* larger = nullptr;   // null: the table is of no use to them
-    Node* smaller = nullptr;
-    bool with_smaller = false;
+// The counting of a node's rows, of which every thread has a share.
+struct Counting {
+    int table = NO_TABLE;                         // to be filled, or there is nothing to count
+    uint32_t start = 0, end = 0;                  // rows
+    uint32_t n_chosen = 0;                        // size by which `counts` chooses features
+    int parent = NO_TABLE;                        // table that becomes the sibling's
+    uint32_t n_shares = 0;
+    // Shares are of the rows, each in a table of its own; empty: shares are of the features.
+    std::vector<int> tables;
+    std::unique_ptr<std::atomic<uint32_t>> n_open;  // shares that are to be counted
 };
 
-static_assert(is_value<TableCells> && is_value<TableHeirs>);
+// Children of a node that get its table: the larger one that of its parent less the smaller one's,
+// which is to be counted.
+struct TableHeirs {
+    Node* smaller = nullptr;
+    bool with_smaller = false;
+    Counting counting;        // without a table, theirs is of no use to them
+};
+
+static_assert(is_value<TableCells> && is_value<Counting> && is_value<TableHeirs>);
 
 class CountTables {
     const DenseSample* sample_ = nullptr;
@@ -98,51 +112,59 @@ public:
     }
     int take(TableCells& cells) { return cells == nullptr ? NO_TABLE : add(std::move(cells)); }
 
-    // Counts the node's rows for the features that `counts` chooses for n_chosen rows: the node's
-    // size, or its larger sibling's. Threads take shares of the features.
-    void fill(int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
-              uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) {
-        fill_kind(narrow_, data_->codes.get(), data_->n_counted, table, start, end, sampler,
-                  n_chosen, share, n_shares, poll);
-        fill_kind(wide_, data_->wide_codes.get(), data_->n_wide, table, start, end, sampler,
-                  n_chosen, share, n_shares, poll);
-        fill_bits(table, start, end, share, n_shares, poll);
-    }
-    // Gets a table for a node that has none, if counting pays for any feature; to be filled.
-    bool begin_node(Node& node) {
-        if (node.table != NO_TABLE || !any(node.size())) return false;
+    // Gets a table for a node that has none, if counting pays for any feature: to be filled by
+    // `count`, of which n_threads take a share each, and `end_counting`.
+    Counting begin_node(Node& node, uint32_t n_threads) {
+        if (node.table != NO_TABLE || !any(node.size())) return {};
         node.table = acquire();
-        return true;
+        return begin_counting(node.table, node, node.size(), NO_TABLE, n_threads);
     }
     // Hands a node's table down, where that is cheaper than counting, or releases it; `with_left`,
-    // `with_right`: children that will read theirs. What there is to fill follows by `derive`,
-    // whose shares threads may take, and `end_handing_down`.
+    // `with_right`: children that will read theirs. What there is to count follows, as for a node
+    // that has no table, and `end_handing_down`.
     TableHeirs hand_down(const Node& node, Node& left, Node& right, bool with_left,
-                         bool with_right) {
+                         bool with_right, uint32_t n_threads) {
         if (node.table == NO_TABLE) return {};
-        TableHeirs heirs{&left, &right, with_right};
-        bool with_larger = with_left;
-        if (left.size() < right.size()) {
-            heirs = {&right, &left, with_left};
-            with_larger = with_right;
-        }
-        if (!with_larger || !subtraction_pays(heirs.larger->size(), heirs.smaller->size(),
-                                              heirs.with_smaller)) {
+        const bool left_is_larger = left.size() >= right.size();
+        Node &larger = left_is_larger ? left : right, &smaller = left_is_larger ? right : left;
+        const bool with_larger = left_is_larger ? with_left : with_right;
+        const bool with_smaller = left_is_larger ? with_right : with_left;
+        if (!with_larger || !subtraction_pays(larger.size(), smaller.size(), with_smaller)) {
             release(node.table);
             return {};
         }
-        heirs.smaller->table = acquire();
-        heirs.larger->table = node.table;
-        return heirs;
+        smaller.table = acquire();
+        larger.table = node.table;
+        return {&smaller, with_smaller, begin_counting(smaller.table, smaller, larger.size(),
+                                                       larger.table, n_threads)};
     }
-    void derive(const TableHeirs& heirs, const FeatureSampler& sampler, uint32_t share,
-                uint32_t n_shares, Poll& poll) {
-        const Node &larger = *heirs.larger, &smaller = *heirs.smaller;
-        fill(smaller.table, smaller.start, smaller.end, sampler, larger.size(), share, n_shares,
-             poll);
-        subtract(larger.table, smaller.table, larger.size(), sampler, share, n_shares);
+    void count(const Counting& counting, const FeatureSampler& sampler, uint32_t share,
+               Poll& poll) {
+        FeatureShare features{sampler, counting.n_chosen, share, counting.n_shares};
+        if (counting.tables.empty()) {
+            fill(counting.table, counting.start, counting.end, features, poll);
+        } else {
+            const size_t n = counting.end - counting.start;
+            const auto begin_of = [&](size_t k) {
+                return counting.start + static_cast<uint32_t>(n * k / counting.n_shares);
+            };
+            features.share = 0;
+            features.n_shares = 1;
+            fill(counting.tables[share], begin_of(share), begin_of(share + 1), features, poll);
+            if (--*counting.n_open > 0) return;
+            for (int table : counting.tables) {
+                if (table != counting.table) add_table(counting.table, table, features);
+            }
+        }
+        if (counting.parent != NO_TABLE) subtract(counting.parent, counting.table, features);
+    }
+    void end_counting(const Counting& counting) noexcept {
+        for (int table : counting.tables) {
+            if (table != counting.table) release(table);
+        }
     }
     void end_handing_down(const TableHeirs& heirs) noexcept {
+        end_counting(heirs.counting);
         if (heirs.with_smaller) return;
         release(heirs.smaller->table);
         heirs.smaller->table = NO_TABLE;
@@ -163,7 +185,7 @@ public:
     }
     void fill_all_bits(int table, uint32_t start, uint32_t end) {
         Poll unwatched;
-        fill_bits(table, start, end, 0, 1, unwatched);
+        fill_bits(table, start, end, 0, data_->bits.rows().n_words, unwatched);
     }
     // Whether the larger child is cheaper derived from its parent and sibling than counted;
     // `both` children need tables, or the larger alone.
@@ -183,23 +205,6 @@ public:
         return n_features > 0 &&
                subtraction_is_cheaper(n_saved, n_features, bytes, cells_->n_outputs());
     }
-    // The parent's table becomes that of its child of n rows, whose sibling's table is given.
-    // Threads take shares, as in `fill`.
-    void subtract(int table, int sibling, uint32_t n, const FeatureSampler& sampler,
-                  uint32_t share, uint32_t n_shares) {
-        for (const std::vector<uint32_t>* kind : {&narrow_, &wide_}) {
-            for (uint32_t f : share_of(*kind, n, sampler, share, n_shares)) {
-                cells_->subtract(pool_[table].get() + offsets_[f],
-                                  pool_[sibling].get() + offsets_[f], feature_bytes(f));
-            }
-        }
-        const auto [first, last] = words_of(share, n_shares);
-        if (first < last) {
-            cells_->subtract_bits(n_bits(), first, last, bit_cells(sibling),
-                                  pool_[table].get() + bits_);
-        }
-    }
-
     // Those of the columns of two values.
     const char* bit_cells(int table) const { return pool_[table].get() + bits_; }
 
@@ -221,6 +226,12 @@ public:
     }
 
 private:
+    // A share of the features that a node of n_chosen rows counts.
+    struct FeatureShare {
+        const FeatureSampler& sampler;
+        uint32_t n_chosen, share, n_shares;
+    };
+
     // Of a column of codes; if not in all rows of the fit, then in no node.
     bool pays(uint32_t f, uint32_t n) const {
         const size_t n_values = data_->columns[f].values.size();
@@ -234,31 +245,75 @@ private:
         return static_cast<int>(pool_.size()) - 1;
     }
 
-    // A share of the features of a kind that a node of n rows counts.
-    std::vector<uint32_t> share_of(const std::vector<uint32_t>& kind, uint32_t n,
-                                   const FeatureSampler& sampler, uint32_t share,
-                                   uint32_t n_shares) const {
-        std::vector<uint32_t> out;
-        for (uint32_t f : kind) {
-            if (counts(f, n) && !sampler.is_known_constant(f)) out.push_back(f);
-        }
-        const size_t n_all = out.size();
-        out.resize(n_all * (share + 1) / n_shares);
-        out.erase(out.begin(), out.begin() + n_all * share / n_shares);
+    // Counts that are shared out among n_threads: of the rows, where that is cheaper.
+    Counting begin_counting(int table, const Node& node, uint32_t n_chosen, int parent,
+                            uint32_t n_threads) {
+        Counting out{table, node.start, node.end, n_chosen, parent, n_threads, {}, nullptr};
+        if (n_threads == 1 || !counting_by_rows_pays(node.size(), bytes_, n_threads)) return out;
+        out.tables.push_back(table);
+        while (out.tables.size() < n_threads) out.tables.push_back(acquire());
+        out.n_open = std::make_unique<std::atomic<uint32_t>>(n_threads);
         return out;
     }
-
-    // Words of the rows are the shares; there are none without bits.
-    std::pair<uint32_t, uint32_t> words_of(uint32_t share, uint32_t n_shares) const {
-        const uint32_t n_words = with_bits() ? data_->bits.rows().n_words : 0;
-        return {n_words * share / n_shares, n_words * (share + 1) / n_shares};
+    std::vector<uint32_t> features_of(const std::vector<uint32_t>& kind,
+                                      const FeatureShare& features) const {
+        std::vector<uint32_t> out;
+        for (uint32_t f : kind) {
+            if (counts(f, features.n_chosen) && !features.sampler.is_known_constant(f)) {
+                out.push_back(f);
+            }
+        }
+        const size_t n_all = out.size();
+        out.resize(n_all * (features.share + 1) / features.n_shares);
+        out.erase(out.begin(), out.begin() + n_all * features.share / features.n_shares);
+        return out;
     }
-    void fill_bits(int table, uint32_t start, uint32_t end, uint32_t share, uint32_t n_shares,
+    // Words of the rows are the shares of the bits.
+    std::pair<uint32_t, uint32_t> words_of(const FeatureShare& features) const {
+        const uint32_t n_words = with_bits() ? data_->bits.rows().n_words : 0;
+        return {n_words * features.share / features.n_shares,
+                n_words * (features.share + 1) / features.n_shares};
+    }
+
+    // table += other, of all features that are counted.
+    void add_table(int table, int other, const FeatureShare& all) const {
+        for (const std::vector<uint32_t>* kind : {&narrow_, &wide_}) {
+            for (uint32_t f : features_of(*kind, all)) {
+                cells_->add(pool_[table].get() + offsets_[f], pool_[other].get() + offsets_[f],
+                            feature_bytes(f));
+            }
+        }
+        if (with_bits()) {
+            cells_->add(pool_[table].get() + bits_, bit_cells(other), cells_->bit_bytes(n_bits()));
+        }
+    }
+    // The parent's table becomes that of the sibling of the child whose table is given.
+    void subtract(int parent, int child, const FeatureShare& features) const {
+        for (const std::vector<uint32_t>* kind : {&narrow_, &wide_}) {
+            for (uint32_t f : features_of(*kind, features)) {
+                cells_->subtract(pool_[parent].get() + offsets_[f],
+                                 pool_[child].get() + offsets_[f], feature_bytes(f));
+            }
+        }
+        const auto [first, last] = words_of(features);
+        if (first < last) {
+            cells_->subtract_bits(n_bits(), first, last, bit_cells(child),
+                                  pool_[parent].get() + bits_);
+        }
+    }
+    void fill(int table, uint32_t start, uint32_t end, const FeatureShare& features, Poll& poll) {
+        fill_kind(narrow_, data_->codes.get(), data_->n_counted, table, start, end, features,
+                  poll);
+        fill_kind(wide_, data_->wide_codes.get(), data_->n_wide, table, start, end, features,
+                  poll);
+        const auto [first, last] = words_of(features);
+        fill_bits(table, start, end, first, last, poll);
+    }
+    void fill_bits(int table, uint32_t start, uint32_t end, uint32_t first, uint32_t last,
                    Poll& poll) {
+        if (first == last) return;
         char* cells = pool_[table].get() + bits_;
         const BitRows bits = data_->bits.rows();
-        const auto [first, last] = words_of(share, n_shares);
-        if (first == last) return;
         cells_->clear_bits(n_bits(), first, last, cells);
         const uint32_t stretch = std::max<uint32_t>(1024, STEPS_PER_LOOK / (last - first));
         for (uint32_t n; start < end; start += n) {
@@ -267,15 +322,14 @@ private:
             cells_->fill_bits(bits, first, last, sample_->rows.data() + start, n, cells);
         }
     }
-
     template <class Code>
-    void fill_kind(const std::vector<uint32_t>& features, const Code* codes, size_t stride,
-                   int table, uint32_t start, uint32_t end, const FeatureSampler& sampler,
-                   uint32_t n_chosen, uint32_t share, uint32_t n_shares, Poll& poll) {
+    void fill_kind(const std::vector<uint32_t>& kind, const Code* codes, size_t stride,
+                   int table, uint32_t start, uint32_t end, const FeatureShare& features,
+                   Poll& poll) {
         char* cells = pool_[table].get();
         std::vector<uint32_t> slots;
         std::vector<size_t> offsets;
-        for (uint32_t f : share_of(features, n_chosen, sampler, share, n_shares)) {
+        for (uint32_t f : features_of(kind, features)) {
             std::memset(cells + offsets_[f], 0, feature_bytes(f));
             slots.push_back(data_->columns[f].slot);
             offsets.push_back(offsets_[f]);

@@ -100,12 +100,21 @@ public:
         const BitCells<Acc> all(acc_, const_cast<char*>(cells), n_bits);
         all.pair(bit, reinterpret_cast<Cell*>(out));
     }
+    void add(char* table, const char* other, size_t n_bytes) const override {
+        for_each_cell(table, other, n_bytes, [](Cell& to, Cell from) { to += from; });
+    }
     void subtract(char* table, const char* other, size_t n_bytes) const override {
+        for_each_cell(table, other, n_bytes, [](Cell& to, Cell from) { to -= from; });
+    }
+
+private:
+    template <class F>
+    void for_each_cell(char* table, const char* other, size_t n_bytes, const F& f) const {
         Cell* to = reinterpret_cast<Cell*>(table);
         const Cell* from = reinterpret_cast<const Cell*>(other);
         call(acc_.t.simd, [&]() FASTTREE_INLINE {
             FASTTREE_IVDEP
-            for (size_t i = 0; i < n_bytes / sizeof(Cell); ++i) to[i] -= from[i];
+            for (size_t i = 0; i < n_bytes / sizeof(Cell); ++i) f(to[i], from[i]);
         });
     }
 };
