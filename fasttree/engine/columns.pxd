@@ -62,7 +62,7 @@ cdef extern from "engine/columns/encoder.hpp" namespace "fasttree" nogil:
     cdef cppclass DenseEncoder:
         DenseEncoder(DenseColumns& columns, Crew& crew, Simd simd) except +
         cbool find_bits(uint32_t least) except +
-        cbool count() except +
+        cbool count(cbool lists_follow) except +
         cbool keep_codes(cbool of_numbers) except +
         cbool find_buckets() except +
         cbool add_lists(Storage storage) except +

@@ -48,6 +48,7 @@ cdef class DenseColumnsOwner:
         with nogil:
             encoder.reset(new DenseEncoder(deref(self.columns), deref(leader.crew), options.simd))
             self.take_steps(options, deref(encoder), leader)
+        self.is_listed = options.with_lists
         return 0
 
     cdef int take_steps(self, FitOptions options, DenseEncoder& encoder,
@@ -61,7 +62,7 @@ cdef class DenseColumnsOwner:
         elif (strategy == AUTO or strategy == COUNT) and not columns.has_bits():
             leader.raise_unless(encoder.find_bits(1 if strategy == COUNT else MIN_BIT_COLUMNS))
         if strategy == AUTO or strategy == COUNT or strategy == CODES:
-            leader.raise_unless(encoder.count())
+            leader.raise_unless(encoder.count(options.with_lists or strategy == COUNT))
         if strategy == CODES and grouping_pays(columns.n_rows, n_features, options.n_looked):
             columns.group_codes_of_numbers(options.simd)
         elif strategy == CODES or options.with_keys:
@@ -73,10 +74,13 @@ cdef class DenseColumnsOwner:
             leader.raise_unless(encoder.find_buckets())
         elif strategy == COUNT:
             leader.raise_unless(encoder.add_lists(WIDE))
-        return leader.raise_unless(encoder.interleave())
+        leader.raise_unless(encoder.interleave())
+        if options.with_lists:
+            leader.raise_unless(encoder.add_lists(RAW))
+        return 0
 
     cdef int add_lists(self, Leader leader) except -1:
-        """Sort the other columns."""
+        """Sort the other columns, which `encode` did not."""
         cdef unique_ptr[DenseEncoder] encoder
         with nogil:
             encoder.reset(new DenseEncoder(deref(self.columns), deref(leader.crew), best_simd()))

@@ -160,8 +160,6 @@ cdef class DenseEncoding(Encoding):
             owner = self.make_owner()
             owner.columns.get().rows.swap(rows)
             owner.encode(options, leader)
-            if options.with_lists:
-                owner.add_lists(leader)
             if self.check is not None and not owner.columns.get().are_finite():
                 self.check(leader)
             owner.columns.get().rows.swap(rows)  # the one sample that reads the columns owns them
@@ -172,7 +170,7 @@ cdef class DenseEncoding(Encoding):
             if owner is None:
                 owner = self.make_owner()
                 owner.encode(options, leader)
-            if options.with_lists and not owner.is_listed:
+            elif options.with_lists and not owner.is_listed:
                 owner.add_lists(leader)
             self.owners[strategy, with_keys] = owner
         return owner

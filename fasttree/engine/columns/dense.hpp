@@ -169,6 +169,7 @@ public:
         }
         blocks.visit(rows, begin, end, [&](uint32_t f, size_t start, size_t stop) {
             Column& col = columns[f];
+            if (col.list.get() != nullptr) return gather_keys(f, start, stop);
             rows.visit([&, x = column(f), stride = row_stride](auto row_of) {
                 found[f - first].encode(
                     [=](size_t i) {
@@ -179,13 +180,24 @@ public:
             return !found[f - first].too_many;
         });
     }
+    // Of features whose values turned out to be many, keys for a list are gathered from this step
+    // on, as X is read anyway.
+    void begin_gathering(uint32_t step) {
+        gathered_from_.resize(columns.size(), n_steps(TILE));
+        for (uint32_t f = counted_begin_; f < counted_end_; ++f) {
+            Column& col = columns[f];
+            if (col.storage == BITS || col.list.get() != nullptr || !has_too_many(f)) continue;
+            col.narrow.release();
+            col.list.reserve(rows.size());
+            gathered_from_[f] = step;
+        }
+    }
     // Makes a feature COUNTED if its values are few.
     void settle_codes(uint32_t feature) {
         Column& col = columns[feature];
         if (col.storage == BITS) return;
-        const uint32_t at = feature - counted_begin_;
         col.merge_codes(n_parts_, [&](uint32_t part) -> const FewValues& {
-            return found_[at / TILE * n_parts_ + part][at % TILE];
+            return found(feature, part);
         });
     }
     // All that for few rows, which are one part: sorting tells their values apart.
@@ -266,11 +278,10 @@ public:
         bits = BitColumns();
     }
 
-    // Features that may be listed and are not yet.
-    std::vector<uint32_t> unlisted() const {
+    std::vector<uint32_t> raw_features() const {
         std::vector<uint32_t> out;
         for (uint32_t f = 0; f < columns.size(); ++f) {
-            if (columns[f].storage == RAW && columns[f].list.get() == nullptr) out.push_back(f);
+            if (columns[f].storage == RAW) out.push_back(f);
         }
         return out;
     }
@@ -283,24 +294,16 @@ public:
         for (uint32_t k = first; k < last; ++k) columns[features[k]].list.reserve(rows.size());
         for (SortBuffers& of_thread : buffers) of_thread.entries.reserve(rows.size());
     }
-    // The keys of a part of the rows.
+    // The keys of a part of the rows, but for those that are there.
     void gather_keys(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
                      uint32_t part) const {
         RowBlocks blocks(row_stride, column_stride);
         for (uint32_t k = first; k < last; ++k) blocks.add(features[k], column(features[k]));
-        const auto gather = [&](uint32_t f, size_t start, size_t stop) {
-            const float* x = column(f);
-            const bool has_categories = columns[f].has_categories();
-            uint32_t* keys = columns[f].list.get();
-            rows.visit([=, stride = row_stride](auto row_of) {
-                for (size_t i = start; i < stop; ++i) {
-                    const float cell = x[static_cast<ptrdiff_t>(row_of(i)) * stride];
-                    keys[i] = cell_key(cell, has_categories);
-                }
-            });
-            return true;
-        };
-        blocks.visit(rows, part_begin(part), part_begin(part + 1), gather);
+        blocks.visit(rows, part_begin(part), part_begin(part + 1),
+                     [&](uint32_t f, size_t start, size_t stop) {
+            const size_t end = gathered_begin(f, part);
+            return start < end && gather_keys(f, start, std::min(stop, end));
+        });
     }
 
     // Lists the rows of a feature whose keys have been gathered, or makes it WIDE.
@@ -437,6 +440,35 @@ private:
     uint32_t n_parts_ = 1;
     uint32_t counted_begin_ = 0, counted_end_ = 0;  // features being counted
     std::vector<std::vector<FewValues>> found_;     // [share, feature of its tile]
+    std::vector<uint32_t> gathered_from_;  // [feature] step of `count` from which there are keys
+
+    const FewValues& found(uint32_t feature, uint32_t part) const {
+        const uint32_t at = feature - counted_begin_;
+        return found_[at / TILE * n_parts_ + part][at % TILE];
+    }
+    bool has_too_many(uint32_t feature) const {
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            if (found(feature, part).too_many) return true;
+        }
+        return false;
+    }
+    // Where the rows of a part begin whose keys were gathered while values were counted.
+    size_t gathered_begin(uint32_t feature, uint32_t part) const {
+        if (gathered_from_.empty()) return part_begin(part + 1);
+        return step_begin(part, gathered_from_[feature], n_steps(TILE));
+    }
+    bool gather_keys(uint32_t feature, size_t start, size_t stop) const {
+        const float* x = column(feature);
+        const bool has_categories = columns[feature].has_categories();
+        uint32_t* keys = columns[feature].list.get();
+        rows.visit([=, stride = row_stride](auto row_of) {
+            for (size_t i = start; i < stop; ++i) {
+                const float cell = x[static_cast<ptrdiff_t>(row_of(i)) * stride];
+                keys[i] = cell_key(cell, has_categories);
+            }
+        });
+        return true;
+    }
 
     void divide_among_buckets(Simd simd, uint32_t feature, size_t start, size_t stop) const {
         constexpr size_t AT_ONCE = 256;

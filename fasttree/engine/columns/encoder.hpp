@@ -23,16 +23,21 @@ class DenseEncoder {
     int n_features() const { return static_cast<int>(columns_.columns.size()); }
     int n_parts() const { return static_cast<int>(columns_.n_parts()); }
 
-    // Calls work(piece, step) for all pieces, step by step.
-    template <class Work>
-    bool step_by_step(int n_pieces, uint32_t n_steps, const Work& work) {
+    // Calls begin(step) and work(piece, step) for all pieces, step by step.
+    template <class Work, class Begin>
+    bool step_by_step(int n_pieces, uint32_t n_steps, const Work& work, const Begin& begin) {
         for (uint32_t step = 0; step < n_steps; ++step) {
+            begin(step);
             crew_.share(n_pieces, [&](int, int piece) {
                 work(static_cast<uint32_t>(piece), step);
             });
             if (!crew_.look()) return false;
         }
         return true;
+    }
+    template <class Work>
+    bool step_by_step(int n_pieces, uint32_t n_steps, const Work& work) {
+        return step_by_step(n_pieces, n_steps, work, [](uint32_t) {});
     }
 
 public:
@@ -51,8 +56,9 @@ public:
         if (goes_on) columns_.settle_bits();
         return goes_on;
     }
-    // Codes the columns of few values, as many at a time as threads have shares in.
-    bool count() {
+    // Codes the columns of few values, as many at a time as threads have shares in. Of the others,
+    // if lists of them follow, keys are gathered in the same steps.
+    bool count(bool lists_follow) {
         const int tile = static_cast<int>(TILE), n = n_features();
         if (columns_.rows.size() <= MAX_COUNTED) {
             return crew_.each((n + tile - 1) / tile, [&](int, int i) {
@@ -67,6 +73,8 @@ public:
             const bool goes_on =
                 step_by_step(n_shares, n_steps, [&](uint32_t share, uint32_t step) {
                     columns_.count(share, step, n_steps);
+                }, [&](uint32_t step) {
+                    if (lists_follow && step > 0) columns_.begin_gathering(step);
                 });
             if (!goes_on) return false;
             crew_.share(last - first, [&](int, int i) {
@@ -87,7 +95,7 @@ public:
     // Finds limits between buckets of the other columns.
     bool find_buckets() {
         std::vector<SortBuffers> buffers(crew_.size());
-        const std::vector<uint32_t> rest = columns_.unlisted();
+        const std::vector<uint32_t> rest = columns_.raw_features();
         return crew_.each(static_cast<int>(rest.size()), [&](int thread, int i) {
             columns_.find_buckets(rest[i], buffers[thread]);
         });
@@ -95,7 +103,7 @@ public:
     // Sorts the other columns, as many at a time as a cache line holds cells of a row.
     bool add_lists(Storage storage) {
         std::vector<SortBuffers> buffers(crew_.size());
-        const std::vector<uint32_t> rest = columns_.unlisted();
+        const std::vector<uint32_t> rest = columns_.raw_features();
         constexpr int CELLS_OF_A_LINE = 16;
         const int n_columns = static_cast<int>(rest.size());
         const int at_once = std::max(CELLS_OF_A_LINE, crew_.size());
