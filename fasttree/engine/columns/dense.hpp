@@ -156,13 +156,14 @@ public:
         const size_t begin = part_begin(part);
         return begin + (part_begin(part + 1) - begin) * step / n_steps;
     }
-    void count(uint32_t share, uint32_t step, uint32_t n_steps) {
+    // There is a short one before: most columns of many values are known by then.
+    uint32_t n_counting_steps() const noexcept { return 1 + n_steps(TILE); }
+    void count(uint32_t share, uint32_t step) {
         const uint32_t part = share % n_parts_, first = counted_begin_ + share / n_parts_ * TILE;
         const uint32_t n = std::min(TILE, counted_end_ - first);
         std::vector<FewValues>& found = found_[share];
         if (step == 0) found.resize(n);
-        const size_t begin = step_begin(part, step, n_steps);
-        const size_t end = step_begin(part, step + 1, n_steps);
+        const size_t begin = counting_begin(part, step), end = counting_begin(part, step + 1);
         RowBlocks blocks(row_stride, column_stride);
         for (uint32_t f = first; f < first + n; ++f) {
             if (columns[f].storage != BITS) blocks.add(f, column(f));
@@ -183,7 +184,7 @@ public:
     // Of features whose values turned out to be many, keys for a list are gathered from this step
     // on, as X is read anyway.
     void begin_gathering(uint32_t step) {
-        gathered_from_.resize(columns.size(), n_steps(TILE));
+        gathered_from_.resize(columns.size(), n_counting_steps());
         for (uint32_t f = counted_begin_; f < counted_end_; ++f) {
             Column& col = columns[f];
             if (col.storage == BITS || col.list.get() != nullptr || !has_too_many(f)) continue;
@@ -442,6 +443,12 @@ private:
     std::vector<std::vector<FewValues>> found_;     // [share, feature of its tile]
     std::vector<uint32_t> gathered_from_;  // [feature] step of `count` from which there are keys
 
+    size_t counting_begin(uint32_t part, uint32_t step) const {
+        constexpr size_t SHORTER = 16;
+        if (step == 0) return part_begin(part);
+        const size_t begin = part_begin(part) + (part_begin(part + 1) - part_begin(part)) / SHORTER;
+        return begin + (part_begin(part + 1) - begin) * (step - 1) / (n_counting_steps() - 1);
+    }
     const FewValues& found(uint32_t feature, uint32_t part) const {
         const uint32_t at = feature - counted_begin_;
         return found_[at / TILE * n_parts_ + part][at % TILE];
@@ -455,7 +462,7 @@ private:
     // Where the rows of a part begin whose keys were gathered while values were counted.
     size_t gathered_begin(uint32_t feature, uint32_t part) const {
         if (gathered_from_.empty()) return part_begin(part + 1);
-        return step_begin(part, gathered_from_[feature], n_steps(TILE));
+        return counting_begin(part, gathered_from_[feature]);
     }
     bool gather_keys(uint32_t feature, size_t start, size_t stop) const {
         const float* x = column(feature);

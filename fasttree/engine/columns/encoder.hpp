@@ -66,13 +66,13 @@ public:
             });
         }
         const int at_once = tile * std::max(1, crew_.size() / n_parts());
-        const uint32_t n_steps = columns_.n_steps(TILE);
+        const uint32_t n_steps = columns_.n_counting_steps();
         for (int first = 0, last; first < n; first = last) {
             last = std::min(first + at_once, n);
             const int n_shares = static_cast<int>(columns_.begin_counting(first, last));
             const bool goes_on =
                 step_by_step(n_shares, n_steps, [&](uint32_t share, uint32_t step) {
-                    columns_.count(share, step, n_steps);
+                    columns_.count(share, step);
                 }, [&](uint32_t step) {
                     if (lists_follow && step > 0) columns_.begin_gathering(step);
                 });
