@@ -168,9 +168,10 @@ public:
         for (uint32_t f = first; f < first + n; ++f) {
             if (columns[f].storage != BITS) blocks.add(f, column(f));
         }
+        if (step > 0 && !gathered_from_.empty()) restore_keys(share, step);
         blocks.visit(rows, begin, end, [&](uint32_t f, size_t start, size_t stop) {
             Column& col = columns[f];
-            if (col.list.get() != nullptr) return gather_keys(f, start, stop);
+            if (has_keys(f)) return gather_keys(f, start, stop);
             rows.visit([&, x = column(f), stride = row_stride](auto row_of) {
                 found[f - first].encode(
                     [=](size_t i) {
@@ -181,14 +182,13 @@ public:
             return !found[f - first].too_many;
         });
     }
-    // Of features whose values turned out to be many, keys for a list are gathered from this step
-    // on, as X is read anyway.
+    // Of features whose values turned out to be too many, keys for a list are gathered from this
+    // step on, as X is read anyway.
     void begin_gathering(uint32_t step) {
         gathered_from_.resize(columns.size(), n_counting_steps());
         for (uint32_t f = counted_begin_; f < counted_end_; ++f) {
             Column& col = columns[f];
-            if (col.storage == BITS || col.list.get() != nullptr || !has_too_many(f)) continue;
-            col.narrow.release();
+            if (col.storage == BITS || has_keys(f) || !has_too_many(f)) continue;
             col.list.reserve(rows.size());
             gathered_from_[f] = step;
         }
@@ -295,16 +295,17 @@ public:
         for (uint32_t k = first; k < last; ++k) columns[features[k]].list.reserve(rows.size());
         for (SortBuffers& of_thread : buffers) of_thread.entries.reserve(rows.size());
     }
-    // The keys of a part of the rows, but for those that are there.
+    // The keys of a part of the rows, of features that have none.
     void gather_keys(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
                      uint32_t part) const {
         RowBlocks blocks(row_stride, column_stride);
-        for (uint32_t k = first; k < last; ++k) blocks.add(features[k], column(features[k]));
+        for (uint32_t k = first; k < last; ++k) {
+            if (!has_keys(features[k])) blocks.add(features[k], column(features[k]));
+        }
         blocks.visit(rows, part_begin(part), part_begin(part + 1),
-                     [&](uint32_t f, size_t start, size_t stop) {
-            const size_t end = gathered_begin(f, part);
-            return start < end && gather_keys(f, start, std::min(stop, end));
-        });
+                     [this](uint32_t f, size_t start, size_t stop) {
+                         return gather_keys(f, start, stop);
+                     });
     }
 
     // Lists the rows of a feature whose keys have been gathered, or makes it WIDE.
@@ -459,10 +460,29 @@ private:
         }
         return false;
     }
-    // Where the rows of a part begin whose keys were gathered while values were counted.
-    size_t gathered_begin(uint32_t feature, uint32_t part) const {
-        if (gathered_from_.empty()) return part_begin(part + 1);
-        return counting_begin(part, gathered_from_[feature]);
+    bool has_keys(uint32_t feature) const {
+        return !gathered_from_.empty() && gathered_from_[feature] < n_counting_steps();
+    }
+    // Keys of the rows before this step, of features of which they are gathered from it on: from
+    // their codes, or, once these had come to an end, from X.
+    void restore_keys(uint32_t share, uint32_t step) {
+        const uint32_t part = share % n_parts_, first = counted_begin_ + share / n_parts_ * TILE;
+        const std::vector<FewValues>& found = found_[share];
+        const size_t begin = part_begin(part), end = counting_begin(part, step);
+        RowBlocks blocks(row_stride, column_stride);
+        for (uint32_t k = 0; k < found.size(); ++k) {
+            if (gathered_from_[first + k] != step) continue;
+            const Column& col = columns[first + k];
+            for (size_t i = begin; i < begin + found[k].n_coded; ++i) {
+                col.list[i] = found[k].keys[col.narrow[i]];
+            }
+            if (begin + found[k].n_coded < end) blocks.add(first + k, column(first + k));
+        }
+        blocks.visit(rows, counting_begin(part, step - 1), end,
+                     [&](uint32_t f, size_t start, size_t stop) {
+                         return gather_keys(f, std::max(start, begin + found[f - first].n_coded),
+                                            stop);
+                     });
     }
     bool gather_keys(uint32_t feature, size_t start, size_t stop) const {
         const float* x = column(feature);

@@ -26,6 +26,7 @@ class FewValues {
 
 public:
     std::vector<uint32_t> keys;  // of the codes
+    size_t n_coded = 0;          // cells
     bool too_many = false;
 
     FewValues() { slots_[place(0)].bits = 1; }
@@ -48,9 +49,13 @@ public:
             if (i == n) break;
             const Slot* slot = find_or_insert(bits, has_categories, most);
             too_many = slot == nullptr;
-            if (too_many) return;
+            if (too_many) {
+                n_coded += i;
+                return;
+            }
             codes[i] = static_cast<uint8_t>(slot->code);
         }
+        n_coded += n;
     }
 
 private:
