@@ -17,6 +17,7 @@ cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
         cbool pure
 
     ctypedef vector[int64_t] Totals
+    void add(const Totals& part, Totals& sum) except +
     void subtract(const Totals& node, const Totals& part, Totals& rest) except +
 
     cdef cppclass Targets:

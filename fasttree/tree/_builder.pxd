@@ -21,6 +21,12 @@ cdef struct Walk:
     char* is_constant                 # by feature
 
 
+# Totals of the parts of a node's rows.
+cdef struct Counted:
+    const Node* node
+    Totals* of_part
+
+
 # What a large node leaves to its children.
 cdef struct HandingDown:
     Division* division
@@ -71,6 +77,7 @@ cdef class TreeBuilder:
 
     cdef int find_in_parallel(self, Open& open) except -1 nogil
     cdef int divide_in_parallel(self, Open& open) except -1 nogil
+    cdef int count_totals(self, const Node& node, Totals& out) except -1 nogil
 
     cdef int defer(self, Splitter splitter, const Node& node, uint32_t largest) except -1 nogil
     cdef int grow_deferred(self) except -1 nogil

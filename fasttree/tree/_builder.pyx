@@ -13,8 +13,8 @@ from libc.math cimport INFINITY, ldexp
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    NO_FEATURE, NO_TABLE, CompactNodes, CompactValues, handing_over_pays, is_better, mix,
-    subtree_size,
+    NO_FEATURE, NO_TABLE, CompactNodes, CompactValues, add, handing_over_pays, is_better, mix,
+    subtract, subtree_size,
 )
 from fasttree.engine.grow cimport (
     Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values, largest_first
@@ -68,6 +68,14 @@ cdef int child_stats(void* owner, int thread, int child, void* shared) except -1
     if child == 0:
         return (<Splitter> worker).node_stats(open.left, open.left_totals, open.left_value)
     return (<Splitter> worker).node_stats(open.right, open.right_totals, open.right_value)
+
+
+cdef int count_part(void* owner, int thread, int i, void* shared) except -1 nogil:
+    """Totals of a part of the rows of a large node."""
+    cdef Counted* counted = <Counted*> shared
+    cdef void* worker = (<TreeBuilder> owner).workers[thread]
+    return (<Splitter> worker).count_part(counted.node[0], i, (<TreeBuilder> owner).n_threads,
+                                          counted.of_part[i])
 
 
 cdef int hand_down_piece(void* owner, int thread, int i, void* shared) except -1 nogil:
@@ -208,7 +216,7 @@ cdef class TreeBuilder:
         """Record the root, from whose weight the rules of growth follow."""
         cdef int t, exponent = self.splitter.criterion.impurity_exponent
         cdef vector[double] value = vector[double](self.splitter.criterion.value_size)
-        cdef Totals unknown
+        cdef Totals totals
         root.start = 0
         root.end = self.splitter.partitioner.n_rows
         root.depth = 0
@@ -218,7 +226,9 @@ cdef class TreeBuilder:
         root.members = 0
         root.lower = -INFINITY
         root.upper = INFINITY
-        self.splitter.node_stats(root, unknown, value)
+        if self.n_threads > 1:
+            self.count_totals(root, totals)
+        self.splitter.node_stats(root, totals, value)
         self.rules = self.splitter.rules
         self.rules.max_depth = self.max_depth
         self.rules.min_samples_split = self.min_samples_split
@@ -399,10 +409,25 @@ cdef class TreeBuilder:
     cdef int divide_in_parallel(self, Open& open) except -1 nogil:
         """`Splitter.divide` on all threads; two take the statistics of a child each."""
         self.splitter.divide_rows(open, self.leader.crew.get())
-        if not open.left_totals.empty():
-            return self.splitter.children_stats(open)
+        if not open.totals.empty():
+            if open.left.size() < open.right.size():
+                self.count_totals(open.left, open.left_totals)
+                subtract(open.totals, open.left_totals, open.right_totals)
+            else:
+                self.count_totals(open.right, open.right_totals)
+                subtract(open.totals, open.right_totals, open.left_totals)
         self.share_out(2, child_stats, &open)
         return 1
+
+    cdef int count_totals(self, const Node& node, Totals& out) except -1 nogil:
+        """Totals of a node, if they are known of any, whose rows threads share."""
+        cdef vector[Totals] of_part = vector[Totals](self.n_threads)
+        cdef Counted counted = Counted(&node, of_part.data())
+        cdef int i
+        self.share_out(self.n_threads, count_part, &counted)
+        for i in range(self.n_threads):
+            add(of_part[i], out)
+        return 0
 
     # ---- subtrees, each on a thread of its own
 

@@ -232,6 +232,8 @@ cdef class Splitter:
 
     cdef int divide(self, Open& open) except -1 nogil:
         self.divide_rows(open, NULL)
+        if not open.totals.empty():
+            self.divide_totals(open)
         return self.children_stats(open)
 
     cdef int children_stats(self, Open& open) except -1 nogil:
@@ -241,7 +243,7 @@ cdef class Splitter:
         return 1
 
     cdef int divide_rows(self, Open& open, Crew* crew) except -1 nogil:
-        """Divide the node's rows; bounds, keys and totals of its children."""
+        """Divide the node's rows; bounds and keys of its children."""
         cdef uint32_t middle = self.columns.divide_rows(open.split, open.node, crew)
         self.steps.count(self.scanner.work(open.node.size()))
         self.rules.make_children(open.node, open.split, middle, open.left, open.right)
@@ -250,9 +252,10 @@ cdef class Splitter:
         open.left_totals.clear()
         open.right_totals.clear()
         self.scanner.write_totals(open.totals)  # it holds the node, whose split it found
-        if open.totals.empty():
-            return 0
-        # The smaller child is counted; the other one is what is left.
+        return 0
+
+    cdef int divide_totals(self, Open& open) except -1 nogil:
+        """Count the rows of the smaller child; the totals of the other are what is left."""
         if open.left.size() < open.right.size():
             self.begin_node(open.left, open.left_totals)
             self.scanner.write_totals(open.left_totals)
@@ -261,6 +264,18 @@ cdef class Splitter:
             self.begin_node(open.right, open.right_totals)
             self.scanner.write_totals(open.right_totals)
             subtract(open.totals, open.right_totals, open.left_totals)
+        return 0
+
+    cdef int count_part(self, const Node& node, uint32_t part, uint32_t n_parts,
+                        Totals& out) except -1 nogil:
+        """Totals of a part of the node's rows."""
+        cdef Node rows = node
+        cdef Totals unknown
+        rows.start = node.start + <uint32_t> (<uint64_t> node.size() * part // n_parts)
+        rows.end = node.start + <uint32_t> (<uint64_t> node.size() * (part + 1) // n_parts)
+        self.columns.begin_node(rows, self.columns.rows(rows), unknown)
+        self.scanner.write_totals(out)
+        self.current_start = self.current_end = 0  # a child may get the same place
         return 0
 
     cdef int split_in_subtree(self, Open& open) except -1 nogil:

@@ -24,6 +24,11 @@ struct NodeStats {
 // children add up to the node's. Empty if not known.
 using Totals = std::vector<int64_t>;
 
+// Those of rows that are counted in parts.
+inline void add(const Totals& part, Totals& sum) {
+    sum.resize(part.size());
+    for (size_t i = 0; i < part.size(); ++i) sum[i] += part[i];
+}
 // Those of a node without a part of its rows.
 inline void subtract(const Totals& node, const Totals& part, Totals& rest) {
     rest.resize(node.size());
