@@ -26,8 +26,15 @@ def code_dtype(n_codes):
 
 cdef void look_up(const uint64_t[::1] bits, uint64_t first, const uint32_t* code_of,
                   code_t[::1] codes) noexcept nogil:
-    """Write the code of every entry, counted from the first one in the order of integers."""
+    """Write the code of every entry, counted from the first one in the order of integers.
+
+    Without a table of codes, these are what is counted.
+    """
     cdef intp_t i
+    if code_of == NULL:
+        for i in range(bits.shape[0]):
+            codes[i] = <code_t> (bits[i] - first)
+        return
     for i in range(bits.shape[0]):
         codes[i] = <code_t> code_of[bits[i] - first]
 
@@ -58,6 +65,7 @@ def encode_integers(column):
     cdef uint64_t most = <uint64_t> n_rows * INTEGERS_PER_ROW
     cdef vector[uint32_t] code
     cdef uint32_t n_distinct = 0
+    cdef bint has_gaps = False
     cdef uint64_t[::1] distinct
     cdef uint8_t[::1] bytes_of_codes
     cdef uint32_t[::1] words_of_codes
@@ -84,14 +92,16 @@ def encode_integers(column):
     n_distinct = 0
     for key in range(code.size()):
         if code[key]:
+            has_gaps = has_gaps or key > n_distinct
             distinct[n_distinct] = (lowest + key) ^ sign
             code[key] = n_distinct
             n_distinct += 1
     codes = np.empty(n_rows, dtype=code_dtype(n_distinct))
+    cdef const uint32_t* code_of = code.data() if has_gaps else NULL
     if codes.itemsize == 1:
         bytes_of_codes = codes
-        look_up(bits, lowest ^ sign, code.data(), bytes_of_codes)
+        look_up(bits, lowest ^ sign, code_of, bytes_of_codes)
     else:
         words_of_codes = codes
-        look_up(bits, lowest ^ sign, code.data(), words_of_codes)
+        look_up(bits, lowest ^ sign, code_of, words_of_codes)
     return classes.astype(column.dtype, copy=False), codes
