@@ -18,7 +18,6 @@ cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
 
     ctypedef vector[int64_t] Totals
     void add(const Totals& part, Totals& sum) except +
-    void subtract(const Totals& node, const Totals& part, Totals& rest) except +
 
     cdef cppclass Targets:
         Targets() noexcept

@@ -82,6 +82,9 @@ cdef extern from "engine/grow/frontier.hpp" namespace "fasttree" nogil:
         vector[double] right_value
         double improvement
         cbool is_leaf
+        const Node& smaller() noexcept
+        Totals& smaller_totals() noexcept
+        void settle_totals() except +
 
     cdef cppclass Frontier:
         cbool is_ranked() noexcept

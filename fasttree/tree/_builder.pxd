@@ -1,38 +1,15 @@
 """TreeBuilder: the order in which nodes are grown, and on which threads."""
-from fasttree.engine.core cimport Node, SharedScore, Split, Totals
+from fasttree.engine.core cimport Node, Totals
 from fasttree.engine.grow cimport Deferred, Frontier, GrowthRules, NodeStore, NodeWriter, Open
-from fasttree.engine.order cimport Counting
-from fasttree.engine.search cimport Division, WalkShares
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._splitter cimport Splitter
+from fasttree.tree._splitter_crew cimport SplitterCrew
 from fasttree.tree._tree cimport Tree
 from fasttree.tree.fitted._node_arrays cimport TreeMemory
 from fasttree.utils._crew cimport CrewWork, Leader
 from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
-
-
-# The search of a large node.
-cdef struct Walk:
-    Open* open
-    SharedScore* found
-    Split* best_of                    # by thread
-    char* is_constant                 # by feature
-
-
-# Totals of the parts of a node's rows.
-cdef struct Counted:
-    const Node* node
-    Totals* of_part
-
-
-# What a large node leaves to its children.
-cdef struct HandingDown:
-    Division* division
-    Counting* counting
-    int n_parts
-    uint32_t n_steps
 
 
 cdef class TreeBuilder:
@@ -44,15 +21,11 @@ cdef class TreeBuilder:
     cdef readonly float64_t min_impurity_decrease
 
     cdef GrowthRules rules
-    cdef int n_threads
+    cdef SplitterCrew crew            # of the build
     cdef bint gives_back              # memory of rows that have been grown
-    cdef list splitters               # one per thread; the first is `splitter`
-    cdef vector[void*] workers        # the same, for code without the GIL
-    cdef Leader leader                # of the build
     cdef NodeStore store
     cdef vector[NodeStore] subtrees
     cdef vector[Deferred] deferred    # their roots
-    cdef WalkShares shares            # of walks through the features of large nodes
 
     # All that subclasses differ in.
     cdef unique_ptr[Frontier] make_frontier(self) except *
@@ -72,12 +45,7 @@ cdef class TreeBuilder:
                  Open& open) except -1 nogil
     cdef int expand(self, Splitter splitter, NodeStore& store, Open& open) except -1 nogil
     cdef int find(self, Splitter splitter, Open& open) except -1 nogil
-    cdef bint is_large(self, const Node& node) noexcept nogil
     cdef int hand_down(self, Splitter splitter, Open& open) except -1 nogil
-
-    cdef int find_in_parallel(self, Open& open) except -1 nogil
-    cdef int divide_in_parallel(self, Open& open) except -1 nogil
-    cdef int count_totals(self, const Node& node, Totals& out) except -1 nogil
 
     cdef int defer(self, Splitter splitter, const Node& node, uint32_t largest) except -1 nogil
     cdef int grow_deferred(self) except -1 nogil

@@ -2,7 +2,8 @@
 
 Threads work in two phases. While nodes are large, all threads search one node, feature by feature,
 and divide its rows and lists; below a size (`subtree_size`) each subtree is one thread's work.
-One thread leads; functions that take a builder, a thread and a piece are what it shares out.
+One thread leads; `_splitter_crew.pyx` has what all do of one node. Functions that take a builder, a
+thread and a piece are what it shares out.
 Nodes are numbered depth-first at the end, so a tree does not show how it was grown.
 """
 import numpy as np
@@ -13,14 +14,13 @@ from libc.math cimport INFINITY, ldexp
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    NO_FEATURE, NO_TABLE, CompactNodes, CompactValues, add, handing_over_pays, is_better, mix,
-    subtract, subtree_size,
+    NO_TABLE, CompactNodes, CompactValues, handing_over_pays, mix, subtree_size,
 )
 from fasttree.engine.grow cimport (
     Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values, largest_first
 )
-from fasttree.engine.order cimport Counting, CountTables, TableHeirs
-from fasttree.engine.search cimport Division, NodeColumns, WalkShare, WalkShares
+from fasttree.engine.order cimport CountTables, TableHeirs
+from fasttree.engine.search cimport Division
 from fasttree.engine.simd cimport simd_allowed
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
@@ -33,60 +33,6 @@ from fasttree.utils._std cimport unique_ptr
 cdef uint32_t LARGE = 1 << 14
 # Rows whose lists are given back together.
 cdef uint32_t FINISHED_AT_ONCE = 1 << 15
-
-
-cdef int count_share(void* owner, int thread, int share, void* counting) except -1 nogil:
-    """A share of the count tables of a large node."""
-    cdef void* worker = (<TreeBuilder> owner).workers[thread]
-    return (<Splitter> worker).count((<TreeBuilder> owner).splitter, (<Counting*> counting)[0],
-                                     share)
-
-
-cdef int search_share(void* owner, int thread, int i, void* shared) except -1 nogil:
-    """A share of the walk through the features of a large node."""
-    cdef Walk* walk = <Walk*> shared
-    cdef void* worker = (<TreeBuilder> owner).workers[thread]
-    cdef WalkShare share = (<TreeBuilder> owner).shares[i]
-    cdef NodeColumns* columns = (<Splitter> worker).columns
-    if (<TreeBuilder> owner).splitter.walk.get().is_settled(share.share):
-        return 0
-    (<TreeBuilder> owner).shares.begin(i)
-    columns.begin_share(share, (<TreeBuilder> owner).splitter.columns.tables)
-    (<Splitter> worker).begin_node(walk.open.node, walk.open.totals)
-    (<Splitter> worker).walk.get().begin_share(walk.open.node, share.share, walk.found[0])
-    (<Splitter> worker).look(walk.open.node, walk.best_of[thread],
-                             walk.is_constant if share.segment == 0 else NULL)
-    columns.end_share()
-    (<TreeBuilder> owner).shares.end(i)
-    return 0
-
-
-cdef int child_stats(void* owner, int thread, int child, void* shared) except -1 nogil:
-    """Statistics of the left child of a large node (0), or of the right one."""
-    cdef void* worker = (<TreeBuilder> owner).workers[thread]
-    cdef Open* open = <Open*> shared
-    if child == 0:
-        return (<Splitter> worker).node_stats(open.left, open.left_totals, open.left_value)
-    return (<Splitter> worker).node_stats(open.right, open.right_totals, open.right_value)
-
-
-cdef int count_part(void* owner, int thread, int i, void* shared) except -1 nogil:
-    """Totals of a part of the rows of a large node."""
-    cdef Counted* counted = <Counted*> shared
-    cdef void* worker = (<TreeBuilder> owner).workers[thread]
-    return (<Splitter> worker).count_part(counted.node[0], i, (<TreeBuilder> owner).n_threads,
-                                          counted.of_part[i])
-
-
-cdef int hand_down_piece(void* owner, int thread, int i, void* shared) except -1 nogil:
-    """A part of the division of a large node, or a share of its children's tables."""
-    cdef HandingDown* handing = <HandingDown*> shared
-    cdef void* worker = (<TreeBuilder> owner).workers[thread]
-    if i < handing.n_parts:
-        return (<Splitter> worker).divide_part(i, handing.n_steps, handing.division[0],
-                                               deref((<TreeBuilder> owner).splitter.sampler))
-    return (<Splitter> worker).count((<TreeBuilder> owner).splitter, handing.counting[0],
-                                     i - handing.n_parts)
 
 
 cdef int write_subtree(void* owner, int thread, int i, void* writer) except -1 nogil:
@@ -144,22 +90,16 @@ cdef class TreeBuilder:
         cdef Splitter splitter = self.splitter
         cdef int n_threads = leader.crew.get().size()
         cdef FitOptions options = self.options(n_threads, strategy, replay, simd)
-        self.n_threads = n_threads
-        self.leader = leader
         # By one tree on one thread, in the order of its rows: several threads would wait for each
         # other in the system, and the next of many trees asks for the same memory.
         self.gives_back = n_threads == 1 and options.depth_first and not encoding.is_shared
         try:
             splitter.init(encoding, y, sample_weight, rows, options, leader)
-            self.splitters = [splitter] + [splitter.clone() for _ in range(n_threads - 1)]
-            self.workers.clear()
-            for worker in self.splitters:
-                self.workers.push_back(<void*> worker)
+            self.crew = SplitterCrew(splitter, leader)
             memory.stores.take(splitter.criterion.value_size, self.store)
             self.subtrees.clear()
             self.deferred.clear()
             self.grow()
-            self.splitters = []
             splitter.close()
             # Scikit-learn numbers nodes in the order in which they were grown.
             self.write(tree, encoding, memory, as_grown=replay and not options.depth_first)
@@ -167,7 +107,7 @@ cdef class TreeBuilder:
             self.subtrees.clear()
             self.deferred.clear()
         finally:
-            self.leader = None
+            self.crew = None
 
     def prepare(self, data, *, int n_threads=1, str strategy="auto", bint replay=False,
                 str simd="auto"):
@@ -214,7 +154,7 @@ cdef class TreeBuilder:
 
     cdef int make_root(self, Node& root) except -1 nogil:
         """Record the root, from whose weight the rules of growth follow."""
-        cdef int t, exponent = self.splitter.criterion.impurity_exponent
+        cdef int exponent = self.splitter.criterion.impurity_exponent
         cdef vector[double] value = vector[double](self.splitter.criterion.value_size)
         cdef Totals totals
         root.start = 0
@@ -226,8 +166,8 @@ cdef class TreeBuilder:
         root.members = 0
         root.lower = -INFINITY
         root.upper = INFINITY
-        if self.n_threads > 1:
-            self.count_totals(root, totals)
+        if self.crew.n_threads > 1:
+            self.crew.count_totals(root, totals)
         self.splitter.node_stats(root, totals, value)
         self.rules = self.splitter.rules
         self.rules.max_depth = self.max_depth
@@ -235,8 +175,7 @@ cdef class TreeBuilder:
         self.rules.min_impurity_decrease = ldexp(self.min_impurity_decrease, -exponent)
         self.rules.epsilon = ldexp(DBL_EPSILON, -exponent)
         self.rules.root_weight = root.stats.weight
-        for t in range(self.n_threads):
-            (<Splitter> self.workers[t]).rules = self.rules
+        self.crew.take_rules(self.rules)
         root.record = self.store.append(root, value)
         return 0
 
@@ -246,17 +185,14 @@ cdef class TreeBuilder:
         cdef Node root
         with nogil:
             self.make_root(root)
-            if self.n_threads > 1 and not frontier.get().is_ranked():
-                defer_below = subtree_size(root.size(), self.n_threads)
-            self.shares = WalkShares(
-                self.splitter.walk.get().n_shares(), self.splitter.columns.listed_features,
-                self.splitter.columns.n_lists_in_segments(self.n_threads), self.n_threads)
+            if self.crew.n_threads > 1 and not frontier.get().is_ranked():
+                defer_below = subtree_size(root.size(), self.crew.n_threads)
             self.grow_below(self.splitter, self.store, deref(frontier), root, defer_below)
             self.grow_deferred()
         return 0
 
     cdef int share_out(self, int n, CrewWork work, void* shared) except -1 nogil:
-        return self.leader.share_out(n, work, <void*> self, shared)
+        return self.crew.share_out(n, work, <void*> self, shared)
 
     # ---- growth
 
@@ -312,8 +248,8 @@ cdef class TreeBuilder:
         cdef bint found
         if open.node.members != 0 or splitter.columns.fits_block(open.node):
             found = splitter.split_in_subtree(open)
-        elif self.is_large(open.node) and not splitter.draws:
-            found = self.find_in_parallel(open) and self.divide_in_parallel(open)
+        elif self.crew.is_large(open.node) and not splitter.draws:
+            found = self.crew.find_split(open) and self.crew.divide(open)
         else:
             found = (splitter.find_split(open.node, open.totals, open.split)
                      and splitter.divide(open))
@@ -326,11 +262,6 @@ cdef class TreeBuilder:
             splitter.columns.tables.release(open.node.table)
             open.node.table = NO_TABLE
         return found
-
-    cdef bint is_large(self, const Node& node) noexcept nogil:
-        """Whether threads share what is done of a node."""
-        return self.n_threads > 1 and node.size() > subtree_size(
-            self.splitter.partitioner.n_rows, self.n_threads)
 
     cdef int expand(self, Splitter splitter, NodeStore& store, Open& open) except -1 nogil:
         """Record the children of a node whose split was found, and hand down what is kept of it."""
@@ -345,10 +276,10 @@ cdef class TreeBuilder:
         """Divide what is kept per node besides the rows, for the children to be searched."""
         cdef Division division
         cdef TableHeirs heirs
-        cdef HandingDown handing
         cdef uint32_t n_rows = open.node.size()
         cdef uint32_t n_steps = n_rows if n_rows > LARGE else 0
-        cdef int i, n_parts, n_shares, n_threads = self.n_threads if self.is_large(open.node) else 1
+        cdef int i, n_parts, n_shares
+        cdef int n_threads = self.crew.n_threads if self.crew.is_large(open.node) else 1
         cdef bint with_left = not self.rules.is_terminal(open.left)
         cdef bint with_right = not self.rules.is_terminal(open.right)
         division.left = open.left
@@ -357,7 +288,7 @@ cdef class TreeBuilder:
         division.with_right = with_right
         division.sides = splitter.columns.sides()
         division.n_threads = n_threads
-        division.lists = &self.shares.lists()
+        division.lists = &self.crew.shares.lists()
         n_parts = <int> splitter.columns.begin_division(division)
         heirs = move(splitter.columns.tables.hand_down(
             open.node, open.left, open.right,
@@ -370,63 +301,10 @@ cdef class TreeBuilder:
             for i in range(n_shares):
                 splitter.count(splitter, heirs.counting, i)
         elif n_parts + n_shares > 0:
-            handing = HandingDown(&division, &heirs.counting, n_parts, n_steps)
-            self.share_out(n_parts + n_shares, hand_down_piece, &handing)
+            self.crew.hand_down(division, heirs.counting, n_parts, n_steps)
         splitter.columns.end_division(division)
         if n_shares > 0:
             splitter.columns.tables.end_handing_down(heirs)
-        return 0
-
-    # ---- the search of a large node, on all threads
-
-    cdef int find_in_parallel(self, Open& open) except -1 nogil:
-        """`Splitter.find_split` on all threads: shares of the count tables, then of the walk."""
-        cdef int t, n_threads = self.n_threads
-        cdef Node* node = &open.node
-        cdef vector[Split] best_of = vector[Split](n_threads)
-        cdef vector[char] is_constant = vector[char](self.splitter.partitioner.n_features)
-        cdef SharedScore found
-        cdef Counting counting
-        cdef Walk walk
-        self.splitter.begin_node(node[0], open.totals)
-        self.splitter.scanner.write_totals(open.totals)
-        self.splitter.sampler.get().begin(node.key, node.n_known)
-        counting = move(self.splitter.columns.tables.begin_node(node[0], n_threads))
-        if counting.table != NO_TABLE:
-            self.share_out(n_threads, count_share, &counting)
-            self.splitter.columns.tables.end_counting(counting)
-        walk = Walk(&open, &found, best_of.data(), is_constant.data())
-        self.share_out(self.shares.size(), search_share, &walk)
-        self.shares.sort_lists()
-        open.split = move(best_of[0])
-        for t in range(1, n_threads):
-            if is_better(best_of[t], open.split):
-                open.split = move(best_of[t])
-        self.splitter.settle_threshold(open.split)
-        node.n_known = self.splitter.walk.get().end_shares(node[0], is_constant)
-        return open.split.feature != NO_FEATURE
-
-    cdef int divide_in_parallel(self, Open& open) except -1 nogil:
-        """`Splitter.divide` on all threads; two take the statistics of a child each."""
-        self.splitter.divide_rows(open, self.leader.crew.get())
-        if not open.totals.empty():
-            if open.left.size() < open.right.size():
-                self.count_totals(open.left, open.left_totals)
-                subtract(open.totals, open.left_totals, open.right_totals)
-            else:
-                self.count_totals(open.right, open.right_totals)
-                subtract(open.totals, open.right_totals, open.left_totals)
-        self.share_out(2, child_stats, &open)
-        return 1
-
-    cdef int count_totals(self, const Node& node, Totals& out) except -1 nogil:
-        """Totals of a node, if they are known of any, whose rows threads share."""
-        cdef vector[Totals] of_part = vector[Totals](self.n_threads)
-        cdef Counted counted = Counted(&node, of_part.data())
-        cdef int i
-        self.share_out(self.n_threads, count_part, &counted)
-        for i in range(self.n_threads):
-            add(of_part[i], out)
         return 0
 
     # ---- subtrees, each on a thread of its own
@@ -455,7 +333,7 @@ cdef class TreeBuilder:
         return self.share_out(n_subtrees, grow_subtree_in_turn, &order)
 
     cdef int grow_subtree(self, int thread, int subtree) except -1 nogil:
-        cdef void* worker = self.workers[thread]
+        cdef void* worker = self.crew.workers[thread]
         cdef Deferred* deferred = &self.deferred[subtree]
         cdef Node root = deferred.node
         cdef Stack stack

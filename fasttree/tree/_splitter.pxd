@@ -67,12 +67,12 @@ cdef class Splitter:
     cdef void settle_threshold(self, Split& best) noexcept nogil
     # Divides a node by the split that was found; returns 1.
     cdef int divide(self, Open& open) except -1 nogil
-    # The same but for statistics and values of the children; a crew, if there is one, shares rows.
+    # The same but for totals, statistics and values of the children; a crew, if there is one,
+    # shares rows.
     cdef int divide_rows(self, Open& open, Crew* crew) except -1 nogil
-    # Statistics and values of both children; returns 1.
-    cdef int divide_totals(self, Open& open) except -1 nogil
     cdef int count_part(self, const Node& node, uint32_t part, uint32_t n_parts,
                         Totals& out) except -1 nogil
+    # Statistics and values of both children; returns 1.
     cdef int children_stats(self, Open& open) except -1 nogil
     # Both at once, in a subtree that is grown in one place.
     cdef int split_in_subtree(self, Open& open) except -1 nogil

@@ -12,7 +12,6 @@ from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
     NO_FEATURE, NO_ROW, NO_TABLE, codes_pay, keys_pay, lists_pay, midpoint, sparse_lists_pay,
-    subtract
 )
 from fasttree.engine.grow cimport BlockSplitter, DrawnSplitter, KeySplitter
 from fasttree.engine.order cimport weighted_rows
@@ -233,7 +232,9 @@ cdef class Splitter:
     cdef int divide(self, Open& open) except -1 nogil:
         self.divide_rows(open, NULL)
         if not open.totals.empty():
-            self.divide_totals(open)
+            self.begin_node(open.smaller(), open.smaller_totals())
+            self.scanner.write_totals(open.smaller_totals())
+            open.settle_totals()
         return self.children_stats(open)
 
     cdef int children_stats(self, Open& open) except -1 nogil:
@@ -252,18 +253,6 @@ cdef class Splitter:
         open.left_totals.clear()
         open.right_totals.clear()
         self.scanner.write_totals(open.totals)  # it holds the node, whose split it found
-        return 0
-
-    cdef int divide_totals(self, Open& open) except -1 nogil:
-        """Count the rows of the smaller child; the totals of the other are what is left."""
-        if open.left.size() < open.right.size():
-            self.begin_node(open.left, open.left_totals)
-            self.scanner.write_totals(open.left_totals)
-            subtract(open.totals, open.left_totals, open.right_totals)
-        else:
-            self.begin_node(open.right, open.right_totals)
-            self.scanner.write_totals(open.right_totals)
-            subtract(open.totals, open.right_totals, open.left_totals)
         return 0
 
     cdef int count_part(self, const Node& node, uint32_t part, uint32_t n_parts,

@@ -25,6 +25,14 @@ struct Open {
     std::vector<double> left_value, right_value;
     double improvement;
     bool is_leaf;
+
+    // The child whose rows are counted; the totals of the other are what is left.
+    bool left_is_smaller() const noexcept { return left.size() < right.size(); }
+    const Node& smaller() const noexcept { return left_is_smaller() ? left : right; }
+    Totals& smaller_totals() noexcept { return left_is_smaller() ? left_totals : right_totals; }
+    void settle_totals() {
+        subtract(totals, smaller_totals(), left_is_smaller() ? right_totals : left_totals);
+    }
 };
 static_assert(is_value<Open>);
 

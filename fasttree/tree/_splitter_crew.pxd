@@ -1,0 +1,54 @@
+"""SplitterCrew: the splitters of a fit's threads."""
+from fasttree.engine.core cimport Node, SharedScore, Split, Totals
+from fasttree.engine.grow cimport GrowthRules, Open
+from fasttree.engine.order cimport Counting
+from fasttree.engine.search cimport Division, WalkShares
+from fasttree.tree._splitter cimport Splitter
+from fasttree.utils._crew cimport CrewWork, Leader
+from fasttree.utils._std cimport vector
+from fasttree.utils._typedefs cimport uint32_t
+
+
+# The search of a large node.
+cdef struct Walk:
+    Open* open
+    SharedScore* found
+    Split* best_of                    # by thread
+    char* is_constant                 # by feature
+
+
+# The totals of a node, by part of its rows.
+cdef struct TotalsInParts:
+    const Node* node
+    Totals* of_part
+
+
+# What a large node leaves to its children.
+cdef struct HandingDown:
+    Division* division
+    Counting* counting
+    int n_parts
+    uint32_t n_steps
+
+
+cdef class SplitterCrew:
+    cdef Splitter splitter            # of the thread that leads
+    cdef list splitters               # one per thread
+    cdef vector[void*] workers        # the same, for code without the GIL
+    cdef readonly int n_threads
+    cdef Leader leader
+    cdef WalkShares shares            # of walks through the features of large nodes
+
+    cdef int share_out(self, int n, CrewWork work, void* owner, void* shared) except -1 nogil
+    cdef int take_rules(self, const GrowthRules& rules) except -1 nogil
+    # Whether threads share what is done of a node.
+    cdef bint is_large(self, const Node& node) noexcept nogil
+
+    # What a splitter does of a node alone.
+    cdef int find_split(self, Open& open) except -1 nogil
+    cdef int divide(self, Open& open) except -1 nogil
+    # Totals of a node's rows; none if the criterion has none.
+    cdef int count_totals(self, const Node& node, Totals& out) except -1 nogil
+    # Divides what is kept of a node, in so many parts, and counts tables of its children.
+    cdef int hand_down(self, Division& division, Counting& counting, int n_parts,
+                       uint32_t n_steps) except -1 nogil
