@@ -36,8 +36,6 @@ cdef extern from "engine/columns/encoded_rows.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "engine/columns/dense.hpp" namespace "fasttree" nogil:
-    const uint32_t TILE
-
     cdef cppclass DenseColumns:
         uint32_t n_rows
         EncodedRows rows

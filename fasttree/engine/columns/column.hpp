@@ -49,6 +49,7 @@ struct Column {
     bool is_grouped = false;         // its codes are in groups of columns, at `slot`
     bool is_bit = false;             // two numbers, its bit is number `slot` of `drawn_bits`
     AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
+    bool has_keys = false;           // `list` holds the keys of the rows still, in their order
     // Codes of the encoded rows, until they are interleaved. By row of X where they are kept: for
     // keys and questions that are drawn. BUCKETED: buckets, by row.
     AlignedBuffer<uint8_t> narrow;

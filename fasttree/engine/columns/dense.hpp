@@ -14,7 +14,6 @@
 #include "engine/columns/code_rows.hpp"
 #include "engine/columns/column.hpp"
 #include "engine/columns/encoded_rows.hpp"
-#include "engine/columns/few_values.hpp"
 #include "engine/columns/row_blocks.hpp"
 #include "engine/columns/sorted_entries.hpp"
 #include "engine/core/cost_model.hpp"
@@ -25,8 +24,6 @@
 #include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
-
-constexpr uint32_t TILE = 64;          // features that a thread counts together
 
 class DenseColumns {
 public:
@@ -133,19 +130,6 @@ public:
                            [](const Column& col) { return col.has_categories(); });
     }
 
-    // Telling the values of features [first, last) apart, as long as they are few: in shares, TILE
-    // features in a part of the rows, codes in order of appearance; then, of each feature, all
-    // together. Returns the number of shares.
-    uint32_t begin_counting(uint32_t first, uint32_t last) {
-        for (uint32_t f = first; f < last; ++f) {
-            if (columns[f].storage != BITS) columns[f].narrow.reserve(rows.size() + GATHER_PADDING);
-        }
-        const uint32_t n_shares = (last - first + TILE - 1) / TILE * n_parts_;
-        counted_begin_ = first;
-        counted_end_ = last;
-        found_.assign(n_shares, {});
-        return n_shares;
-    }
     // Steps in which to go through n columns of every part, each of a few million cells.
     uint32_t n_steps(size_t n_columns) const noexcept {
         constexpr size_t CELLS = 4000000;
@@ -155,68 +139,6 @@ public:
     size_t step_begin(uint32_t part, uint32_t step, uint32_t n_steps) const {
         const size_t begin = part_begin(part);
         return begin + (part_begin(part + 1) - begin) * step / n_steps;
-    }
-    // There is a short one before: most columns of many values are known by then.
-    uint32_t n_counting_steps() const noexcept { return 1 + n_steps(TILE); }
-    void count(uint32_t share, uint32_t step) {
-        const uint32_t part = share % n_parts_, first = counted_begin_ + share / n_parts_ * TILE;
-        const uint32_t n = std::min(TILE, counted_end_ - first);
-        std::vector<FewValues>& found = found_[share];
-        if (step == 0) found.resize(n);
-        const size_t begin = counting_begin(part, step), end = counting_begin(part, step + 1);
-        RowBlocks blocks(row_stride, column_stride);
-        for (uint32_t f = first; f < first + n; ++f) {
-            if (columns[f].storage != BITS) blocks.add(f, column(f));
-        }
-        if (step > 0 && !gathered_from_.empty()) restore_keys(share, step);
-        blocks.visit(rows, begin, end, [&](uint32_t f, size_t start, size_t stop) {
-            Column& col = columns[f];
-            if (has_keys(f)) return gather_keys(f, start, stop);
-            rows.visit([&, x = column(f), stride = row_stride](auto row_of) {
-                found[f - first].encode(
-                    [=](size_t i) {
-                        return x[static_cast<ptrdiff_t>(row_of(start + i)) * stride];
-                    },
-                    stop - start, col.has_categories(), MAX_COUNTED, col.narrow.get() + start);
-            });
-            return !found[f - first].too_many;
-        });
-    }
-    // Of features whose values turned out to be too many, keys for a list are gathered from this
-    // step on, as X is read anyway.
-    void begin_gathering(uint32_t step) {
-        gathered_from_.resize(columns.size(), n_counting_steps());
-        for (uint32_t f = counted_begin_; f < counted_end_; ++f) {
-            Column& col = columns[f];
-            if (col.storage == BITS || has_keys(f) || !has_too_many(f)) continue;
-            col.list.reserve(rows.size());
-            gathered_from_[f] = step;
-        }
-    }
-    // Makes a feature COUNTED if its values are few.
-    void settle_codes(uint32_t feature) {
-        Column& col = columns[feature];
-        if (col.storage == BITS) return;
-        col.merge_codes(n_parts_, [&](uint32_t part) -> const FewValues& {
-            return found(feature, part);
-        });
-    }
-    // All that for few rows, which are one part: sorting tells their values apart.
-    void count_few(uint32_t first, uint32_t last) {
-        const uint32_t n = static_cast<uint32_t>(rows.size());
-        SortBuffers buffers;
-        buffers.reserve(n);
-        for (uint32_t f = first; f < last; ++f) {
-            Column& col = columns[f];
-            if (col.storage == BITS) continue;
-            const float* x = column(f);
-            for (uint32_t i = 0; i < n; ++i) {
-                const float cell = x[static_cast<ptrdiff_t>(rows[i]) * row_stride];
-                buffers.items[i] = pack(cell_key(cell, col.has_categories()), i);
-            }
-            col.narrow.reserve(n + GATHER_PADDING);
-            col.take_codes(sort_by_key(buffers.items.get(), buffers.scratch.get(), n), n);
-        }
     }
 
     // Keeps a feature's codes if its values are few and all numbers. It stays RAW to all but who
@@ -267,7 +189,6 @@ public:
             if (col.storage == COUNTED) col.release_codes();
         }
     }
-    void end_counting() noexcept { found_.clear(); }
     // Keeps bits for questions that are drawn. Their columns stay RAW to all but who asks for them.
     void keep_drawn_bits() noexcept {
         for (Column& col : columns) {
@@ -300,12 +221,25 @@ public:
                      uint32_t part) const {
         RowBlocks blocks(row_stride, column_stride);
         for (uint32_t k = first; k < last; ++k) {
-            if (!has_keys(features[k])) blocks.add(features[k], column(features[k]));
+            if (!columns[features[k]].has_keys) blocks.add(features[k], column(features[k]));
         }
         blocks.visit(rows, part_begin(part), part_begin(part + 1),
                      [this](uint32_t f, size_t start, size_t stop) {
-                         return gather_keys(f, start, stop);
+                         gather_keys(f, start, stop);
+                         return true;
                      });
+    }
+    // Keys of a feature that has room for a list, of the rows at places start to stop.
+    void gather_keys(uint32_t feature, size_t start, size_t stop) const {
+        const float* x = column(feature);
+        const bool has_categories = columns[feature].has_categories();
+        uint32_t* keys = columns[feature].list.get();
+        rows.visit([=, stride = row_stride](auto row_of) {
+            for (size_t i = start; i < stop; ++i) {
+                const float cell = x[static_cast<ptrdiff_t>(row_of(i)) * stride];
+                keys[i] = cell_key(cell, has_categories);
+            }
+        });
     }
 
     // Lists the rows of a feature whose keys have been gathered, or makes it WIDE.
@@ -316,6 +250,7 @@ public:
             return sort_by_keys(col.list.get(), row_of, n, buffers, buffers.entries.get());
         });
         std::swap(col.list, buffers.entries);
+        col.has_keys = false;
         col.has_missing = n_missing > 0;
         if (storage == WIDE) widen(col, feature);
     }
@@ -398,7 +333,6 @@ public:
         });
     }
     void end_interleaving() noexcept {
-        end_counting();
         for (Column& col : columns) {
             col.wide.release();
             if (col.storage == BUCKETED) {
@@ -440,62 +374,6 @@ private:
     }
 
     uint32_t n_parts_ = 1;
-    uint32_t counted_begin_ = 0, counted_end_ = 0;  // features being counted
-    std::vector<std::vector<FewValues>> found_;     // [share, feature of its tile]
-    std::vector<uint32_t> gathered_from_;  // [feature] step of `count` from which there are keys
-
-    size_t counting_begin(uint32_t part, uint32_t step) const {
-        constexpr size_t SHORTER = 16;
-        if (step == 0) return part_begin(part);
-        const size_t begin = part_begin(part) + (part_begin(part + 1) - part_begin(part)) / SHORTER;
-        return begin + (part_begin(part + 1) - begin) * (step - 1) / (n_counting_steps() - 1);
-    }
-    const FewValues& found(uint32_t feature, uint32_t part) const {
-        const uint32_t at = feature - counted_begin_;
-        return found_[at / TILE * n_parts_ + part][at % TILE];
-    }
-    bool has_too_many(uint32_t feature) const {
-        for (uint32_t part = 0; part < n_parts_; ++part) {
-            if (found(feature, part).too_many) return true;
-        }
-        return false;
-    }
-    bool has_keys(uint32_t feature) const {
-        return !gathered_from_.empty() && gathered_from_[feature] < n_counting_steps();
-    }
-    // Keys of the rows before this step, of features of which they are gathered from it on: from
-    // their codes, or, once these had come to an end, from X.
-    void restore_keys(uint32_t share, uint32_t step) {
-        const uint32_t part = share % n_parts_, first = counted_begin_ + share / n_parts_ * TILE;
-        const std::vector<FewValues>& found = found_[share];
-        const size_t begin = part_begin(part), end = counting_begin(part, step);
-        RowBlocks blocks(row_stride, column_stride);
-        for (uint32_t k = 0; k < found.size(); ++k) {
-            if (gathered_from_[first + k] != step) continue;
-            const Column& col = columns[first + k];
-            for (size_t i = begin; i < begin + found[k].n_coded; ++i) {
-                col.list[i] = found[k].keys[col.narrow[i]];
-            }
-            if (begin + found[k].n_coded < end) blocks.add(first + k, column(first + k));
-        }
-        blocks.visit(rows, counting_begin(part, step - 1), end,
-                     [&](uint32_t f, size_t start, size_t stop) {
-                         return gather_keys(f, std::max(start, begin + found[f - first].n_coded),
-                                            stop);
-                     });
-    }
-    bool gather_keys(uint32_t feature, size_t start, size_t stop) const {
-        const float* x = column(feature);
-        const bool has_categories = columns[feature].has_categories();
-        uint32_t* keys = columns[feature].list.get();
-        rows.visit([=, stride = row_stride](auto row_of) {
-            for (size_t i = start; i < stop; ++i) {
-                const float cell = x[static_cast<ptrdiff_t>(row_of(i)) * stride];
-                keys[i] = cell_key(cell, has_categories);
-            }
-        });
-        return true;
-    }
 
     void divide_among_buckets(Simd simd, uint32_t feature, size_t start, size_t stop) const {
         constexpr size_t AT_ONCE = 256;

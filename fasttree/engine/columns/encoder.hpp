@@ -9,6 +9,7 @@
 
 #include "engine/columns/borrowed.hpp"
 #include "engine/columns/dense.hpp"
+#include "engine/columns/value_counting.hpp"
 #include "engine/simd/simd.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_crew.hpp"
@@ -62,35 +63,31 @@ public:
         const int tile = static_cast<int>(TILE), n = n_features();
         if (columns_.rows.size() <= MAX_COUNTED) {
             return crew_.each((n + tile - 1) / tile, [&](int, int i) {
-                columns_.count_few(i * tile, std::min((i + 1) * tile, n));
+                count_few_rows(columns_, i * tile, std::min((i + 1) * tile, n));
             });
         }
         const int at_once = tile * std::max(1, crew_.size() / n_parts());
-        const uint32_t n_steps = columns_.n_counting_steps();
         for (int first = 0, last; first < n; first = last) {
             last = std::min(first + at_once, n);
-            const int n_shares = static_cast<int>(columns_.begin_counting(first, last));
-            const bool goes_on =
-                step_by_step(n_shares, n_steps, [&](uint32_t share, uint32_t step) {
-                    columns_.count(share, step);
-                }, [&](uint32_t step) {
-                    if (lists_follow && step > 0) columns_.begin_gathering(step);
-                });
-            if (!goes_on) return false;
+            ValueCounting counting(columns_, first, last);
+            const auto begin = [&](uint32_t step) {
+                if (lists_follow && step > 0) counting.begin_gathering(step);
+            };
+            const auto count = [&](uint32_t share, uint32_t step) { counting.count(share, step); };
+            const int n_shares = static_cast<int>(counting.n_shares());
+            if (!step_by_step(n_shares, counting.n_steps(), count, begin)) return false;
             crew_.share(last - first, [&](int, int i) {
-                columns_.settle_codes(static_cast<uint32_t>(first + i));
+                counting.settle(static_cast<uint32_t>(first + i));
             });
         }
         return true;
     }
     // Keeps the codes of the columns of few values, column by column.
     bool keep_codes(bool of_numbers) {
-        const bool goes_on = crew_.each(n_features(), [&](int, int feature) {
+        return crew_.each(n_features(), [&](int, int feature) {
             if (of_numbers) columns_.keep_codes_of_numbers(feature);
             else columns_.keep_codes(feature);
         });
-        columns_.end_counting();
-        return goes_on;
     }
     // Finds limits between buckets of the other columns.
     bool find_buckets() {
