@@ -34,18 +34,20 @@ class CellsOf final : public Cells {
                 add(reinterpret_cast<Cell*>(table + row_codes[slot] * size));
             };
         };
-        // Two rows at a time: they share what is read of a table, and wait less for one another.
+        // Several rows at a time, for as many as a cell of one number leaves registers: they share
+        // what is read of a table, and wait less for one another.
+        const auto add_rows = [&](const auto&... add) FASTTREE_INLINE {
+            for (uint32_t f = 0; f < n_tables; ++f) (add(cells + offsets[f], slots[f]), ...);
+        };
         uint32_t i = 0;
-        for (; i + 2 <= n; i += 2) {
-            const auto add_first = adder(rows[i]), add_second = adder(rows[i + 1]);
-            for (uint32_t f = 0; f < n_tables; ++f) {
-                add_first(cells + offsets[f], slots[f]);
-                add_second(cells + offsets[f], slots[f]);
+        if constexpr (counts_classes<Acc>) {
+            for (; i + 4 <= n; i += 4) {
+                add_rows(adder(rows[i]), adder(rows[i + 1]), adder(rows[i + 2]),
+                         adder(rows[i + 3]));
             }
         }
-        if (i == n) return;
-        const auto add_last = adder(rows[i]);
-        for (uint32_t f = 0; f < n_tables; ++f) add_last(cells + offsets[f], slots[f]);
+        for (; i + 2 <= n; i += 2) add_rows(adder(rows[i]), adder(rows[i + 1]));
+        if (i < n) add_rows(adder(rows[i]));
     }
     // The same for cells of many numbers: the cell of the row alone is added to all.
     template <class Code>
