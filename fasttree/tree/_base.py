@@ -24,7 +24,6 @@ from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
 from fasttree.table._bit_matrix import BitMatrix
 from fasttree.table._encoder import table_encoder
 from fasttree.table._rows import canonical_sparse, within_doubles
-from fasttree.tree._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
 from fasttree.tree._criterion import ClassificationCriterion, Criterion, RegressionCriterion
 from fasttree.tree._data import EncodedData, TrainingData
 from fasttree.tree._encoding import encoding_of
@@ -50,6 +49,7 @@ from fasttree.tree._validation import (
 )
 from fasttree.tree.fitted._fitted_state import check_fitted_state
 from fasttree.tree.fitted._interop import to_sklearn
+from fasttree.tree.growth._builder import BestFirstTreeBuilder, DepthFirstTreeBuilder
 from fasttree.tree.pruning._pruning import ccp_pruning_path, prune_ccp
 from fasttree.tree.pruning._settings import as_double, n_rows_of
 from fasttree.tree.pruning._tunable import TunableMixin

@@ -4,9 +4,9 @@ from fasttree.engine.grow cimport Deferred, Frontier, GrowthRules, NodeStore, No
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._splitter cimport Splitter
-from fasttree.tree._splitter_crew cimport SplitterCrew
 from fasttree.tree._tree cimport Tree
 from fasttree.tree.fitted._node_arrays cimport TreeMemory
+from fasttree.tree.growth._splitter_crew cimport SplitterCrew
 from fasttree.utils._crew cimport CrewWork, Leader
 from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
