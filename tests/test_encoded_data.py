@@ -23,6 +23,7 @@ from fasttree.tree import (
     best_split,
     feature_scores,
 )
+from fasttree.tree._encoding import encoding_of
 from reference.naive_hybrid import object_array, random_table
 
 CLASSIFIERS = [
@@ -217,3 +218,51 @@ def test_searches_encode_once(monkeypatch):
     made.clear()
     tuning_curve(DecisionTreeClassifier(), X, y, param_range=[1, 2, 3])
     assert len(made) == 1
+
+
+# ---- how columns are encoded
+
+
+def columns_of_many_kinds(n_rows):
+    """Columns that show at the start, late, at the end or in one place that values are many."""
+    rng = np.random.default_rng(0)
+    place = np.arange(n_rows) / n_rows
+    normal = rng.standard_normal(n_rows)
+    missing = np.append(np.ones(n_rows - 1), np.nan)
+    return np.column_stack(
+        [
+            normal,
+            rng.integers(0, 250, n_rows),
+            np.where(np.arange(n_rows) < n_rows - 300, 0.0, normal),
+            np.where(place < 0.3, normal, 1.0),
+            np.where((place > 0.6) & (place < 0.7), normal, rng.choice([0.0, -0.0], n_rows)),
+            rng.integers(0, 256, n_rows) * missing,
+            rng.integers(0, 255, n_rows) * missing,
+            place * 500 // 1,  # few in each of three parts
+            np.where(rng.random(n_rows) < place / 9, normal, rng.choice([np.nan, 7.0], n_rows)),
+        ]
+    ).astype(np.float32)
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize(("n_rows", "n_repeats"), [(200_000, 1), (20_000, 8)])
+def test_values_are_told_apart_or_listed(order, n_threads, n_rows, n_repeats):
+    X = np.asarray(np.tile(columns_of_many_kinds(n_rows), n_repeats), order=order)
+    encoding = encoding_of(X, is_shared=True)
+    encoding.prepare(n_threads)
+    [made] = encoding.made().values()
+    codes = made["codes"].reshape(n_rows, -1).T.tolist()
+    lists = list(made["lists"])
+    for x in X.T:
+        distinct = np.unique(x[~np.isnan(x)])
+        if len(distinct) + np.isnan(x).any() <= 256:
+            expected = np.where(np.isnan(x), len(distinct), np.searchsorted(distinct, x))
+            assert_array_equal(codes.pop(0), expected)
+            continue
+        rows = np.argsort(x, kind="stable")
+        differs = x[rows[1:]] != x[rows[:-1]]
+        is_boundary = np.append(False, differs & ~np.isnan(x[rows[:-1]]))
+        assert_array_equal(lists.pop(0), rows | is_boundary.astype(np.int64) << 31)
+    assert not codes
+    assert not lists

@@ -79,9 +79,15 @@ def test_booleans_are_encoded_as_by_unique():
     assert_encoded_as_by_unique(np.ones((50, 1), dtype=bool))
 
 
-def assert_encoded_as_by_unique(y):
+@pytest.mark.parametrize(("first", "step"), [(0, 1), (-700, 1), (3, 2), (2**40, 3)])
+def test_many_classes_are_encoded_as_by_unique(first, step):
+    y = first + step * np.random.default_rng(0).integers(0, 600, (3000, 1))
+    assert_encoded_as_by_unique(y, np.uint32)
+
+
+def assert_encoded_as_by_unique(y, dtype=np.uint8):
     codes, classes = encode_classes(y)
-    assert codes.dtype == np.uint8
+    assert codes.dtype == dtype
     for k in range(y.shape[1]):
         expected, inverse = np.unique(y[:, k], return_inverse=True)
         assert_array_equal(classes[k], expected)

@@ -126,6 +126,26 @@ def test_same_tree_of_columns_that_mostly_hold_one_value(n_columns, n_classes, c
                 assert_same(model.fit(X, y).tree_, expected)
 
 
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 26])
+@pytest.mark.parametrize("n_values", [2, 30, 250])
+def test_same_tree_of_tables_that_threads_count(n_values, n_classes, is_weighted):
+    """Each counts some of the rows of many, and some of the features of few beside large tables."""
+    rng = np.random.default_rng([n_values, n_classes])
+    X = rng.integers(0, n_values, (20_000, 20)).astype(np.float32)
+    X[rng.random(X.shape) < 0.01] = np.nan
+    y = np.nan_to_num(X[:, :3]).sum(axis=1) + n_values * rng.random(len(X))
+    model = fasttree.tree.DecisionTreeRegressor(max_depth=7)
+    if n_classes > 1:
+        y = np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
+        model = fasttree.tree.DecisionTreeClassifier(max_depth=7)
+    weights = rng.integers(0, 3, len(X)) if is_weighted else None
+    expected = model.fit(X, y, sample_weight=weights).tree_
+    for n_threads in (2, 3, 4):
+        with fasttree.config_context(n_threads=n_threads):
+            assert_same(model.fit(X, y, sample_weight=weights).tree_, expected)
+
+
 def many_classes(n_rows, n_classes):
     """Some columns about a target of so many classes."""
     rng = np.random.default_rng(0)

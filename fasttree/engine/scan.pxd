@@ -14,3 +14,4 @@ cdef extern from "engine/scan/scanner.hpp" namespace "fasttree" nogil:
         const uint32_t* classes_of_entries() noexcept
         void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) except +
         void node_value(double* value) except +
+        cbool stats_follow_totals() noexcept

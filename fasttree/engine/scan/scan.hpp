@@ -90,7 +90,7 @@ public:
         acc_.node_stats(rows, n, out);
     }
     void node_value(double* value) const override { acc_.node_value(value); }
-
+    bool stats_follow_totals() const noexcept override { return has_stats_of_totals<Acc>::value; }
     double perfect_score(const uint32_t* rows, uint32_t n) override {
         return acc_.perfect_score(rows, n);
     }

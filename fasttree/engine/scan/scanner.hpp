@@ -36,6 +36,8 @@ public:
     // Of the node begun last, same rows.
     virtual void node_stats(const uint32_t* rows, uint32_t n, NodeStats& out) = 0;
     virtual void node_value(double* value) const = 0;
+    // Whether the statistics follow from the totals, or take a pass over the rows.
+    virtual bool stats_follow_totals() const noexcept = 0;
 
     // A score that no split of the node begun last exceeds, in doubles; infinity where none is
     // known.

@@ -145,6 +145,12 @@ struct has_totals : std::false_type {};
 template <class Acc>
 struct has_totals<Acc, std::void_t<decltype(&Acc::begin_totals)>> : std::true_type {};
 
+// Accumulators whose statistics of a node follow from its totals, unless weights are negative.
+template <class Acc, class = void>
+struct has_stats_of_totals : std::false_type {};
+template <class Acc>
+struct has_stats_of_totals<Acc, std::void_t<decltype(Acc::stats_of_totals)>> : std::true_type {};
+
 // Accumulators of many outputs that may count a row by adding the cell of that row alone to others:
 // with_row_cells() tells whether it pays.
 template <class Acc, class = void>

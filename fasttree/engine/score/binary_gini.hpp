@@ -15,6 +15,7 @@ struct BinaryGini : AccumulatorBase<Weights> {
     using Base::t, Base::w, Base::w_left, Base::w_total, Base::weighted;
     using Cell = uint64_t;
     static constexpr bool has_cells = true;
+    static constexpr bool stats_of_totals = true;
 
     const uint8_t* y;
     int64_t total = 0, left = 0;  // class 1 in the node; left of the position

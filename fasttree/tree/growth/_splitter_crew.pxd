@@ -20,6 +20,7 @@ cdef struct Walk:
 # The totals of a node, by part of its rows.
 cdef struct TotalsInParts:
     const Node* node
+    int n_parts
     Totals* of_part
 
 

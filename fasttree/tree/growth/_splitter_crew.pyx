@@ -9,6 +9,9 @@ from libcpp.utility cimport move
 from fasttree.engine.core cimport NO_FEATURE, NO_TABLE, add, is_better, subtree_size
 from fasttree.engine.search cimport NodeColumns, WalkShare
 
+# Rows that are worth counting on several threads.
+cdef uint32_t MANY_ROWS = 1 << 14
+
 
 cdef int count_share(void* crew, int thread, int share, void* counting) except -1 nogil:
     """A share of the count tables of a node."""
@@ -40,7 +43,7 @@ cdef int count_part(void* crew, int thread, int part, void* shared) except -1 no
     """Totals of a part of the rows of a node."""
     cdef TotalsInParts* totals = <TotalsInParts*> shared
     cdef void* worker = (<SplitterCrew> crew).workers[thread]
-    return (<Splitter> worker).count_part(totals.node[0], part, (<SplitterCrew> crew).n_threads,
+    return (<Splitter> worker).count_part(totals.node[0], part, totals.n_parts,
                                           totals.of_part[part])
 
 
@@ -126,20 +129,21 @@ cdef class SplitterCrew:
         return open.split.feature != NO_FEATURE
 
     cdef int divide(self, Open& open) except -1 nogil:
-        """Two threads take the statistics of a child each."""
         self.splitter.divide_rows(open, self.leader.crew.get())
         if not open.totals.empty():
             self.count_totals(open.smaller(), open.smaller_totals())
             open.settle_totals()
+            if self.splitter.scanner.stats_follow_totals():
+                return self.splitter.children_stats(open)
         self.share_out(2, child_stats, <void*> self, &open)
         return 1
 
     cdef int count_totals(self, const Node& node, Totals& out) except -1 nogil:
-        cdef vector[Totals] of_part = vector[Totals](self.n_threads)
-        cdef TotalsInParts totals = TotalsInParts(&node, of_part.data())
-        cdef int part
-        self.share_out(self.n_threads, count_part, <void*> self, &totals)
-        for part in range(self.n_threads):
+        cdef int part, n_parts = self.n_threads if node.size() >= MANY_ROWS else 1
+        cdef vector[Totals] of_part = vector[Totals](n_parts)
+        cdef TotalsInParts totals = TotalsInParts(&node, n_parts, of_part.data())
+        self.share_out(n_parts, count_part, <void*> self, &totals)
+        for part in range(n_parts):
             add(of_part[part], out)
         return 0
 
