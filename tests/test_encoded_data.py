@@ -252,17 +252,17 @@ def test_values_are_told_apart_or_listed(order, n_threads, n_rows, n_repeats):
     encoding = encoding_of(X, is_shared=True)
     encoding.prepare(n_threads)
     [made] = encoding.made().values()
-    codes = made["codes"].reshape(n_rows, -1).T.tolist()
-    lists = list(made["lists"])
+    codes = iter(made["codes"].reshape(n_rows, -1).T)
+    lists = iter(made["lists"])
     for x in X.T:
         distinct = np.unique(x[~np.isnan(x)])
         if len(distinct) + np.isnan(x).any() <= 256:
             expected = np.where(np.isnan(x), len(distinct), np.searchsorted(distinct, x))
-            assert_array_equal(codes.pop(0), expected)
+            assert np.array_equal(next(codes), expected)
             continue
         rows = np.argsort(x, kind="stable")
         differs = x[rows[1:]] != x[rows[:-1]]
         is_boundary = np.append(False, differs & ~np.isnan(x[rows[:-1]]))
-        assert_array_equal(lists.pop(0), rows | is_boundary.astype(np.int64) << 31)
-    assert not codes
-    assert not lists
+        assert np.array_equal(next(lists), rows | is_boundary.astype(np.int64) << 31)
+    assert next(codes, None) is None
+    assert next(lists, None) is None
