@@ -62,7 +62,8 @@ cdef class DenseColumnsOwner:
         elif (strategy == AUTO or strategy == COUNT) and not columns.has_bits():
             leader.raise_unless(encoder.find_bits(1 if strategy == COUNT else MIN_BIT_COLUMNS))
         if strategy == AUTO or strategy == COUNT or strategy == CODES:
-            leader.raise_unless(encoder.count(options.with_lists or strategy == COUNT))
+            leader.raise_unless(encoder.count(
+                options.with_lists or (strategy == COUNT and not options.with_keys)))
         if strategy == CODES and grouping_pays(columns.n_rows, n_features, options.n_looked):
             columns.group_codes_of_numbers(options.simd)
         elif strategy == CODES or options.with_keys:

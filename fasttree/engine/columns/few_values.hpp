@@ -31,6 +31,14 @@ public:
 
     FewValues() { slots_[place(0)].bits = 1; }
 
+    // Takes the values for too many, and forgets them.
+    void give_up() {
+        slots_ = std::vector<Slot>();
+        keys = std::vector<uint32_t>();
+        n_coded = 0;
+        too_many = true;
+    }
+
     // Codes of the cells cell(0) to cell(n - 1). Nothing is coded once there are more than `most`
     // values.
     template <class Cell>

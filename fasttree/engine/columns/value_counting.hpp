@@ -40,14 +40,19 @@ public:
     uint32_t n_steps() const noexcept { return 1 + data_.n_steps(TILE); }
 
     // From this step on, keys of features that turned out to have too many values are gathered,
-    // for a list, as X is read anyway.
+    // for a list, as X is read anyway. The codes of a short first step make room for the lists.
     void begin_gathering(uint32_t step) {
         for (uint32_t f = first_; f < last_; ++f) {
             Column& col = data_.columns[f];
             if (!is_open(f) || col.has_keys || !has_too_many(f)) continue;
-            col.list.reserve(data_.rows.size());
             col.has_keys = true;
             gathered_from_[f - first_] = step;
+            if (step > 1) continue;
+            col.narrow.release();
+            for (uint32_t part = 0; part < n_parts_; ++part) found(f, part).give_up();
+        }
+        for (uint32_t f = first_; f < last_; ++f) {
+            if (data_.columns[f].has_keys) data_.columns[f].list.reserve(data_.rows.size());
         }
     }
     void count(uint32_t share, uint32_t step) {
@@ -78,11 +83,11 @@ private:
     bool is_open(uint32_t feature) const { return data_.columns[feature].storage != BITS; }
     uint32_t part_of(uint32_t share) const noexcept { return share % n_parts_; }
     uint32_t tile_begin(uint32_t share) const noexcept { return first_ + share / n_parts_ * TILE; }
-    const FewValues& found(uint32_t feature, uint32_t part) const {
+    FewValues& found(uint32_t feature, uint32_t part) {
         const uint32_t at = feature - first_;
         return found_[at / TILE * n_parts_ + part][at % TILE];
     }
-    bool has_too_many(uint32_t feature) const {
+    bool has_too_many(uint32_t feature) {
         for (uint32_t part = 0; part < n_parts_; ++part) {
             if (found(feature, part).too_many) return true;
         }

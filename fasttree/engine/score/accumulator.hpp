@@ -149,7 +149,8 @@ struct has_totals<Acc, std::void_t<decltype(&Acc::begin_totals)>> : std::true_ty
 template <class Acc, class = void>
 struct has_stats_of_totals : std::false_type {};
 template <class Acc>
-struct has_stats_of_totals<Acc, std::void_t<decltype(Acc::stats_of_totals)>> : std::true_type {};
+struct has_stats_of_totals<Acc, std::void_t<decltype(Acc::stats_of_totals)>>
+    : std::bool_constant<Acc::stats_of_totals> {};
 
 // Accumulators of many outputs that may count a row by adding the cell of that row alone to others:
 // with_row_cells() tells whether it pays.

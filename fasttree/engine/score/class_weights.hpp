@@ -35,10 +35,10 @@ struct ClassWeights : AccumulatorBase<Weights> {
     using Base = AccumulatorBase<Weights>;
     using Base::t, Base::w, Base::w_left, Base::w_total, Base::weighted;
     static constexpr bool has_cells = true;
-    static constexpr bool stats_of_totals = true;
     using Cell = std::conditional_t<weighted, int64_t, int32_t>;
 
     static constexpr bool with_numbers = single_output && sizeof(Class) > 1;
+    static constexpr bool stats_of_totals = !with_numbers;
 
     const int n_outputs, n_classes;
     const Class* y;                          // of the fit, or numbers of the node's classes

@@ -166,7 +166,8 @@ cdef class TreeBuilder:
         root.members = 0
         root.lower = -INFINITY
         root.upper = INFINITY
-        if self.crew.n_threads > 1:
+        if (self.crew.n_threads > 1 and not self.splitter.draws
+                and self.splitter.scanner.stats_follow_totals()):
             self.crew.count_totals(root, totals)
         self.splitter.node_stats(root, totals, value)
         self.rules = self.splitter.rules

@@ -77,7 +77,7 @@ cdef class SplitterCrew:
     leader : Leader
     """
 
-    def __cinit__(self, Splitter splitter, Leader leader):
+    def __cinit__(self, Splitter splitter not None, Leader leader not None):
         self.splitter = splitter
         self.leader = leader
         self.n_threads = leader.crew.get().size()
