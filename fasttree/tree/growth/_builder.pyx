@@ -100,7 +100,7 @@ cdef class TreeBuilder:
             self.subtrees.clear()
             self.deferred.clear()
             self.grow()
-            splitter.close()
+            self.crew.close()
             # Scikit-learn numbers nodes in the order in which they were grown.
             self.write(tree, encoding, memory, as_grown=replay and not options.depth_first)
             memory.stores.give_back(self.store)

@@ -40,6 +40,7 @@ cdef class SplitterCrew:
     cdef Leader leader
     cdef WalkShares shares            # of walks through the features of large nodes
 
+    cdef int close(self) except -1
     cdef int share_out(self, int n, CrewWork work, void* owner, void* shared) except -1 nogil
     cdef int take_rules(self, const GrowthRules& rules) except -1 nogil
     # Whether threads share what is done of a node.

@@ -88,6 +88,12 @@ cdef class SplitterCrew:
             splitter.walk.get().n_shares(), splitter.columns.listed_features,
             splitter.columns.n_lists_in_segments(self.n_threads), self.n_threads)
 
+    cdef int close(self) except -1:
+        """Let go of the data: the threads only write the tree from here on."""
+        self.workers.clear()
+        self.splitters = []
+        return self.splitter.close()
+
     cdef int share_out(self, int n, CrewWork work, void* owner, void* shared) except -1 nogil:
         return self.leader.share_out(n, work, owner, shared)
 
@@ -143,6 +149,7 @@ cdef class SplitterCrew:
         cdef vector[Totals] of_part = vector[Totals](n_parts)
         cdef TotalsInParts totals = TotalsInParts(&node, n_parts, of_part.data())
         self.share_out(n_parts, count_part, <void*> self, &totals)
+        out.clear()
         for part in range(n_parts):
             add(of_part[part], out)
         return 0
