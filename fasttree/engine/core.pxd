@@ -17,7 +17,7 @@ cdef extern from "engine/core/targets.hpp" namespace "fasttree" nogil:
         cbool pure
 
     ctypedef vector[int64_t] Totals
-    void add(const Totals& part, Totals& sum) except +
+    void add_totals(const Totals& part, Totals& sum) except +
 
     cdef cppclass Targets:
         Targets() noexcept

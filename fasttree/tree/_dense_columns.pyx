@@ -56,14 +56,14 @@ cdef class DenseColumnsOwner:
         cdef DenseColumns* columns = self.columns.get()
         cdef Strategy strategy = options.strategy
         cdef uint32_t n_features = <uint32_t> columns.columns.size()
+        cdef bint are_wide = strategy == COUNT and not options.with_keys  # columns of many values
         if strategy == CODES:
             if drawn_bits_pay(columns.n_rows, n_features) and not columns.has_categories():
                 leader.raise_unless(encoder.find_bits(MIN_BIT_COLUMNS))
         elif (strategy == AUTO or strategy == COUNT) and not columns.has_bits():
             leader.raise_unless(encoder.find_bits(1 if strategy == COUNT else MIN_BIT_COLUMNS))
         if strategy == AUTO or strategy == COUNT or strategy == CODES:
-            leader.raise_unless(encoder.count(
-                options.with_lists or (strategy == COUNT and not options.with_keys)))
+            leader.raise_unless(encoder.count(options.with_lists or are_wide))
         if strategy == CODES and grouping_pays(columns.n_rows, n_features, options.n_looked):
             columns.group_codes_of_numbers(options.simd)
         elif strategy == CODES or options.with_keys:
@@ -73,7 +73,7 @@ cdef class DenseColumnsOwner:
             columns.begin_copying(options.n_looked)
         if options.with_keys:
             leader.raise_unless(encoder.find_buckets())
-        elif strategy == COUNT:
+        elif are_wide:
             leader.raise_unless(encoder.add_lists(WIDE))
         leader.raise_unless(encoder.interleave())
         if options.with_lists:

@@ -60,7 +60,7 @@ def encode_integers(column):
     wide = np.ascontiguousarray(column, dtype=np.int64 if is_signed else np.uint64)
     cdef const uint64_t[::1] bits = wide.view(np.uint64)
     cdef uint64_t sign = <uint64_t> is_signed << 63  # flipped, it orders signed like unsigned
-    cdef uint64_t key, lowest = sign, highest, all_bits = 0
+    cdef uint64_t key, first = 0, lowest = sign, highest, all_bits = 0
     cdef intp_t i, n_rows = bits.shape[0]
     cdef uint64_t most = <uint64_t> n_rows * INTEGERS_PER_ROW
     cdef vector[uint32_t] code
@@ -92,12 +92,16 @@ def encode_integers(column):
     n_distinct = 0
     for key in range(code.size()):
         if code[key]:
-            has_gaps = has_gaps or key > n_distinct
+            if n_distinct == 0:
+                first = key
+            has_gaps = has_gaps or key - first > n_distinct
             distinct[n_distinct] = (lowest + key) ^ sign
             code[key] = n_distinct
             n_distinct += 1
     codes = np.empty(n_rows, dtype=code_dtype(n_distinct))
     cdef const uint32_t* code_of = code.data() if has_gaps else NULL
+    if not has_gaps:
+        lowest += first
     if codes.itemsize == 1:
         bytes_of_codes = codes
         look_up(bits, lowest ^ sign, code_of, bytes_of_codes)

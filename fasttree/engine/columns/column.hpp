@@ -72,7 +72,7 @@ struct Column {
     bool is_finite(const ColumnCells& cells, uint32_t n) const noexcept {
         if (!is_plain()) return false;
         if (!values.empty()) return std::isfinite(values.front()) && std::isfinite(values.back());
-        return list.get() != nullptr && std::isfinite(cells[list[0] & ROW])
+        return list.get() != nullptr && !has_keys && std::isfinite(cells[list[0] & ROW])
                && std::isfinite(cells[list[n - 1] & ROW]);
     }
     // Makes a COUNTED column RAW.

@@ -62,7 +62,8 @@ public:
         else restore_keys(share, step);
         RowBlocks blocks(data_.row_stride, data_.column_stride);
         for (uint32_t f = first; f < first + found.size(); ++f) {
-            if (is_open(f)) blocks.add(f, data_.column(f));
+            const bool is_read = data_.columns[f].has_keys || !found[f - first].too_many;
+            if (is_open(f) && is_read) blocks.add(f, data_.column(f));
         }
         const auto read = [&](uint32_t f, size_t start, size_t stop) {
             if (data_.columns[f].has_keys) data_.gather_keys(f, start, stop);

@@ -25,7 +25,7 @@ struct NodeStats {
 using Totals = std::vector<int64_t>;
 
 // Those of rows that are counted in parts.
-inline void add(const Totals& part, Totals& sum) {
+inline void add_totals(const Totals& part, Totals& sum) {
     sum.resize(part.size());
     for (size_t i = 0; i < part.size(); ++i) sum[i] += part[i];
 }

@@ -42,7 +42,7 @@ struct Counting {
 struct TableHeirs {
     Node* smaller = nullptr;
     bool with_smaller = false;
-    Counting counting;        // without a table, theirs is of no use to them
+    Counting counting;        // without a table: nothing is handed down
 };
 
 static_assert(is_value<TableCells> && is_value<Counting> && is_value<TableHeirs>);
@@ -140,22 +140,9 @@ public:
     }
     void count(const Counting& counting, const FeatureSampler& sampler, uint32_t share,
                Poll& poll) {
-        FeatureShare features{sampler, counting.n_chosen, share, counting.n_shares};
-        if (counting.tables.empty()) {
-            fill(counting.table, counting.start, counting.end, features, poll);
-        } else {
-            const size_t n = counting.end - counting.start;
-            const auto begin_of = [&](size_t k) {
-                return counting.start + static_cast<uint32_t>(n * k / counting.n_shares);
-            };
-            features.share = 0;
-            features.n_shares = 1;
-            fill(counting.tables[share], begin_of(share), begin_of(share + 1), features, poll);
-            if (--*counting.n_open > 0) return;
-            for (int table : counting.tables) {
-                if (table != counting.table) add_table(counting.table, table, features);
-            }
-        }
+        if (!counting.tables.empty()) return count_rows(counting, sampler, share, poll);
+        const FeatureShare features{sampler, counting.n_chosen, share, counting.n_shares};
+        fill(counting.table, counting.start, counting.end, features, poll);
         if (counting.parent != NO_TABLE) subtract(counting.parent, counting.table, features);
     }
     void end_counting(const Counting& counting) noexcept {
@@ -254,6 +241,21 @@ private:
         while (out.tables.size() < n_threads) out.tables.push_back(acquire());
         out.n_open = std::make_unique<std::atomic<uint32_t>>(n_threads);
         return out;
+    }
+    // A share of the rows. Whoever is done last adds the tables up.
+    void count_rows(const Counting& counting, const FeatureSampler& sampler, uint32_t share,
+                    Poll& poll) {
+        const FeatureShare all{sampler, counting.n_chosen, 0, 1};
+        const size_t n = counting.end - counting.start;
+        const auto begin_of = [&](size_t k) {
+            return counting.start + static_cast<uint32_t>(n * k / counting.n_shares);
+        };
+        fill(counting.tables[share], begin_of(share), begin_of(share + 1), all, poll);
+        if (--*counting.n_open > 0) return;
+        for (int table : counting.tables) {
+            if (table != counting.table) add_table(counting.table, table, all);
+        }
+        if (counting.parent != NO_TABLE) subtract(counting.parent, counting.table, all);
     }
     std::vector<uint32_t> features_of(const std::vector<uint32_t>& kind,
                                       const FeatureShare& features) const {

@@ -34,8 +34,8 @@ class CellsOf final : public Cells {
                 add(reinterpret_cast<Cell*>(table + row_codes[slot] * size));
             };
         };
-        // Several rows at a time, for as many as a cell of one number leaves registers: they share
-        // what is read of a table, and wait less for one another.
+        // Four rows at a time where cells are single numbers, else two, for which there are
+        // registers: they share what is read of a table, and wait less for one another.
         const auto add_rows = [&](const auto&... add) FASTTREE_INLINE {
             for (uint32_t f = 0; f < n_tables; ++f) (add(cells + offsets[f], slots[f]), ...);
         };

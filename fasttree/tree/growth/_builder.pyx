@@ -51,6 +51,15 @@ STRATEGIES = {"auto": AUTO, "presort": PRESORT, "count": COUNT, "sort": SORT}
 cdef class TreeBuilder:
     """Grows a tree (abstract). Subclasses say where nodes wait to be expanded."""
 
+    def __init__(self, Splitter splitter, min_samples_split, min_samples_leaf, min_weight_leaf,
+                 max_depth, min_impurity_decrease):
+        self.splitter = splitter
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.max_depth = max_depth
+        self.min_impurity_decrease = min_impurity_decrease
+
     def build(self, Tree tree, data, y, sample_weight=None, const uint32_t[::1] rows=None, *,
               int n_threads=1, str strategy="auto", bint replay=False,
               str simd="auto", TreeMemory memory=None):
@@ -359,15 +368,6 @@ cdef class DepthFirstTreeBuilder(TreeBuilder):
     min_impurity_decrease : float
     """
 
-    def __init__(self, Splitter splitter, min_samples_split, min_samples_leaf, min_weight_leaf,
-                 max_depth, min_impurity_decrease):
-        self.splitter = splitter
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_leaf = min_weight_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-
     cdef unique_ptr[Frontier] make_frontier(self) except *:
         cdef unique_ptr[Frontier] frontier
         frontier.reset(new Stack())
@@ -391,13 +391,9 @@ cdef class BestFirstTreeBuilder(TreeBuilder):
 
     def __init__(self, Splitter splitter, min_samples_split, min_samples_leaf, min_weight_leaf,
                  max_depth, max_leaf_nodes, min_impurity_decrease):
-        self.splitter = splitter
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_leaf = min_weight_leaf
-        self.max_depth = max_depth
+        super().__init__(splitter, min_samples_split, min_samples_leaf, min_weight_leaf,
+                         max_depth, min_impurity_decrease)
         self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
 
     cdef unique_ptr[Frontier] make_frontier(self) except *:
         cdef unique_ptr[Frontier] frontier

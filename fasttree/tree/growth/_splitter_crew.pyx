@@ -6,7 +6,7 @@ that leads shares out.
 from cython.operator cimport dereference as deref
 from libcpp.utility cimport move
 
-from fasttree.engine.core cimport NO_FEATURE, NO_TABLE, add, is_better, subtree_size
+from fasttree.engine.core cimport NO_FEATURE, NO_TABLE, add_totals, is_better, subtree_size
 from fasttree.engine.search cimport NodeColumns, WalkShare
 
 # Rows that are worth counting on several threads.
@@ -151,7 +151,7 @@ cdef class SplitterCrew:
         self.share_out(n_parts, count_part, <void*> self, &totals)
         out.clear()
         for part in range(n_parts):
-            add(of_part[part], out)
+            add_totals(of_part[part], out)
         return 0
 
     cdef int hand_down(self, Division& division, Counting& counting, int n_parts,
