@@ -25,6 +25,7 @@ from fasttree.tree import (
 )
 from fasttree.tree._encoding import encoding_of
 from reference.naive_hybrid import object_array, random_table
+from reference.trees import assert_same
 
 CLASSIFIERS = [
     DecisionTreeClassifier(),
@@ -266,3 +267,45 @@ def test_values_are_told_apart_or_listed(order, n_threads, n_rows, n_repeats):
         assert np.array_equal(next(lists), rows | is_boundary.astype(np.int64) << 31)
     assert next(codes, None) is None
     assert next(lists, None) is None
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_values_of_a_sample_are_told_apart_or_listed(n_threads):
+    """Rows of no weight are not read."""
+    rng = np.random.default_rng(1)
+    X = columns_of_many_kinds(60_000)
+    y = np.digitize(np.nan_to_num(X).sum(axis=1) + rng.normal(size=len(X)), [100, 250, 400])
+    is_in = rng.random(len(X)) < 0.7
+    X[~is_in] = rng.normal(size=X.shape)[~is_in]
+    model = DecisionTreeClassifier(max_depth=8)
+    with config_context(n_threads=n_threads):
+        weighted = model.fit(X, y, sample_weight=is_in.astype(float)).tree_
+    with config_context(strategy="sort"):
+        assert_same(weighted, model.fit(X[is_in], y[is_in]).tree_)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_categories_are_told_apart_or_listed(n_threads):
+    """Few, too many at once, and too many near the end; some are missing."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(2)
+    n_rows = 60_000
+    is_late = np.arange(n_rows) > 0.9 * n_rows
+    codes = {
+        "few": rng.integers(0, 30, n_rows),
+        "many": rng.integers(0, 700, n_rows),
+        "late": np.where(is_late, rng.integers(0, 700, n_rows), rng.integers(0, 9, n_rows)),
+    }
+    y = (codes["few"] % 4 + codes["many"] % 3 + codes["late"] % 2 + rng.integers(0, 3, n_rows)) > 4
+    columns = {
+        name: pd.Categorical.from_codes(
+            np.where(rng.random(n_rows) < 0.01, -1, of_column), [f"c{i}" for i in range(700)]
+        )
+        for name, of_column in codes.items()
+    }
+    X = pd.DataFrame({**columns, "number": rng.normal(size=n_rows)})
+    model = DecisionTreeClassifier(max_depth=8)
+    with config_context(n_threads=n_threads):
+        fitted = model.fit(X, y).tree_
+    with config_context(strategy="sort"):
+        assert_same(fitted, model.fit(X, y).tree_)

@@ -85,6 +85,12 @@ def test_many_classes_are_encoded_as_by_unique(first, step):
     assert_encoded_as_by_unique(y, np.uint32)
 
 
+@pytest.mark.parametrize("labels", [range(1, 8), range(-3, 4), [1], [2, 4, 6]])
+def test_few_classes_are_encoded_as_by_unique(labels):
+    y = np.random.default_rng(0).choice(list(labels), (3000, 1))
+    assert_encoded_as_by_unique(y)
+
+
 def assert_encoded_as_by_unique(y, dtype=np.uint8):
     codes, classes = encode_classes(y)
     assert codes.dtype == dtype

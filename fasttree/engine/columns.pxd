@@ -66,6 +66,7 @@ cdef extern from "engine/columns/encoder.hpp" namespace "fasttree" nogil:
         cbool add_lists(Storage storage) except +
         cbool compare(cbool& is_consistent) except +
         cbool interleave() except +
+        cbool interleave_and_add_lists() except +
 
 
 cdef extern from "engine/columns/bit_matrix.hpp" namespace "fasttree" nogil:

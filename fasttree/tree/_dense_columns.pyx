@@ -75,9 +75,10 @@ cdef class DenseColumnsOwner:
             leader.raise_unless(encoder.find_buckets())
         elif are_wide:
             leader.raise_unless(encoder.add_lists(WIDE))
-        leader.raise_unless(encoder.interleave())
         if options.with_lists:
-            leader.raise_unless(encoder.add_lists(RAW))
+            leader.raise_unless(encoder.interleave_and_add_lists())
+        else:
+            leader.raise_unless(encoder.interleave())
         return 0
 
     cdef int add_lists(self, Leader leader) except -1:

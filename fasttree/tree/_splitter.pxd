@@ -70,8 +70,9 @@ cdef class Splitter:
     # The same but for totals, statistics and values of the children; a crew, if there is one,
     # shares rows.
     cdef int divide_rows(self, Open& open, Crew* crew) except -1 nogil
-    cdef int count_part(self, const Node& node, uint32_t part, uint32_t n_parts,
-                        Totals& out) except -1 nogil
+    # Totals of one of n_parts parts of a node's rows.
+    cdef int totals_of_part(self, const Node& node, uint32_t part, uint32_t n_parts,
+                            Totals& out) except -1 nogil
     # Statistics and values of both children; returns 1.
     cdef int children_stats(self, Open& open) except -1 nogil
     # Both at once, in a subtree that is grown in one place.
@@ -85,7 +86,8 @@ cdef class Splitter:
     # Shares of work on what is kept of a node: of this splitter's columns, of the `owner`'s.
     cdef int divide_part(self, uint32_t part, uint32_t n_steps, const Division& division,
                          const FeatureSampler& sampler) except -1 nogil
-    cdef int count(self, Splitter owner, const Counting& counting, uint32_t share) except -1 nogil
+    cdef int count_share(self, Splitter owner, const Counting& counting,
+                         uint32_t share) except -1 nogil
     # Gives up what is known of a node.
     cdef void forget(self, Node& node) noexcept nogil
 

@@ -201,7 +201,7 @@ cdef class Splitter:
         if not self.draws:
             counting = move(self.columns.tables.begin_node(node, 1))
             if counting.table != NO_TABLE:
-                self.count(self, counting, 0)
+                self.count_share(self, counting, 0)
         self.look(node, best, NULL)
         node.n_known = self.walk.get().end()
         self.settle_threshold(best)
@@ -255,9 +255,8 @@ cdef class Splitter:
         self.scanner.write_totals(open.totals)  # it holds the node, whose split it found
         return 0
 
-    cdef int count_part(self, const Node& node, uint32_t part, uint32_t n_parts,
-                        Totals& out) except -1 nogil:
-        """Totals of a part of the node's rows."""
+    cdef int totals_of_part(self, const Node& node, uint32_t part, uint32_t n_parts,
+                            Totals& out) except -1 nogil:
         cdef Node rows = node
         cdef Totals unknown
         rows.start = node.start + <uint32_t> (<uint64_t> node.size() * part // n_parts)
@@ -265,7 +264,7 @@ cdef class Splitter:
         self.columns.begin_node(rows, self.columns.rows(rows), unknown)
         self.scanner.write_totals(out)
         self.current_start = self.current_end = 0  # a child may get the same place
-        return 0
+        return self.steps.count(self.scanner.work(rows.size()))
 
     cdef int split_in_subtree(self, Open& open) except -1 nogil:
         if open.node.members == 0:
@@ -311,8 +310,8 @@ cdef class Splitter:
         self.columns.divide_part(part, division, sampler)
         return 0
 
-    cdef int count(self, Splitter owner, const Counting& counting,
-                   uint32_t share) except -1 nogil:
+    cdef int count_share(self, Splitter owner, const Counting& counting,
+                         uint32_t share) except -1 nogil:
         owner.columns.tables.count(counting, deref(owner.sampler), share, self.steps.poll)
         return self.steps.count(0)
 

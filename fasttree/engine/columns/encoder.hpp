@@ -97,25 +97,9 @@ public:
             columns_.find_buckets(rest[i], buffers[thread]);
         });
     }
-    // Sorts the other columns, as many at a time as a cache line holds cells of a row.
+    // Sorts the other columns.
     bool add_lists(Storage storage) {
-        std::vector<SortBuffers> buffers(crew_.size());
-        const std::vector<uint32_t> rest = columns_.raw_features();
-        constexpr int CELLS_OF_A_LINE = 16;
-        const int n_columns = static_cast<int>(rest.size());
-        const int at_once = std::max(CELLS_OF_A_LINE, crew_.size());
-        for (int first = 0, last; first < n_columns; first = last) {
-            last = std::min(first + at_once, n_columns);
-            columns_.begin_lists(rest, first, last, buffers);
-            crew_.share(n_parts(), [&](int, int part) {
-                columns_.gather_keys(rest, first, last, static_cast<uint32_t>(part));
-            });
-            const bool goes_on = crew_.each(last - first, [&](int thread, int i) {
-                columns_.sort(rest[first + i], storage, buffers[thread]);
-            });
-            if (!goes_on) return false;
-        }
-        return true;
+        return sort_columns(storage, 0, [](uint32_t) {});
     }
     // Compares what is stored with X; stops where it is wrong.
     bool compare(bool& is_consistent) {
@@ -142,6 +126,46 @@ public:
         });
         if (goes_on) columns_.end_interleaving();
         return goes_on;
+    }
+    // Both, for lists of columns that stay RAW: a thread that has no column to sort puts codes side
+    // by side.
+    bool interleave_and_add_lists() {
+        columns_.begin_interleaving();
+        const uint32_t n_steps = columns_.n_interleaving_steps();
+        const int n_pieces = n_parts() * static_cast<int>(n_steps);
+        const bool goes_on = sort_columns(RAW, n_pieces, [&](uint32_t piece) {
+            columns_.interleave(simd_, piece / n_steps, piece % n_steps, n_steps);
+        });
+        if (goes_on) columns_.end_interleaving();
+        return goes_on;
+    }
+
+private:
+    // Sorts the columns that are RAW, as many at a time as a cache line holds cells of a row. So
+    // many pieces of other work are done beside the last of them.
+    template <class Work>
+    bool sort_columns(Storage storage, int n_pieces, const Work& work) {
+        std::vector<SortBuffers> buffers(crew_.size());
+        const std::vector<uint32_t> rest = columns_.raw_features();
+        constexpr int CELLS_OF_A_LINE = 16;
+        const int n_columns = static_cast<int>(rest.size());
+        const int at_once = std::max(CELLS_OF_A_LINE, crew_.size());
+        int first = 0, last;
+        do {
+            last = std::min(first + at_once, n_columns);
+            columns_.begin_lists(rest, first, last, buffers);
+            crew_.share(n_parts(), [&](int, int part) {
+                columns_.gather_keys(rest, first, last, static_cast<uint32_t>(part));
+            });
+            const int n_sorted = last - first, n_beside = last == n_columns ? n_pieces : 0;
+            const bool goes_on = crew_.each(n_sorted + n_beside, [&](int thread, int i) {
+                if (i < n_sorted) columns_.sort(rest[first + i], storage, buffers[thread]);
+                else work(static_cast<uint32_t>(i - n_sorted));
+            });
+            if (!goes_on) return false;
+            first = last;
+        } while (first < n_columns);
+        return true;
     }
 };
 

@@ -62,9 +62,9 @@ private:
 };
 
 // The values of nodes. A node holds few of many classes: of wide values only what is not zero is
-// kept.
+// kept. Of narrow ones all are: few are zero, and it takes long to count them.
 class NodeValues {
-    static constexpr size_t WIDE = 8, BLOCK = 64;
+    static constexpr size_t NARROW = 2, WIDE = 8, BLOCK = 64;
     static constexpr double ZEROS[BLOCK] = {};
     struct Entry {
         uint32_t place = 0;
@@ -112,6 +112,7 @@ public:
     // How many numbers of all nodes a `CompactValues` keeps.
     size_t n_kept() const noexcept {
         if (width_ > WIDE) return entries_.size();
+        if (width_ <= NARROW) return all_.size() * width_;
         size_t n = 0;
         all_.visit_chunks([&](const double* values, size_t n_nodes) {
             n += count_kept(values, n_nodes * width_);
@@ -119,6 +120,7 @@ public:
         return n;
     }
     size_t n_kept(size_t node) const {
+        if (width_ <= NARROW) return width_;
         return width_ <= WIDE ? count_kept(all_.at(node), width_) : ends_[node] - begin(node);
     }
     // Writes the values of a node to `out`, which holds zeros.

@@ -1,9 +1,8 @@
 """Tree builders: depth-first and best-first growth.
 
-Threads work in two phases. While nodes are large, all threads search one node, feature by feature,
-and divide its rows and lists; below a size (`subtree_size`) each subtree is one thread's work.
-One thread leads; `_splitter_crew.pyx` has what all do of one node. Functions that take a builder, a
-thread and a piece are what it shares out.
+Threads work in two phases. While nodes are large, all threads work on one node together
+(`_splitter_crew.pyx` says on what); below a size (`subtree_size`) each subtree is one thread's
+work. One thread leads. Functions that take a builder, a thread and a piece are what it shares out.
 Nodes are numbered depth-first at the end, so a tree does not show how it was grown.
 """
 import numpy as np
@@ -35,8 +34,16 @@ cdef uint32_t LARGE = 1 << 14
 cdef uint32_t FINISHED_AT_ONCE = 1 << 15
 
 
-cdef int write_subtree(void* owner, int thread, int i, void* writer) except -1 nogil:
-    (<NodeWriter*> writer).write_subtree(i)
+# What is written of a tree.
+cdef struct Writing:
+    NodeWriter* writer
+    int* order            # of the subtrees
+
+
+cdef int write_subtree_in_turn(void* owner, int thread, int i, void* shared) except -1 nogil:
+    """A subtree; the largest first."""
+    cdef Writing* writing = <Writing*> shared
+    writing.writer.write_subtree(writing.order[i])
     return 0
 
 
@@ -144,6 +151,8 @@ cdef class TreeBuilder:
         cdef NodeArrays arrays = NodeArrays(
             None, None, (n_nodes, tree.n_outputs, tree.max_n_classes))
         cdef unique_ptr[NodeWriter] writer
+        cdef vector[int] order = largest_first(self.deferred)
+        cdef Writing writing
         cdef size_t width = tree.n_outputs * tree.max_n_classes
         with nogil:
             arrays.compact_nodes.reset(new CompactNodes(n_nodes, memory.blocks))
@@ -152,7 +161,8 @@ cdef class TreeBuilder:
             writer.reset(new NodeWriter(self.store, self.subtrees, deref(arrays.compact_nodes),
                                         deref(arrays.compact_values)))
             writer.get().write_main(as_grown)
-            self.share_out(<int> self.subtrees.size(), write_subtree, writer.get())
+            writing = Writing(writer.get(), order.data())
+            self.share_out(<int> order.size(), write_subtree_in_turn, &writing)
         self.splitter.criterion.restore_units(arrays)
         tree.take(arrays, writer.get().max_depth(), n_leaves,
                   category_arrays(writer.get().category_lists(), encoding.n_categories))
@@ -309,7 +319,7 @@ cdef class TreeBuilder:
             for i in range(n_parts):
                 splitter.divide_part(i, n_steps, division, deref(splitter.sampler))
             for i in range(n_shares):
-                splitter.count(splitter, heirs.counting, i)
+                splitter.count_share(splitter, heirs.counting, i)
         elif n_parts + n_shares > 0:
             self.crew.hand_down(division, heirs.counting, n_parts, n_steps)
         splitter.columns.end_division(division)

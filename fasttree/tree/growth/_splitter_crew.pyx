@@ -1,4 +1,5 @@
-"""What the threads of a fit do of a large node together.
+"""What the threads of a fit do of a large node together: they count its tables and totals, search
+its features, and divide its rows and what is kept of them.
 
 Each has a splitter of its own. Functions that take a crew, a thread and a piece are what the one
 that leads shares out.
@@ -16,8 +17,8 @@ cdef uint32_t MANY_ROWS = 1 << 14
 cdef int count_share(void* crew, int thread, int share, void* counting) except -1 nogil:
     """A share of the count tables of a node."""
     cdef void* worker = (<SplitterCrew> crew).workers[thread]
-    return (<Splitter> worker).count((<SplitterCrew> crew).splitter, (<Counting*> counting)[0],
-                                     share)
+    return (<Splitter> worker).count_share((<SplitterCrew> crew).splitter,
+                                           (<Counting*> counting)[0], share)
 
 
 cdef int search_share(void* crew, int thread, int i, void* shared) except -1 nogil:
@@ -39,12 +40,12 @@ cdef int search_share(void* crew, int thread, int i, void* shared) except -1 nog
     return 0
 
 
-cdef int count_part(void* crew, int thread, int part, void* shared) except -1 nogil:
+cdef int totals_of_part(void* crew, int thread, int part, void* shared) except -1 nogil:
     """Totals of a part of the rows of a node."""
     cdef TotalsInParts* totals = <TotalsInParts*> shared
     cdef void* worker = (<SplitterCrew> crew).workers[thread]
-    return (<Splitter> worker).count_part(totals.node[0], part, totals.n_parts,
-                                          totals.of_part[part])
+    return (<Splitter> worker).totals_of_part(totals.node[0], part, totals.n_parts,
+                                              totals.of_part[part])
 
 
 cdef int child_stats(void* crew, int thread, int child, void* shared) except -1 nogil:
@@ -63,8 +64,8 @@ cdef int hand_down_piece(void* crew, int thread, int i, void* shared) except -1 
     if i < handing.n_parts:
         return (<Splitter> worker).divide_part(i, handing.n_steps, handing.division[0],
                                                deref((<SplitterCrew> crew).splitter.sampler))
-    return (<Splitter> worker).count((<SplitterCrew> crew).splitter, handing.counting[0],
-                                     i - handing.n_parts)
+    return (<Splitter> worker).count_share((<SplitterCrew> crew).splitter, handing.counting[0],
+                                           i - handing.n_parts)
 
 
 cdef class SplitterCrew:
@@ -148,7 +149,7 @@ cdef class SplitterCrew:
         cdef int part, n_parts = self.n_threads if node.size() >= MANY_ROWS else 1
         cdef vector[Totals] of_part = vector[Totals](n_parts)
         cdef TotalsInParts totals = TotalsInParts(&node, n_parts, of_part.data())
-        self.share_out(n_parts, count_part, <void*> self, &totals)
+        self.share_out(n_parts, totals_of_part, <void*> self, &totals)
         out.clear()
         for part in range(n_parts):
             add_totals(of_part[part], out)
