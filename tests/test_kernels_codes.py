@@ -11,9 +11,9 @@ from reference.kernels import SPECIAL_FLOATS, chi_square_of_uniform, packed, ran
 
 def test_codes_and_buckets_of_many_columns_are_interleaved_in_steps(kernels):
     for storage in (kernels.codes.COUNTED, kernels.codes.WIDE, kernels.codes.BUCKETED):
-        assert kernels.codes.n_interleaving_steps(1_000, 100, storage) == 4
-        assert kernels.codes.n_interleaving_steps(10_000, 2_000, storage) == 24
-    assert kernels.codes.n_interleaving_steps(10_000, 2_000, kernels.codes.RAW) == 4
+        assert kernels.codes.n_interleaving_steps(1_000, 100, storage) == 1
+        assert kernels.codes.n_interleaving_steps(10_000, 2_000, storage) == 6
+    assert kernels.codes.n_interleaving_steps(10_000, 2_000, kernels.codes.RAW) == 1
 
 
 # ---- blocks of rows

@@ -7,7 +7,6 @@ import itertools
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 import sklearn.tree
 
 import fasttree
@@ -124,83 +123,6 @@ def test_same_tree_of_columns_that_mostly_hold_one_value(n_columns, n_classes, c
             expected = model.fit(X, y).tree_
         for strategy, n_threads in itertools.product(("auto", "presort"), (1, 2, 3, 4)):
             with fasttree.config_context(strategy=strategy, n_threads=n_threads):
-                assert_same(model.fit(X, y).tree_, expected)
-
-
-@pytest.mark.parametrize("is_weighted", [False, True])
-@pytest.mark.parametrize("n_classes", [1, 2, 3, 26])
-@pytest.mark.parametrize(
-    ("n_values", "with_missing", "strategy"),
-    [
-        (2, False, "auto"),  # bits
-        (2, True, "auto"),
-        (30, True, "auto"),
-        (250, True, "auto"),
-        (250, False, "count"),
-        (1000, True, "count"),
-    ],
-)
-def test_same_tree_of_tables_that_threads_count(
-    n_values, with_missing, strategy, n_classes, is_weighted
-):
-    """Each counts some of the rows of many, and some of the features of few beside large tables."""
-    rng = np.random.default_rng([n_values, n_classes])
-    X = rng.integers(0, n_values, (20_000, 20)).astype(np.float32)
-    if with_missing:
-        X[rng.random(X.shape) < 0.01] = np.nan
-    y = np.nan_to_num(X[:, :3]).sum(axis=1) + n_values * rng.random(len(X))
-    model = fasttree.tree.DecisionTreeRegressor(max_depth=7)
-    if n_classes > 1:
-        y = np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
-        model = fasttree.tree.DecisionTreeClassifier(max_depth=7)
-    weights = rng.integers(0, 3, len(X)) if is_weighted else None
-    with fasttree.config_context(strategy="sort"):
-        expected = model.fit(X, y, sample_weight=weights).tree_
-    for n_threads in (1, 2, 3, 4):
-        with fasttree.config_context(n_threads=n_threads, strategy=strategy):
-            assert_same(model.fit(X, y, sample_weight=weights).tree_, expected)
-
-
-@pytest.mark.parametrize("is_sparse", [False, True])
-@pytest.mark.parametrize(
-    ("criterion", "n_classes", "weights"),
-    [
-        *itertools.product(["gini"], [2, 5, 300], ["none", "counts", "some negative"]),
-        *itertools.product(["entropy"], [2, 5], ["none", "counts"]),
-        ("chi2", 3, "none"),
-    ],
-)
-def test_same_tree_of_totals_that_threads_count(criterion, n_classes, weights, is_sparse):
-    """Each counts the classes of a part of the rows, at the root and in large children."""
-    rng = np.random.default_rng(n_classes)
-    X = rng.normal(size=(60_000, 3)).astype(np.float32)
-    signal = X[:, 0] + X[:, 1] * (X[:, 0] > 0.3) + rng.normal(size=len(X))
-    y = np.digitize(signal, np.quantile(signal, np.linspace(0, 1, n_classes + 1)[1:-1]))
-    if is_sparse:
-        X = sp.csc_matrix(X * (rng.random(X.shape) < 0.5))
-    sample_weight = {
-        "none": None,
-        "counts": rng.integers(0, 3, len(y)),
-        "some negative": np.where(rng.random(len(y)) < 0.01, -0.5, 1.0),
-    }[weights]
-    model = fasttree.tree.DecisionTreeClassifier(criterion=criterion, max_depth=5)
-    expected = model.fit(X, y, sample_weight=sample_weight).tree_
-    for n_threads in (2, 3, 4):
-        with fasttree.config_context(n_threads=n_threads):
-            assert_same(model.fit(X, y, sample_weight=sample_weight).tree_, expected)
-
-
-def test_same_tree_of_totals_of_several_outputs():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60_000, 3)).astype(np.float32)
-    y = np.digitize(X[:, :2] + rng.normal(size=(len(X), 2)), [-1, 0, 1])
-    for model in (
-        fasttree.tree.DecisionTreeClassifier(max_depth=5),
-        fasttree.tree.DecisionTreeRegressor(max_depth=5),
-    ):
-        expected = model.fit(X, y).tree_
-        for n_threads in (2, 3):
-            with fasttree.config_context(n_threads=n_threads):
                 assert_same(model.fit(X, y).tree_, expected)
 
 

@@ -65,8 +65,7 @@ cdef extern from "engine/columns/encoder.hpp" namespace "fasttree" nogil:
         cbool find_buckets() except +
         cbool add_lists(Storage storage) except +
         cbool compare(cbool& is_consistent) except +
-        cbool interleave() except +
-        cbool interleave_and_add_lists() except +
+        cbool interleave(cbool with_lists) except +
 
 
 cdef extern from "engine/columns/bit_matrix.hpp" namespace "fasttree" nogil:

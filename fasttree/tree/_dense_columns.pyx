@@ -75,10 +75,7 @@ cdef class DenseColumnsOwner:
             leader.raise_unless(encoder.find_buckets())
         elif are_wide:
             leader.raise_unless(encoder.add_lists(WIDE))
-        if options.with_lists:
-            leader.raise_unless(encoder.interleave_and_add_lists())
-        else:
-            leader.raise_unless(encoder.interleave())
+        leader.raise_unless(encoder.interleave(options.with_lists))
         return 0
 
     cdef int add_lists(self, Leader leader) except -1:

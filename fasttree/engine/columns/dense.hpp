@@ -296,11 +296,10 @@ public:
             cells.reserve(static_cast<size_t>(n_rows) * n_bucketed);
         }
     }
-    // Small ones, which threads take when they have no column to sort.
     uint32_t n_interleaving_steps() const noexcept {
-        constexpr uint32_t SMALLER = 4;
-        return SMALLER * n_steps(std::count_if(columns.begin(), columns.end(), [](const Column& c) {
-            return c.copy.get() || (c.storage != RAW && c.storage != BITS && !c.keeps_codes);
+        return n_steps(std::count_if(columns.begin(), columns.end(), [](const Column& col) {
+            return col.copy.get()
+                   || (col.storage != RAW && col.storage != BITS && !col.keeps_codes);
         }));
     }
     // Moves the codes of a step of a part there; finds the buckets of BUCKETED columns.

@@ -99,7 +99,7 @@ public:
     }
     // Sorts the other columns.
     bool add_lists(Storage storage) {
-        return sort_columns(storage, 0, [](uint32_t) {});
+        return sort_columns(columns_.raw_features(), storage, 0, [](uint32_t) {});
     }
     // Compares what is stored with X; stops where it is wrong.
     bool compare(bool& is_consistent) {
@@ -117,55 +117,56 @@ public:
         is_consistent = !is_wrong.load();
         return true;
     }
-    // Puts the codes of all columns side by side.
-    bool interleave() {
+    // Puts the codes of all columns side by side, and sorts the others if lists are asked for.
+    // Threads do both at a time: what they sort stays RAW.
+    bool interleave(bool with_lists) {
+        constexpr uint32_t PIECES_OF_A_STEP = 4;  // so that all threads end at about the same time
         columns_.begin_interleaving();
-        const uint32_t n_steps = columns_.n_interleaving_steps();
-        const bool goes_on = step_by_step(n_parts(), n_steps, [&](uint32_t part, uint32_t step) {
-            columns_.interleave(simd_, part, step, n_steps);
-        });
-        if (goes_on) columns_.end_interleaving();
-        return goes_on;
-    }
-    // Both, for lists of columns that stay RAW: a thread that has no column to sort puts codes side
-    // by side.
-    bool interleave_and_add_lists() {
-        columns_.begin_interleaving();
-        const uint32_t n_steps = columns_.n_interleaving_steps();
-        const int n_pieces = n_parts() * static_cast<int>(n_steps);
-        const bool goes_on = sort_columns(RAW, n_pieces, [&](uint32_t piece) {
-            columns_.interleave(simd_, piece / n_steps, piece % n_steps, n_steps);
-        });
+        const uint32_t n_pieces_of_part =
+            columns_.n_interleaving_steps() * (crew_.size() > 1 ? PIECES_OF_A_STEP : 1);
+        const uint32_t n_parts = columns_.n_parts();
+        const auto interleave = [&](uint32_t piece) {  // a thread stays in its part of the rows
+            columns_.interleave(simd_, piece % n_parts, piece / n_parts, n_pieces_of_part);
+        };
+        const std::vector<uint32_t> sorted =
+            with_lists ? columns_.raw_features() : std::vector<uint32_t>();
+        const int n_pieces = static_cast<int>(n_parts * n_pieces_of_part);
+        const bool goes_on = sort_columns(sorted, RAW, n_pieces, interleave);
         if (goes_on) columns_.end_interleaving();
         return goes_on;
     }
 
 private:
-    // Sorts the columns that are RAW, as many at a time as a cache line holds cells of a row. So
-    // many pieces of other work are done beside the last of them.
+    // Sorts columns, as many at a time as a cache line holds cells of a row. While the last of them
+    // are sorted, threads also call work(piece) for so many pieces.
     template <class Work>
-    bool sort_columns(Storage storage, int n_pieces, const Work& work) {
+    bool sort_columns(const std::vector<uint32_t>& features, Storage storage, int n_pieces,
+                      const Work& work) {
         std::vector<SortBuffers> buffers(crew_.size());
-        const std::vector<uint32_t> rest = columns_.raw_features();
         constexpr int CELLS_OF_A_LINE = 16;
-        const int n_columns = static_cast<int>(rest.size());
+        const int n_columns = static_cast<int>(features.size());
         const int at_once = std::max(CELLS_OF_A_LINE, crew_.size());
         int first = 0, last;
         do {
             last = std::min(first + at_once, n_columns);
-            columns_.begin_lists(rest, first, last, buffers);
-            crew_.share(n_parts(), [&](int, int part) {
-                columns_.gather_keys(rest, first, last, static_cast<uint32_t>(part));
-            });
+            if (first < last) gather_keys(features, first, last, buffers);
             const int n_sorted = last - first, n_beside = last == n_columns ? n_pieces : 0;
             const bool goes_on = crew_.each(n_sorted + n_beside, [&](int thread, int i) {
-                if (i < n_sorted) columns_.sort(rest[first + i], storage, buffers[thread]);
+                if (i < n_sorted) columns_.sort(features[first + i], storage, buffers[thread]);
                 else work(static_cast<uint32_t>(i - n_sorted));
             });
             if (!goes_on) return false;
             first = last;
         } while (first < n_columns);
         return true;
+    }
+    // Makes room for lists of features[first:last], and puts keys there.
+    void gather_keys(const std::vector<uint32_t>& features, int first, int last,
+                     std::vector<SortBuffers>& buffers) {
+        columns_.begin_lists(features, first, last, buffers);
+        crew_.share(n_parts(), [&](int, int part) {
+            columns_.gather_keys(features, first, last, static_cast<uint32_t>(part));
+        });
     }
 };
 

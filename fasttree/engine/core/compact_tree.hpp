@@ -75,7 +75,7 @@ class CompactValues {
     std::shared_ptr<uint32_t[]> n_of_;    // numbers of a node
 
 public:
-    // For n_kept values that are not zero.
+    // For up to n_kept values that are not zero.
     CompactValues(size_t n_nodes, size_t width, size_t n_kept, SharedBlocks& memory)
         : n_nodes_(n_nodes), width_(width), n_kept_(n_kept) {
         const size_t n_all = n_nodes * width;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "engine/core/compact_tree.hpp"
@@ -62,7 +63,7 @@ private:
 };
 
 // The values of nodes. A node holds few of many classes: of wide values only what is not zero is
-// kept. Of narrow ones all are: few are zero, and it takes long to count them.
+// kept. Of narrow ones all are: to note which are not zero would take what it saves.
 class NodeValues {
     static constexpr size_t NARROW = 2, WIDE = 8, BLOCK = 64;
     static constexpr double ZEROS[BLOCK] = {};
@@ -120,8 +121,8 @@ public:
         return n;
     }
     size_t n_kept(size_t node) const {
-        if (width_ <= NARROW) return width_;
-        return width_ <= WIDE ? count_kept(all_.at(node), width_) : ends_[node] - begin(node);
+        if (width_ > WIDE) return ends_[node] - begin(node);
+        return width_ <= NARROW ? width_ : count_kept(all_.at(node), width_);
     }
     // Writes the values of a node to `out`, which holds zeros.
     void write(size_t node, double* out) const {
@@ -371,6 +372,7 @@ class NodeWriter {
     CompactNodes& nodes_;
     CompactValues& values_;
     std::vector<Next> first_;                // of each subtree
+    std::vector<int> order_;                 // of the subtrees, the largest first
     std::vector<CategoryLists> categories_;  // of the subtrees and of the main store
 
     // Node i of a store; `left` and `right` are its children if it is split. Returns whether it is.
@@ -437,7 +439,12 @@ public:
     NodeWriter(const NodeStore& main, const std::vector<NodeStore>& subtrees, CompactNodes& nodes,
                CompactValues& values)
         : main_(main), subtrees_(subtrees), nodes_(nodes), values_(values),
-          first_(subtrees.size()), categories_(subtrees.size() + 1) {}
+          first_(subtrees.size()), order_(subtrees.size()), categories_(subtrees.size() + 1) {
+        std::iota(order_.begin(), order_.end(), 0);
+        std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
+            return subtrees[a].size() > subtrees[b].size();
+        });
+    }
 
     void write_main(bool as_grown) {
         Next next;
@@ -449,7 +456,11 @@ public:
             write(main_, i, node.left, node.right, next);
         }
     }
-    void write_subtree(int i) { write_depth_first(subtrees_[i], first_[i], categories_[i]); }
+    // The subtree whose turn it is.
+    void write_subtree(int turn) {
+        const int i = order_[turn];
+        write_depth_first(subtrees_[i], first_[i], categories_[i]);
+    }
 
     int max_depth() const noexcept {
         uint32_t depth = main_.max_depth();

@@ -34,16 +34,8 @@ cdef uint32_t LARGE = 1 << 14
 cdef uint32_t FINISHED_AT_ONCE = 1 << 15
 
 
-# What is written of a tree.
-cdef struct Writing:
-    NodeWriter* writer
-    int* order            # of the subtrees
-
-
-cdef int write_subtree_in_turn(void* owner, int thread, int i, void* shared) except -1 nogil:
-    """A subtree; the largest first."""
-    cdef Writing* writing = <Writing*> shared
-    writing.writer.write_subtree(writing.order[i])
+cdef int write_subtree(void* owner, int thread, int i, void* writer) except -1 nogil:
+    (<NodeWriter*> writer).write_subtree(i)
     return 0
 
 
@@ -151,8 +143,6 @@ cdef class TreeBuilder:
         cdef NodeArrays arrays = NodeArrays(
             None, None, (n_nodes, tree.n_outputs, tree.max_n_classes))
         cdef unique_ptr[NodeWriter] writer
-        cdef vector[int] order = largest_first(self.deferred)
-        cdef Writing writing
         cdef size_t width = tree.n_outputs * tree.max_n_classes
         with nogil:
             arrays.compact_nodes.reset(new CompactNodes(n_nodes, memory.blocks))
@@ -161,8 +151,7 @@ cdef class TreeBuilder:
             writer.reset(new NodeWriter(self.store, self.subtrees, deref(arrays.compact_nodes),
                                         deref(arrays.compact_values)))
             writer.get().write_main(as_grown)
-            writing = Writing(writer.get(), order.data())
-            self.share_out(<int> order.size(), write_subtree_in_turn, &writing)
+            self.share_out(<int> self.subtrees.size(), write_subtree, writer.get())
         self.splitter.criterion.restore_units(arrays)
         tree.take(arrays, writer.get().max_depth(), n_leaves,
                   category_arrays(writer.get().category_lists(), encoding.n_categories))
