@@ -278,7 +278,7 @@ public:
             search.open(block, targets_);
             if (!search.takes(block, [](uint32_t) { return false; })) return false;
             if (search.find(block, members, search.totals(members), best)) {
-                sides = search.sides(members, best);
+                sides = search.sides(block, members, best);
             }
             return true;
         }

@@ -7,20 +7,23 @@
 
 namespace fasttree {
 
+// Where a feature has its table among all cells, and its code among those of a row.
+struct CountedFeature {
+    size_t offset;
+    uint32_t slot;
+};
+
 class Cells {
 public:
     virtual ~Cells() = default;
     // Bytes of a distinct value's cell.
     virtual size_t bytes() const = 0;
     virtual int n_outputs() const = 0;
-    // Adds rows to tables: table f starts at cells + offsets[f], and row r falls in its cell
-    // number codes[r * stride + slots[f]].
+    // Adds rows to the tables of features: row r falls in the cell number codes[r * stride + slot].
     virtual void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
-                      const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
-                      char* cells) const = 0;
+                      const CountedFeature* features, uint32_t n_features, char* cells) const = 0;
     virtual void fill(const uint32_t* rows, uint32_t n, const uint32_t* codes, size_t stride,
-                      const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
-                      char* cells) const = 0;
+                      const CountedFeature* features, uint32_t n_features, char* cells) const = 0;
     virtual uint32_t n_rows(const char* cell) const = 0;
     // Of columns of two values (scan/bit_cells.hpp): bytes of the cells of n_bits of them; sets
     // those in words [first, last) to zero; adds rows to them; subtracts others; copies the cells

@@ -31,13 +31,12 @@ class BlockGrowth<SquaredError<Weights, true>> {
     using Acc = SquaredError<Weights, true>;
     struct Waiting {  // a node that is to be visited
         uint64_t members;
+        uint32_t n_rows;
         BlockTotals totals;
         NodeStats stats;
         double value;
         uint32_t depth;
         uint32_t parent;  // the node of which it is the right child, or NO_NODE
-
-        uint32_t n_rows() const { return static_cast<uint32_t>(__builtin_popcountll(members)); }
     };
     double targets_[BLOCK_ROWS], weights_[BLOCK_ROWS];  // as given, by place
     Waiting waiting_[BLOCK_ROWS];  // no two share a row
@@ -58,14 +57,14 @@ public:
               const Node& root, NodeStore& store) {
         NodesBelow below(store, root.record);
         n_waiting_ = 0;
-        Waiting node{root.members, search.totals(root.members), root.stats, 0.0, root.depth,
-                     NodesBelow::NO_NODE};
+        Waiting node{root.members, root.size(), search.totals(root.members), root.stats, 0.0,
+                     root.depth, NodesBelow::NO_NODE};
         split(rules, acc, block, search, node, below.root(), below);
         while (n_waiting_ > 0) {
             node = waiting_[--n_waiting_];
-            const uint32_t n = node.n_rows();
-            const uint32_t id = below.append(node.stats, n, node.depth, &node.value, node.parent);
-            if (rules.is_terminal(node.depth, n, node.stats)) continue;
+            const uint32_t id =
+                below.append(node.stats, node.n_rows, node.depth, &node.value, node.parent);
+            if (rules.is_terminal(node.depth, node.n_rows, node.stats)) continue;
             split(rules, acc, block, search, node, id, below);
         }
     }
@@ -76,22 +75,25 @@ private:
                const Waiting& node, uint32_t id, NodesBelow& below) {
         BlockBest best;
         if (!search.find(block, node.members, node.totals, best)) return;
-        const BlockSides sides = search.sides(node.members, best);
+        const BlockSides sides = search.sides(block, node.members, best);
         Waiting& right = waiting_[n_waiting_];
         Waiting& left = waiting_[n_waiting_ + 1];
-        take_child(acc, search, node, sides.left, left);
-        take_child(acc, search, node, node.members & ~sides.left, right);
+        const uint32_t n_right = node.n_rows - best.n_left;
+        const BlockTotals totals = search.totals(sides.left);
+        take_child(acc, node, sides.left, best.n_left, totals, left);
+        take_child(acc, node, node.members & ~sides.left, n_right, node.totals - totals, right);
         if (!rules.accepts(node.stats, left.stats, right.stats)) return;
-        take_split(block, best.feature, sides, left.n_rows() > right.n_rows());
+        take_split(block, best.feature, sides, best.n_left > n_right);
         below.split(id, split_);
         right.parent = id;
         left.parent = NodesBelow::NO_NODE;
         n_waiting_ += 2;
     }
-    void take_child(const Acc& acc, const BlockSearch<Acc>& search, const Waiting& parent,
-                    uint64_t members, Waiting& child) const {
+    void take_child(const Acc& acc, const Waiting& parent, uint64_t members, uint32_t n_rows,
+                    const BlockTotals& totals, Waiting& child) const {
         child.members = members;
-        child.totals = search.totals(members);
+        child.n_rows = n_rows;
+        child.totals = totals;
         child.depth = parent.depth + 1;
         take_stats(acc, child);
     }

@@ -116,6 +116,20 @@ FASTTREE_AVX512 inline void order_bits_avx512(uint64_t bits, uint32_t n, uint8_t
                             _mm512_maskz_compress_epi8(bits, places));
 }
 
+// Bits at the first n places.
+FASTTREE_AVX512 inline uint64_t bits_at_avx512(const uint8_t* places, uint32_t n) {
+    constexpr uint32_t LANES = 8;
+    const __m512i one = _mm512_set1_epi64(1);
+    __m512i bits = _mm512_setzero_si512();
+    for (uint32_t p = 0; p < n; p += LANES) {
+        const __mmask8 lanes = static_cast<__mmask8>(low_bits(std::min(n - p, LANES)));
+        const __m512i place = _mm512_cvtepu8_epi64(
+            _mm_loadl_epi64(reinterpret_cast<const __m128i*>(places + p)));
+        bits = _mm512_or_si512(bits, _mm512_maskz_sllv_epi64(lanes, one, place));
+    }
+    return static_cast<uint64_t>(_mm512_reduce_or_epi64(bits));
+}
+
 FASTTREE_AVX512 inline void pick_avx512(const BlockOrder& feature, uint64_t members, uint32_t n,
                                         BlockRuns& out) {
     const uint64_t all = low_bits(n);

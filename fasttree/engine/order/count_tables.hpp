@@ -141,9 +141,9 @@ public:
     void count(const Counting& counting, const FeatureSampler& sampler, uint32_t share,
                Poll& poll) {
         if (!counting.tables.empty()) return count_rows(counting, sampler, share, poll);
-        const FeatureShare features{sampler, counting.n_chosen, share, counting.n_shares};
-        fill(counting.table, counting.start, counting.end, features, poll);
-        if (counting.parent != NO_TABLE) subtract(counting.parent, counting.table, features);
+        const Chosen chosen = choose(counting.n_chosen, sampler, share, counting.n_shares);
+        fill(counting.table, counting.start, counting.end, chosen, poll);
+        if (counting.parent != NO_TABLE) subtract(counting.parent, counting.table, chosen);
     }
     void end_counting(const Counting& counting) noexcept {
         for (int table : counting.tables) {
@@ -162,12 +162,13 @@ public:
         const Column& col = data_->columns[f];
         std::memset(cells + offsets_[f], 0, feature_bytes(f));
         const uint32_t* rows = sample_->rows.data() + start;
+        const CountedFeature feature{offsets_[f], col.slot};
         if (col.storage == WIDE) {
-            cells_->fill(rows, end - start, data_->wide_codes.get(), data_->n_wide, &col.slot,
-                          &offsets_[f], 1, cells);
+            cells_->fill(rows, end - start, data_->wide_codes.get(), data_->n_wide, &feature, 1,
+                         cells);
         } else {
-            cells_->fill(rows, end - start, data_->codes.get(), data_->n_counted, &col.slot,
-                          &offsets_[f], 1, cells);
+            cells_->fill(rows, end - start, data_->codes.get(), data_->n_counted, &feature, 1,
+                         cells);
         }
     }
     void fill_all_bits(int table, uint32_t start, uint32_t end) {
@@ -213,10 +214,10 @@ public:
     }
 
 private:
-    // A share of the features that a node of n_chosen rows counts.
-    struct FeatureShare {
-        const FeatureSampler& sampler;
-        uint32_t n_chosen, share, n_shares;
+    // A share of the features that a node counts, and of the words of its bits.
+    struct Chosen {
+        std::vector<uint32_t> narrow, wide;
+        uint32_t first_word, last_word;
     };
 
     // Of a column of codes; if not in all rows of the fit, then in no node.
@@ -245,7 +246,7 @@ private:
     // A share of the rows. Whoever is done last adds the tables up.
     void count_rows(const Counting& counting, const FeatureSampler& sampler, uint32_t share,
                     Poll& poll) {
-        const FeatureShare all{sampler, counting.n_chosen, 0, 1};
+        const Chosen all = choose(counting.n_chosen, sampler, 0, 1);
         const size_t n = counting.end - counting.start;
         const auto begin_of = [&](size_t k) {
             return counting.start + static_cast<uint32_t>(n * k / counting.n_shares);
@@ -257,59 +258,68 @@ private:
         }
         if (counting.parent != NO_TABLE) subtract(counting.parent, counting.table, all);
     }
-    std::vector<uint32_t> features_of(const std::vector<uint32_t>& kind,
-                                      const FeatureShare& features) const {
+    // What a node of n rows counts.
+    Chosen choose(uint32_t n, const FeatureSampler& sampler, uint32_t share,
+                  uint32_t n_shares) const {
+        const uint32_t n_words = with_bits() ? data_->bits.rows().n_words : 0;
+        return {choose_among(narrow_, n, sampler, share, n_shares),
+                choose_among(wide_, n, sampler, share, n_shares), n_words * share / n_shares,
+                n_words * (share + 1) / n_shares};
+    }
+    std::vector<uint32_t> choose_among(const std::vector<uint32_t>& kind, uint32_t n,
+                                       const FeatureSampler& sampler, uint32_t share,
+                                       uint32_t n_shares) const {
         std::vector<uint32_t> out;
+        out.reserve(kind.size());
         for (uint32_t f : kind) {
-            if (counts(f, features.n_chosen) && !features.sampler.is_known_constant(f)) {
-                out.push_back(f);
-            }
+            if (counts(f, n) && !sampler.is_known_constant(f)) out.push_back(f);
         }
         const size_t n_all = out.size();
-        out.resize(n_all * (features.share + 1) / features.n_shares);
-        out.erase(out.begin(), out.begin() + n_all * features.share / features.n_shares);
+        out.resize(n_all * (share + 1) / n_shares);
+        out.erase(out.begin(), out.begin() + n_all * share / n_shares);
         return out;
     }
-    // Words of the rows are the shares of the bits.
-    std::pair<uint32_t, uint32_t> words_of(const FeatureShare& features) const {
-        const uint32_t n_words = with_bits() ? data_->bits.rows().n_words : 0;
-        return {n_words * features.share / features.n_shares,
-                n_words * (features.share + 1) / features.n_shares};
+    // Calls `use` with where cells begin and their bytes, once for those that are adjacent.
+    template <class Use>
+    void for_each_stretch(const std::vector<uint32_t>& features, const Use& use) const {
+        size_t begin = 0, end = 0;
+        for (uint32_t f : features) {
+            if (offsets_[f] != end) {
+                if (begin < end) use(begin, end - begin);
+                begin = offsets_[f];
+            }
+            end = offsets_[f] + feature_bytes(f);
+        }
+        if (begin < end) use(begin, end - begin);
     }
 
     // table += other, of all features that are counted.
-    void add_table(int table, int other, const FeatureShare& all) const {
-        for (const std::vector<uint32_t>* kind : {&narrow_, &wide_}) {
-            for (uint32_t f : features_of(*kind, all)) {
-                cells_->add(pool_[table].get() + offsets_[f], pool_[other].get() + offsets_[f],
-                            feature_bytes(f));
-            }
+    void add_table(int table, int other, const Chosen& all) const {
+        for (const std::vector<uint32_t>* kind : {&all.narrow, &all.wide}) {
+            for_each_stretch(*kind, [&](size_t begin, size_t n_bytes) {
+                cells_->add(pool_[table].get() + begin, pool_[other].get() + begin, n_bytes);
+            });
         }
         if (with_bits()) {
             cells_->add(pool_[table].get() + bits_, bit_cells(other), cells_->bit_bytes(n_bits()));
         }
     }
     // The parent's table becomes that of the sibling of the child whose table is given.
-    void subtract(int parent, int child, const FeatureShare& features) const {
-        for (const std::vector<uint32_t>* kind : {&narrow_, &wide_}) {
-            for (uint32_t f : features_of(*kind, features)) {
-                cells_->subtract(pool_[parent].get() + offsets_[f],
-                                 pool_[child].get() + offsets_[f], feature_bytes(f));
-            }
+    void subtract(int parent, int child, const Chosen& chosen) const {
+        for (const std::vector<uint32_t>* kind : {&chosen.narrow, &chosen.wide}) {
+            for_each_stretch(*kind, [&](size_t begin, size_t n_bytes) {
+                cells_->subtract(pool_[parent].get() + begin, pool_[child].get() + begin, n_bytes);
+            });
         }
-        const auto [first, last] = words_of(features);
-        if (first < last) {
-            cells_->subtract_bits(n_bits(), first, last, bit_cells(child),
+        if (chosen.first_word < chosen.last_word) {
+            cells_->subtract_bits(n_bits(), chosen.first_word, chosen.last_word, bit_cells(child),
                                   pool_[parent].get() + bits_);
         }
     }
-    void fill(int table, uint32_t start, uint32_t end, const FeatureShare& features, Poll& poll) {
-        fill_kind(narrow_, data_->codes.get(), data_->n_counted, table, start, end, features,
-                  poll);
-        fill_kind(wide_, data_->wide_codes.get(), data_->n_wide, table, start, end, features,
-                  poll);
-        const auto [first, last] = words_of(features);
-        fill_bits(table, start, end, first, last, poll);
+    void fill(int table, uint32_t start, uint32_t end, const Chosen& chosen, Poll& poll) {
+        fill_kind(chosen.narrow, data_->codes.get(), data_->n_counted, table, start, end, poll);
+        fill_kind(chosen.wide, data_->wide_codes.get(), data_->n_wide, table, start, end, poll);
+        fill_bits(table, start, end, chosen.first_word, chosen.last_word, poll);
     }
     void fill_bits(int table, uint32_t start, uint32_t end, uint32_t first, uint32_t last,
                    Poll& poll) {
@@ -325,25 +335,23 @@ private:
         }
     }
     template <class Code>
-    void fill_kind(const std::vector<uint32_t>& kind, const Code* codes, size_t stride,
-                   int table, uint32_t start, uint32_t end, const FeatureShare& features,
-                   Poll& poll) {
-        char* cells = pool_[table].get();
-        std::vector<uint32_t> slots;
-        std::vector<size_t> offsets;
-        for (uint32_t f : features_of(kind, features)) {
-            std::memset(cells + offsets_[f], 0, feature_bytes(f));
-            slots.push_back(data_->columns[f].slot);
-            offsets.push_back(offsets_[f]);
-        }
-        const uint32_t n_tables = static_cast<uint32_t>(slots.size());
+    void fill_kind(const std::vector<uint32_t>& chosen, const Code* codes, size_t stride,
+                   int table, uint32_t start, uint32_t end, Poll& poll) {
+        const uint32_t n_tables = static_cast<uint32_t>(chosen.size());
         if (n_tables == 0) return;
+        char* cells = pool_[table].get();
+        for_each_stretch(chosen, [&](size_t begin, size_t n_bytes) {
+            std::memset(cells + begin, 0, n_bytes);
+        });
+        std::vector<CountedFeature> features;
+        features.reserve(n_tables);
+        for (uint32_t f : chosen) features.push_back({offsets_[f], data_->columns[f].slot});
         const uint32_t stretch = std::max<uint32_t>(1024, STEPS_PER_LOOK / n_tables);
         for (uint32_t n; start < end; start += n) {
             n = std::min(stretch, end - start);
             if (!poll.go_on(static_cast<uint64_t>(n) * n_tables)) return;
-            cells_->fill(sample_->rows.data() + start, n, codes, stride, slots.data(),
-                          offsets.data(), n_tables, cells);
+            cells_->fill(sample_->rows.data() + start, n, codes, stride, features.data(),
+                         n_tables, cells);
         }
     }
 };

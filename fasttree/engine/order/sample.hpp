@@ -19,6 +19,7 @@
 #include "engine/core/runs.hpp"
 #include "engine/core/split.hpp"
 #include "engine/order/block.hpp"
+#include "engine/order/code_sides.hpp"
 #include "engine/order/partition.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
@@ -59,9 +60,9 @@ public:
           lists(data_.columns.size()) {}
 
     bool has_list(uint32_t feature) const noexcept { return lists[feature].get() != nullptr; }
-    bool are_all_listed() const noexcept {
-        return std::all_of(lists.begin(), lists.end(),
-                           [](const AlignedBuffer<uint32_t>& list) { return list.get(); });
+    size_t n_lists() const noexcept {
+        return std::count_if(lists.begin(), lists.end(),
+                             [](const AlignedBuffer<uint32_t>& list) { return list.get(); });
     }
 
     // Takes the lists of columns that nobody else reads and that list just these rows.
@@ -125,6 +126,7 @@ public:
     DenseSample& sample;
     const DenseColumns& data;
     const Simd simd;
+    const bool has_lists;                // of the sample
     const bool keeps_sides;              // lists are divided after other nodes have been split
     std::vector<uint32_t> go_left;       // bits, of the node split last, or of all that wait
     AlignedBuffer<uint32_t> scratch;     // entries of a node, or, if all columns are listed and
@@ -134,9 +136,11 @@ public:
     SortBuffers buffers;                 // for sorting in the node
 
     DenseWorkspace(DenseSample& sample_, Simd simd_, bool keeps_sides_)
-        : sample(sample_), data(sample_.data), simd(simd_), keeps_sides(keeps_sides_),
+        : sample(sample_), data(sample_.data), simd(simd_),
+          has_lists(sample_.n_lists() > 0), keeps_sides(keeps_sides_),
           go_left(make_bits(data.n_rows)) {
-        if (!sample.are_all_listed()) scratch.reserve(sample.rows.size() + MOST_PARTS * PADDING);
+        if (sample.n_lists() == sample.lists.size()) return;
+        scratch.reserve(sample.rows.size() + MOST_PARTS * PADDING);
     }
 
     // A feature of the node in ascending order.
@@ -161,16 +165,17 @@ public:
         return out;
     }
 
-    // Sets go_left of the node's rows and partitions them; returns the first position that is
-    // right.
+    // Partitions a node's rows, and sets go_left if there are lists; returns where the right begin.
     uint32_t split_rows(const Split& split, uint32_t start, uint32_t end, Crew* crew) {
         if (crew != nullptr) return split_rows_on_threads(split, start, end, *crew);
-        mark(split, start, end, nullptr);
         const uint32_t n = end - start;
         const uint32_t most_right =
             sample.has_list(split.feature) && split.question == THRESHOLD ? n - split.n_left : n;
         uint32_t* const right = scratch.reserve(most_right + PADDING);
-        return start + partition(simd, sample.rows.data() + start, n, go_left.data(), right);
+        if (!is_by_code(split)) mark(split, start, end, nullptr);
+        const uint32_t n_left = separate_rows(split, start, end, right);
+        std::memcpy(sample.rows.data() + start + n_left, right, (n - n_left) * sizeof(uint32_t));
+        return start + n_left;
     }
     // Partitions the feature's list by the given sides, for the children that will be searched.
     void split_list(uint32_t feature, uint32_t start, uint32_t middle, uint32_t end,
@@ -354,13 +359,12 @@ private:
             while (at > start && at < end && rows[at] >> 5 == rows[at - 1] >> 5) ++at;
             parts[p].end = at;
         }
-        const bool by_row = marks_by_row(split);
-        if (!by_row) mark(split, start, end, &crew);
+        const bool by_code = is_by_code(split), marks_part = marks_by_row(split) && !by_code;
+        if (!by_code && !marks_part) mark(split, start, end, &crew);
         crew.share(static_cast<int>(n_parts), [&](int, int p) {
             Part& part = parts[p];
-            if (by_row && part.begin < part.end) mark(split, part.begin, part.end, nullptr);
-            part.n_left = separate<true, true>(simd, rows + part.begin, part.end - part.begin,
-                                               go_left.data(), rows + part.begin, part.right);
+            if (marks_part && part.begin < part.end) mark(split, part.begin, part.end, nullptr);
+            part.n_left = separate_rows(split, part.begin, part.end, part.right);
         });
         at = start;
         for (const Part& part : parts) {
@@ -374,6 +378,20 @@ private:
             at += n_right;
         }
         return middle;
+    }
+    // Rows that go left to the front, the others to `right`; returns how many go left.
+    uint32_t separate_rows(const Split& split, uint32_t start, uint32_t end, uint32_t* right) {
+        uint32_t* const rows = sample.rows.data() + start;
+        return is_by_code(split)
+            ? sides_of_codes(split).separate(simd, rows, end - start, rows, right)
+            : separate<true, true>(simd, rows, end - start, go_left.data(), rows, right);
+    }
+    // Whether rows are separated by their codes; no list asks for their sides.
+    bool is_by_code(const Split& split) const {
+        return !has_lists && data.columns[split.feature].storage == COUNTED;
+    }
+    CodeSides sides_of_codes(const Split& split) const {
+        return {split, data.columns[split.feature], data.codes.get(), data.n_rows, data.n_counted};
     }
     // Whether sides are looked up in ascending order of the rows.
     bool marks_by_row(const Split& split) const {
@@ -395,19 +413,9 @@ private:
                 writer.put(node_rows[i], bits.bit(node_rows[i], col.slot) == is_swapped);
             }
         } else if (col.storage == COUNTED) {
-            uint8_t left[MAX_COUNTED + 1];
-            const size_t n_values = col.values.size();
-            for (size_t c = 0; c < n_values; ++c) left[c] = col.values[c] <= split.threshold;
-            for (size_t c = col.n_numbers(); c < n_values; ++c) {
-                left[c] = split.category_goes_left(category_of(col.values[c]));
-            }
-            left[n_values] = split.missing_left;
-            const uint8_t* codes = data.codes.get() + col.slot;
-            const size_t stride = data.n_counted;
+            const CodeSides is_left = sides_of_codes(split);
             BitWriter writer(sides, node_rows[start]);
-            for (uint32_t i = start; i < end; ++i) {
-                writer.put(node_rows[i], left[codes[node_rows[i] * stride]]);
-            }
+            for (uint32_t i = start; i < end; ++i) writer.put(node_rows[i], is_left(node_rows[i]));
         } else if (split.question != THRESHOLD) {
             mark_categories(split, col, start, end);
         } else if (sample.has_list(split.feature)) {

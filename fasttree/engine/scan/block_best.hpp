@@ -13,12 +13,16 @@ struct BlockBest {
     double score;
     uint32_t feature = NO_FEATURE;
     uint32_t n_left;  // rows
-    uint8_t below;    // the place of a row on the left, of those with the highest value
+    uint8_t below;    // with AVX2: the place of a row on the left that has the highest value
 };
 
 // The sums of a node's rows.
 struct BlockTotals {
     int64_t sum = 0, weight = 0;
+
+    BlockTotals operator-(const BlockTotals& other) const {
+        return {sum - other.sum, weight - other.weight};
+    }
 };
 
 // By D and the weights on the left and of the node.

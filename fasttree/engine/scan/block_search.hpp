@@ -111,13 +111,15 @@ public:
     // False if all features are constant in the node, whose totals are given.
     bool find(Block& block, uint64_t members, const BlockTotals& totals, BlockBest& best) {
         best.feature = NO_FEATURE;
-        if (simd_ == SIMD_AVX512) find_avx512(block, members, best);
+        if (simd_ == SIMD_AVX512) find_avx512(block, members, totals, best);
         else NodeSearchAvx2<weighted>(ranks_, sums_, weights_, members, totals).find(best);
         return best.feature != NO_FEATURE;
     }
     // What a candidate that was found does with the members.
-    BlockSides sides(uint64_t members, const BlockBest& best) const {
-        return ranks_.sides(best.feature, best.below, members);
+    BlockSides sides(Block& block, uint64_t members, const BlockBest& best) const {
+        if (simd_ != SIMD_AVX512) return ranks_.sides(best.feature, best.below, members);
+        const uint8_t* places = block.pick(best.feature, members).places;
+        return {bits_at_avx512(places, best.n_left), places[best.n_left - 1], places[best.n_left]};
     }
 
 private:
@@ -131,28 +133,23 @@ private:
         return order.n_missing == 0;
     }
 
-    FASTTREE_AVX512 void find_avx512(Block& block, uint64_t members, BlockBest& best) {
-        begin_node(members);
-        if (n_ <= FEW_ROWS) part(best);
+    FASTTREE_AVX512 void find_avx512(Block& block, uint64_t members, const BlockTotals& totals,
+                                     BlockBest& best) {
+        begin_node(members, totals);
+        if (n_ == 2) part_two(best);
+        else if (n_ <= FEW_ROWS) part(best);
         else if (n_ <= 8) scan<1>(block, members, best);
         else if (n_ <= 16) scan<2>(block, members, best);
         else if (n_ <= 32) scan<4>(block, members, best);
         else scan<8>(block, members, best);
-        if (best.feature == NO_FEATURE) return;
-        best.below = block.pick(best.feature, members).places[best.n_left - 1];
     }
-    FASTTREE_AVX512 void begin_node(uint64_t members) {
+    FASTTREE_AVX512 void begin_node(uint64_t members, const BlockTotals& totals) {
         n_ = static_cast<uint32_t>(__builtin_popcountll(members));
+        weight_ = totals.weight;
         _mm512_storeu_si512(places_, _mm512_maskz_compress_epi8(members, all_places()));
-        int64_t sum = 0;
-        weight_ = 0;
-        for (uint32_t i = 0; i < n_; ++i) {
-            sum += sums_[places_[i]];
-            weight_ += weights_[places_[i]];
-        }
         for (uint32_t i = 0; i < n_; ++i) {
             const uint64_t own = static_cast<uint64_t>(sums_[places_[i]]) * weight_;
-            const uint64_t share = static_cast<uint64_t>(sum) * weights_[places_[i]];
+            const uint64_t share = static_cast<uint64_t>(totals.sum) * weights_[places_[i]];
             terms_[i] = static_cast<int64_t>(own - share);
         }
     }
@@ -165,6 +162,13 @@ private:
     }
 
     // ---- few rows
+
+    // There is one way to part them.
+    FASTTREE_AVX512 void part_two(BlockBest& best) const {
+        best.feature = ranks_.separating(places_, 2, 1).feature;
+        best.score = score_of(terms_[0], weights_[places_[0]], weight_);
+        best.n_left = 1;
+    }
 
     // Bit i of a way to part the rows: row i is in the first set. The last row is not.
     FASTTREE_AVX512 void part(BlockBest& best) const {

@@ -19,12 +19,11 @@ class CellsOf final : public Cells {
 
     template <class Code>
     void fill_tables(const uint32_t* rows, uint32_t n, const Code* codes, size_t stride,
-                     const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
-                     char* cells) const {
+                     const CountedFeature* features, uint32_t n_features, char* cells) const {
         if constexpr (has_row_cells<Acc>::value) {
             if (acc_.with_row_cells()) {
                 return call(acc_.t.simd, [&]() FASTTREE_INLINE {
-                    fill_by_row_cells(rows, n, codes, stride, slots, offsets, n_tables, cells);
+                    fill_by_row_cells(rows, n, codes, stride, features, n_features, cells);
                 });
             }
         }
@@ -37,7 +36,10 @@ class CellsOf final : public Cells {
         // Four rows at a time where cells are single numbers, else two, for which there are
         // registers: they share what is read of a table, and wait less for one another.
         const auto add_rows = [&](const auto&... add) FASTTREE_INLINE {
-            for (uint32_t f = 0; f < n_tables; ++f) (add(cells + offsets[f], slots[f]), ...);
+            for (uint32_t f = 0; f < n_features; ++f) {
+                const CountedFeature feature = features[f];
+                (add(cells + feature.offset, feature.slot), ...);
+            }
         };
         uint32_t i = 0;
         if constexpr (counts_classes<Acc>) {
@@ -52,17 +54,17 @@ class CellsOf final : public Cells {
     // The same for cells of many numbers: the cell of the row alone is added to all.
     template <class Code>
     FASTTREE_INLINE void fill_by_row_cells(const uint32_t* rows, uint32_t n, const Code* codes,
-                                           size_t stride, const uint32_t* slots,
-                                           const size_t* offsets, uint32_t n_tables,
-                                           char* cells) const {
+                                           size_t stride, const CountedFeature* features,
+                                           uint32_t n_features, char* cells) const {
         const size_t length = acc_.cell_size(), size = bytes();
         std::vector<Cell> row_cell(length);
         for (uint32_t i = 0; i < n; ++i) {
             std::fill(row_cell.begin(), row_cell.end(), Cell{0});
             acc_.cell_adder(rows[i])(row_cell.data());
             const Code* row_codes = codes + rows[i] * stride;
-            for (uint32_t f = 0; f < n_tables; ++f) {
-                char* cell = cells + offsets[f] + row_codes[slots[f]] * size;
+            for (uint32_t f = 0; f < n_features; ++f) {
+                const CountedFeature feature = features[f];
+                char* cell = cells + feature.offset + row_codes[feature.slot] * size;
                 add_all(row_cell.data(), reinterpret_cast<Cell*>(cell), length);
             }
         }
@@ -74,14 +76,12 @@ public:
     int n_outputs() const override { return acc_.t.n_outputs; }
     size_t bytes() const override { return acc_.cell_size() * sizeof(Cell); }
     void fill(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
-              const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
-              char* cells) const override {
-        fill_tables(rows, n, codes, stride, slots, offsets, n_tables, cells);
+              const CountedFeature* features, uint32_t n_features, char* cells) const override {
+        fill_tables(rows, n, codes, stride, features, n_features, cells);
     }
     void fill(const uint32_t* rows, uint32_t n, const uint32_t* codes, size_t stride,
-              const uint32_t* slots, const size_t* offsets, uint32_t n_tables,
-              char* cells) const override {
-        fill_tables(rows, n, codes, stride, slots, offsets, n_tables, cells);
+              const CountedFeature* features, uint32_t n_features, char* cells) const override {
+        fill_tables(rows, n, codes, stride, features, n_features, cells);
     }
     uint32_t n_rows(const char* cell) const override {
         return acc_.cell_rows(reinterpret_cast<const Cell*>(cell));
