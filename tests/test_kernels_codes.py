@@ -117,6 +117,33 @@ def test_segments_of_a_list_are_joined(kernels, simd, n, n_segments):
             assert_array_equal(its_entries[1:] >> 31, np.diff(ranks[half]) != 0)
 
 
+@pytest.mark.parametrize("n_values", [1, 2, 3, 31, 33, 200, 255])
+@pytest.mark.parametrize("n_coded", [1, 2, 15, 16, 17, 100, 1000])
+def test_rows_are_separated_by_their_codes(kernels, simd, n_coded, n_values):
+    """By a threshold or by categories; missing values have the code behind the last one."""
+    for stride in (1, 2, 5):
+        rng = np.random.default_rng([n_coded, n_values, stride])
+        n_categories = rng.integers(n_values) if rng.random() < 0.5 else 0
+        categories = np.arange(n_categories, dtype=np.uint32)
+        cells = (0x7FC00001 + categories).view(np.float32)
+        values = np.r_[np.arange(n_values - n_categories, dtype=np.float32), cells]
+        codes = rng.integers(0, n_values + 1, (n_coded, stride), np.uint8)
+        slot, missing_left = rng.integers(stride), rng.random() < 0.5
+        threshold = rng.choice([-1.0, n_values / 2 + 0.5, n_values])
+        listed = rng.permutation(categories)[: n_categories // 2]
+        listed.sort()
+        rows = np.flatnonzero(rng.random(n_coded) < rng.choice([0.3, 1]))
+        goes_left = np.r_[values <= threshold, missing_left]
+        category_goes_left = np.isin(categories, listed) if len(listed) else missing_left
+        goes_left[n_values - n_categories : n_values] = category_goes_left
+        sides = goes_left[codes[rows, slot]]
+        separated, n_left = kernels.codes.separated_by_codes(
+            simd, codes, slot, values, n_categories, threshold, missing_left, listed, rows
+        )
+        assert n_left == sides.sum()
+        assert_array_equal(separated, np.r_[rows[sides], rows[~sides]])
+
+
 @pytest.mark.parametrize("n_columns", [1, 2, 7, 15, 16, 17, 31, 32, 33, 50])
 def test_interleaved_codes(kernels, simd, n_columns):
     for n in [1, 2, 15, 16, 63, 64, 65, 129, 400]:

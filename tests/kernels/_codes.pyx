@@ -61,6 +61,10 @@ cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
     vector[uint32_t] c_divided_list "fasttree::tests::divided_list"(
         Simd simd, const float* column, uint32_t n, uint32_t n_categories, const uint32_t* sides,
         uint32_t n_segments) except +
+    vector[uint32_t] c_separated_by_codes "fasttree::tests::separated_by_codes"(
+        Simd simd, const uint8_t* codes, size_t n_coded, size_t stride, uint32_t slot,
+        vector[float] values, uint32_t n_categories, double threshold, cbool missing_left,
+        const vector[uint32_t]& listed, vector[uint32_t] rows, uint32_t& n_left) except +
     int c_RAW "fasttree::RAW", c_COUNTED "fasttree::COUNTED"
     int c_WIDE "fasttree::WIDE", c_BUCKETED "fasttree::BUCKETED"
 
@@ -168,6 +172,17 @@ def divided_list(Simd simd, const float[::1] column, uint32_t n_categories,
     """A column's list, of which segments are divided by the sides of the rows, and joined."""
     entries = c_divided_list(simd, &column[0], len(column), n_categories, &sides[0], n_segments)
     return np.array(entries, np.uint32)
+
+
+def separated_by_codes(Simd simd, const uint8_t[:, ::1] codes, uint32_t slot, vector[float] values,
+                       uint32_t n_categories, double threshold, cbool missing_left,
+                       vector[uint32_t] listed, vector[uint32_t] rows):
+    """(rows, those that go left first; their number), by their codes of a column."""
+    cdef uint32_t n_left = 0
+    separated = c_separated_by_codes(simd, &codes[0, 0], codes.shape[0], codes.shape[1], slot,
+                                     values, n_categories, threshold, missing_left, listed, rows,
+                                     n_left)
+    return np.array(separated, np.uint32), n_left
 
 
 def read_blocks(const float[:, :] X, vector[uint32_t] rows, vector[uint32_t] features,

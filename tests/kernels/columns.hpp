@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/columns/bit_columns.hpp"
@@ -15,6 +16,7 @@
 #include "engine/columns/row_blocks.hpp"
 #include "engine/columns/sorted_entries.hpp"
 #include "engine/core/runs.hpp"
+#include "engine/order/code_sides.hpp"
 #include "engine/order/sample.hpp"
 #include "engine/search/walk_shares.hpp"
 #include "engine/simd/interleave.hpp"
@@ -97,6 +99,29 @@ inline uint32_t sort_by_keys(std::vector<uint32_t> keys, const uint32_t* rows,
     return encoded.visit([&](auto row_of) {
         return fasttree::sort_by_keys(keys.data(), row_of, n, buffers, entries);
     });
+}
+// Rows in the order of the sides that their codes, column `slot` of [n_coded, stride], give them;
+// `n_left` of them go left. Of the values the last n_categories are categories: a split by the
+// threshold, or of the categories that `listed` names.
+inline std::vector<uint32_t> separated_by_codes(
+    Simd simd, const uint8_t* codes, size_t n_coded, size_t stride, uint32_t slot,
+    std::vector<float> values, uint32_t n_categories, double threshold, bool missing_left,
+    const std::vector<uint32_t>& listed, std::vector<uint32_t> rows, uint32_t& n_left) {
+    Column column;
+    column.slot = slot;
+    column.values = std::move(values);
+    column.n_category_values = n_categories;
+    Split split;
+    split.threshold = threshold;
+    split.missing_left = missing_left;
+    split.categories.codes = listed;
+    if (!listed.empty()) split.question = CATEGORY_SET;
+    const uint32_t n = static_cast<uint32_t>(rows.size());
+    std::vector<uint32_t> right(n + PADDING);
+    n_left = CodeSides(split, column, codes, n_coded, stride)
+                 .separate(simd, rows.data(), n, rows.data(), right.data());
+    std::copy_n(right.begin(), n - n_left, rows.begin() + n_left);
+    return rows;
 }
 // The list of a column of n cells, divided in segments that are joined.
 inline std::vector<uint32_t> divided_list(Simd simd, const float* column, uint32_t n,
