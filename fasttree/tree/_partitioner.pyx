@@ -1,4 +1,4 @@
-"""Partitioner of dense columns; `engine/order/sample.hpp` holds the loops.
+"""Partitioner of dense columns; `engine/order/dense_workspace.hpp` holds the loops.
 
 Dividing a node costs O(n) per list kept.
 """

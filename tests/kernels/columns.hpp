@@ -18,6 +18,7 @@
 #include "engine/core/runs.hpp"
 #include "engine/order/code_sides.hpp"
 #include "engine/order/sample.hpp"
+#include "engine/order/dense_workspace.hpp"
 #include "engine/search/walk_shares.hpp"
 #include "engine/simd/interleave.hpp"
 #include "engine/simd/simd.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/core/sampler.hpp"
-#include "engine/order/sample.hpp"
+#include "engine/order/dense_workspace.hpp"
 #include "engine/search/bit_features.hpp"
 #include "engine/search/node_columns.hpp"
 
