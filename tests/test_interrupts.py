@@ -66,7 +66,8 @@ HANDLER = """
 import signal
 import numpy as np
 from fasttree.tree import EncodedData
-data = EncodedData(np.random.default_rng(0).random((500_000, 20), dtype=np.float32))
+rng, shape = np.random.default_rng(0), (500_000, {n_features})
+data = EncodedData({cells}.astype(np.float32))
 shapes = []
 signal.signal(signal.SIGALRM, lambda *_: shapes.append(data.prepare().shape))
 signal.setitimer(signal.ITIMER_REAL, 0.03)
@@ -75,16 +76,25 @@ print(shapes)
 """
 
 
-def test_a_handler_may_encode_the_data_that_is_being_encoded(tmp_path):
+@pytest.mark.parametrize(
+    ("n_features", "cells"),
+    [
+        (20, "rng.random(shape)"),
+        (80, "rng.integers(0, 100, shape)"),
+        (300, "rng.integers(0, 2, shape, np.uint8)"),
+    ],
+    ids=["many values", "few values", "two values"],
+)
+def test_a_handler_may_encode_the_data_that_is_being_encoded(tmp_path, n_features, cells):
     done = subprocess.run(
-        [sys.executable, "-c", HANDLER],
+        [sys.executable, "-c", HANDLER.format(n_features=n_features, cells=cells)],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout.strip()) == (0, "[(500000, 20)]"), done.stderr
+    assert (done.returncode, done.stdout.strip()) == (0, f"[(500000, {n_features})]"), done.stderr
 
 
 def test_next_fit_is_right():

@@ -57,7 +57,7 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         NodeWriter(const NodeStore& main, const vector[NodeStore]& subtrees, CompactNodes& nodes,
                    CompactValues& values) except +
         void write_main(cbool as_grown) except +
-        void write_subtree(int i) except +
+        void write_subtree(int turn) except +
         int max_depth() noexcept
         CategoryLists category_lists() except +
 

@@ -34,8 +34,8 @@ cdef uint32_t LARGE = 1 << 14
 cdef uint32_t FINISHED_AT_ONCE = 1 << 15
 
 
-cdef int write_subtree(void* owner, int thread, int i, void* writer) except -1 nogil:
-    (<NodeWriter*> writer).write_subtree(i)
+cdef int write_subtree(void* owner, int thread, int turn, void* writer) except -1 nogil:
+    (<NodeWriter*> writer).write_subtree(turn)
     return 0
 
 
