@@ -67,12 +67,16 @@ import signal
 import numpy as np
 from fasttree.tree import EncodedData
 rng, shape = np.random.default_rng(0), (500_000, {n_features})
-data = EncodedData({cells}.astype(np.float32))
-shapes = []
-signal.signal(signal.SIGALRM, lambda *_: shapes.append(data.prepare().shape))
+X = {cells}.astype(np.float32)
+X.flags.writeable = False  # so that it need not be copied
+data = EncodedData(X)
+calls = []
+signal.signal(
+    signal.SIGALRM, lambda *_: calls.append((bool(data._encoding.made()), data.prepare().shape))
+)
 signal.setitimer(signal.ITIMER_REAL, 0.03)
 data.prepare()
-print(shapes)
+print(calls)
 """
 
 
@@ -80,12 +84,13 @@ print(shapes)
     ("n_features", "cells"),
     [
         (20, "rng.random(shape)"),
-        (80, "rng.integers(0, 100, shape)"),
+        (80, "rng.integers(0, 100, shape, np.uint8)"),
         (300, "rng.integers(0, 2, shape, np.uint8)"),
     ],
     ids=["many values", "few values", "two values"],
 )
 def test_a_handler_may_encode_the_data_that_is_being_encoded(tmp_path, n_features, cells):
+    """It is called before anything has been made."""
     done = subprocess.run(
         [sys.executable, "-c", HANDLER.format(n_features=n_features, cells=cells)],
         cwd=tmp_path,
@@ -94,7 +99,10 @@ def test_a_handler_may_encode_the_data_that_is_being_encoded(tmp_path, n_feature
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout.strip()) == (0, f"[(500000, {n_features})]"), done.stderr
+    assert (done.returncode, done.stdout.strip()) == (
+        0,
+        f"[(False, (500000, {n_features}))]",
+    ), done.stderr
 
 
 def test_next_fit_is_right():

@@ -1,5 +1,7 @@
 """Codes in order of appearance: of cells with few distinct values, and of texts."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -117,28 +119,35 @@ def test_segments_of_a_list_are_joined(kernels, simd, n, n_segments):
             assert_array_equal(its_entries[1:] >> 31, np.diff(ranks[half]) != 0)
 
 
-@pytest.mark.parametrize("n_values", [1, 2, 3, 31, 33, 200, 255])
-@pytest.mark.parametrize("n_coded", [1, 2, 15, 16, 17, 100, 1000])
-def test_rows_are_separated_by_their_codes(kernels, simd, n_coded, n_values):
+@pytest.mark.parametrize("gathers", [False, True])
+@pytest.mark.parametrize("n_values", [1, 2, 3, 31, 33, 200, 255, 256])
+@pytest.mark.parametrize("n_rows", [1, 2, 15, 16, 17, 100, 1000])
+def test_rows_are_separated_by_their_codes(kernels, simd, n_rows, n_values, gathers):
     """By a threshold or by categories; missing values have the code behind the last one."""
-    for stride in (1, 2, 5):
-        rng = np.random.default_rng([n_coded, n_values, stride])
-        n_categories = rng.integers(n_values) if rng.random() < 0.5 else 0
+    for stride, asks_for_threshold in itertools.product([1, 2, 5], [False, True]):
+        rng = np.random.default_rng([n_rows, n_values, stride, asks_for_threshold])
+        n_categories = rng.integers(n_values + 1) if rng.random() < 0.7 else 0
+        n_numbers = n_values - n_categories
         categories = np.arange(n_categories, dtype=np.uint32)
         cells = (0x7FC00001 + categories).view(np.float32)
-        values = np.r_[np.arange(n_values - n_categories, dtype=np.float32), cells]
-        codes = rng.integers(0, n_values + 1, (n_coded, stride), np.uint8)
-        slot, missing_left = rng.integers(stride), rng.random() < 0.5
-        threshold = rng.choice([-1.0, n_values / 2 + 0.5, n_values])
-        listed = rng.permutation(categories)[: n_categories // 2]
-        listed.sort()
-        rows = np.flatnonzero(rng.random(n_coded) < rng.choice([0.3, 1]))
-        goes_left = np.r_[values <= threshold, missing_left]
-        category_goes_left = np.isin(categories, listed) if len(listed) else missing_left
-        goes_left[n_values - n_categories : n_values] = category_goes_left
+        values = np.r_[np.arange(n_numbers, dtype=np.float32), cells]
+        codes = rng.integers(0, min(n_values + 1, 256), (n_rows, stride), np.uint8)
+        slot = rng.choice([rng.integers(stride), stride - 1])
+        rows = np.flatnonzero(rng.random(n_rows) < rng.choice([0.3, 1]))
+        split = {"missing_left": rng.random() < 0.5}
+        if asks_for_threshold:
+            split["threshold"] = rng.choice([-1.0, 0.0, n_numbers / 2 + 0.5, np.inf])
+            numbers_left = np.arange(n_numbers) <= split["threshold"]
+            categories_left = np.full(n_categories, split["missing_left"])
+        else:
+            split["listed"] = np.flatnonzero(rng.random(n_categories) < 0.5)
+            split["listed_left"] = rng.random() < 0.5
+            numbers_left = np.zeros(n_numbers, bool)
+            categories_left = np.isin(categories, split["listed"]) == split["listed_left"]
+        goes_left = np.r_[numbers_left, categories_left, split["missing_left"]].astype(bool)
         sides = goes_left[codes[rows, slot]]
         separated, n_left = kernels.codes.separated_by_codes(
-            simd, codes, slot, values, n_categories, threshold, missing_left, listed, rows
+            simd, gathers, codes, slot, values, n_categories, split, rows
         )
         assert n_left == sides.sum()
         assert_array_equal(separated, np.r_[rows[sides], rows[~sides]])

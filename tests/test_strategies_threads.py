@@ -45,6 +45,23 @@ def test_same_tree_of_tables_that_threads_count(
             assert_same(model.fit(X, y, sample_weight=weights).tree_, expected)
 
 
+@pytest.mark.parametrize("simd", ["auto", "avx2", "portable"])
+@pytest.mark.parametrize("strategy", ["auto", "count"])
+def test_same_tree_of_tables_of_mixed_columns(strategy, simd):
+    """Of few and of many values in turn; some are constant, one in a half of the rows."""
+    rng = np.random.default_rng(0)
+    n_values = np.resize([3, 30, 1000, 250, 1], 20)
+    X = rng.integers(0, n_values, (20_000, 20)).astype(np.float32)
+    X[:, 6] = np.where(X[:, 0] > 0, X[:, 6], 0)
+    y = np.digitize(X[:, 0] + X[:, 1] / 30 + 2 * rng.random(len(X)), [1, 2, 3, 4])
+    model = fasttree.tree.DecisionTreeClassifier(max_depth=7)
+    with fasttree.config_context(strategy="sort", simd=simd):
+        expected = model.fit(X, y).tree_
+    for n_threads in (1, 2, 3, 4):
+        with fasttree.config_context(n_threads=n_threads, strategy=strategy, simd=simd):
+            assert_same(model.fit(X, y).tree_, expected)
+
+
 @pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize(
     ("criterion", "n_classes", "weights"),

@@ -61,10 +61,20 @@ cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
     vector[uint32_t] c_divided_list "fasttree::tests::divided_list"(
         Simd simd, const float* column, uint32_t n, uint32_t n_categories, const uint32_t* sides,
         uint32_t n_segments) except +
+    cdef cppclass CodedSplit:
+        const uint8_t* codes
+        size_t n_rows, stride
+        uint32_t slot
+        vector[float] values
+        uint32_t n_categories
+        cbool is_threshold
+        double threshold
+        cbool missing_left
+        vector[uint32_t] listed
+        cbool listed_left
     vector[uint32_t] c_separated_by_codes "fasttree::tests::separated_by_codes"(
-        Simd simd, const uint8_t* codes, size_t n_coded, size_t stride, uint32_t slot,
-        vector[float] values, uint32_t n_categories, double threshold, cbool missing_left,
-        const vector[uint32_t]& listed, vector[uint32_t] rows, uint32_t& n_left) except +
+        Simd simd, cbool gathers, const CodedSplit& coded, vector[uint32_t] rows,
+        uint32_t& n_left) except +
     int c_RAW "fasttree::RAW", c_COUNTED "fasttree::COUNTED"
     int c_WIDE "fasttree::WIDE", c_BUCKETED "fasttree::BUCKETED"
 
@@ -174,14 +184,19 @@ def divided_list(Simd simd, const float[::1] column, uint32_t n_categories,
     return np.array(entries, np.uint32)
 
 
-def separated_by_codes(Simd simd, const uint8_t[:, ::1] codes, uint32_t slot, vector[float] values,
-                       uint32_t n_categories, double threshold, cbool missing_left,
-                       vector[uint32_t] listed, vector[uint32_t] rows):
+def separated_by_codes(Simd simd, cbool gathers, const uint8_t[:, ::1] codes, uint32_t slot,
+                       vector[float] values, uint32_t n_categories, split, vector[uint32_t] rows):
     """(rows, those that go left first; their number), by their codes of a column."""
     cdef uint32_t n_left = 0
-    separated = c_separated_by_codes(simd, &codes[0, 0], codes.shape[0], codes.shape[1], slot,
-                                     values, n_categories, threshold, missing_left, listed, rows,
-                                     n_left)
+    cdef CodedSplit coded
+    coded.codes = &codes[0, 0]
+    coded.n_rows, coded.stride, coded.slot = codes.shape[0], codes.shape[1], slot
+    coded.values, coded.n_categories = values, n_categories
+    coded.is_threshold = "threshold" in split
+    coded.threshold = split.get("threshold", np.nan)
+    coded.listed, coded.listed_left = split.get("listed", ()), split.get("listed_left", True)
+    coded.missing_left = split["missing_left"]
+    separated = c_separated_by_codes(simd, gathers, coded, rows, n_left)
     return np.array(separated, np.uint32), n_left
 
 

@@ -5,20 +5,28 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <thread>
-#include <utility>
 #include <vector>
 
+#if defined(__unix__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include "engine/columns/bit_columns.hpp"
+#include "engine/columns/column.hpp"
 #include "engine/columns/dense.hpp"
 #include "engine/columns/encoder.hpp"
 #include "engine/columns/few_values.hpp"
 #include "engine/columns/row_blocks.hpp"
 #include "engine/columns/sorted_entries.hpp"
 #include "engine/core/runs.hpp"
+#include "engine/core/split.hpp"
 #include "engine/order/code_sides.hpp"
-#include "engine/order/sample.hpp"
 #include "engine/order/dense_workspace.hpp"
+#include "engine/order/partition.hpp"
+#include "engine/order/sample.hpp"
 #include "engine/search/walk_shares.hpp"
 #include "engine/simd/interleave.hpp"
 #include "engine/simd/simd.hpp"
@@ -101,26 +109,65 @@ inline uint32_t sort_by_keys(std::vector<uint32_t> keys, const uint32_t* rows,
         return fasttree::sort_by_keys(keys.data(), row_of, n, buffers, entries);
     });
 }
-// Rows in the order of the sides that their codes, column `slot` of [n_coded, stride], give them;
-// `n_left` of them go left. Of the values the last n_categories are categories: a split by the
-// threshold, or of the categories that `listed` names.
-inline std::vector<uint32_t> separated_by_codes(
-    Simd simd, const uint8_t* codes, size_t n_coded, size_t stride, uint32_t slot,
-    std::vector<float> values, uint32_t n_categories, double threshold, bool missing_left,
-    const std::vector<uint32_t>& listed, std::vector<uint32_t> rows, uint32_t& n_left) {
+// A column of codes [n_rows, stride], and a split on it. Of the values the last n_categories are
+// categories, of which the split, unless it asks for a threshold, lists some.
+struct CodedSplit {
+    const uint8_t* codes;
+    size_t n_rows, stride;
+    uint32_t slot;
+    std::vector<float> values;
+    uint32_t n_categories;
+    bool is_threshold;
+    double threshold;
+    bool missing_left;
+    std::vector<uint32_t> listed;
+    bool listed_left;
+};
+// Bytes behind which nothing can be read, where the system has pages to forbid.
+class GuardedBytes {
+#if defined(__unix__)
+    size_t page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE)), n_pages_;
+    uint8_t *all_, *bytes_;
+
+public:
+    GuardedBytes(const uint8_t* from, size_t n)
+        : n_pages_((n + page_ - 1) / page_ + 1),
+          all_(static_cast<uint8_t*>(mmap(nullptr, n_pages_ * page_, PROT_READ | PROT_WRITE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+        if (all_ == MAP_FAILED) throw std::bad_alloc();
+        uint8_t* const guard = all_ + (n_pages_ - 1) * page_;
+        bytes_ = std::copy_n(from, n, guard - n) - n;
+        mprotect(guard, page_, PROT_NONE);
+    }
+    ~GuardedBytes() { munmap(all_, n_pages_ * page_); }
+    GuardedBytes(const GuardedBytes&) = delete;
+    const uint8_t* get() const { return bytes_; }
+#else
+    std::vector<uint8_t> bytes_;
+
+public:
+    GuardedBytes(const uint8_t* from, size_t n) : bytes_(from, from + n) {}
+    const uint8_t* get() const { return bytes_.data(); }
+#endif
+};
+// Rows, of which n_left go left and come first.
+inline std::vector<uint32_t> separated_by_codes(Simd simd, bool gathers, const CodedSplit& coded,
+                                                std::vector<uint32_t> rows, uint32_t& n_left) {
     Column column;
-    column.slot = slot;
-    column.values = std::move(values);
-    column.n_category_values = n_categories;
+    column.slot = coded.slot;
+    column.values = coded.values;
+    column.n_category_values = coded.n_categories;
     Split split;
-    split.threshold = threshold;
-    split.missing_left = missing_left;
-    split.categories.codes = listed;
-    if (!listed.empty()) split.question = CATEGORY_SET;
+    split.question = coded.is_threshold ? THRESHOLD : CATEGORY_SET;
+    split.threshold = coded.threshold;
+    split.missing_left = coded.missing_left;
+    split.categories.codes = coded.listed;
+    split.categories.listed_left = coded.listed_left;
     const uint32_t n = static_cast<uint32_t>(rows.size());
     std::vector<uint32_t> right(n + PADDING);
-    n_left = CodeSides(split, column, codes, n_coded, stride)
-                 .separate(simd, rows.data(), n, rows.data(), right.data());
+    const GuardedBytes codes(coded.codes, coded.n_rows * coded.stride);
+    n_left = CodeSides(split, column, codes.get(), coded.n_rows, coded.stride)
+                 .separate(simd, rows.data(), n, rows.data(), right.data(), gathers);
     std::copy_n(right.begin(), n - n_left, rows.begin() + n_left);
     return rows;
 }

@@ -9,8 +9,8 @@ namespace fasttree {
 
 // Where a feature has its table among all cells, and its code among those of a row.
 struct CountedFeature {
-    size_t offset;
-    uint32_t slot;
+    size_t offset;  // of its table, in bytes
+    uint32_t slot;  // of its code among those of a row
 };
 
 class Cells {

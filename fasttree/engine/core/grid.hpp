@@ -29,10 +29,33 @@ inline int excess_exponent(double largest, int ordinary) noexcept {
     return std::abs(exponent) <= ordinary ? 0 : exponent;
 }
 
+// The least and the greatest of some numbers, of which there are some.
+struct Extent {
+    double low, high;
+};
+static_assert(is_value<Extent>);
+
+inline Extent extent_of(const double* values, size_t n) noexcept {
+    constexpr size_t LANES = 8;  // that do not wait for one another
+    double low[LANES], high[LANES];
+    std::fill_n(low, LANES, values[0]);
+    std::fill_n(high, LANES, values[0]);
+    const auto take = [&](size_t lane, double value) {
+        low[lane] = std::min(low[lane], value);
+        high[lane] = std::max(high[lane], value);
+    };
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        for (size_t lane = 0; lane < LANES; ++lane) take(lane, values[i + lane]);
+    }
+    for (; i < n; ++i) take(0, values[i]);
+    return {*std::min_element(low, low + LANES), *std::max_element(high, high + LANES)};
+}
+
 inline double largest_magnitude(const double* values, size_t n) noexcept {
-    double largest = 0.0;
-    for (size_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(values[i]));
-    return largest;
+    if (n == 0) return 0.0;
+    const Extent extent = extent_of(values, n);
+    return std::max(std::fabs(extent.low), std::fabs(extent.high));
 }
 
 // Power of two in which a sum of absolute values stays below 2**n_bits. Every double is a multiple
@@ -92,11 +115,7 @@ constexpr double MAX_STEPS = 16777216.0;  // of a lattice
 // Greatest common step of the differences, by Euclid's algorithm with a tolerance; gives up
 // after a few rows on continuous targets.
 inline Lattice find_lattice(const double* y, size_t n, bool through_zero) {
-    double low = y[0], high = y[0];
-    for (size_t i = 0; i < n; ++i) {
-        low = std::min(low, y[i]);
-        high = std::max(high, y[i]);
-    }
+    auto [low, high] = extent_of(y, n);
     if (through_zero) low = std::min(low, 0.0);
     const double range = high - low;
     const double noise =

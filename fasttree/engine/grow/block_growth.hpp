@@ -2,7 +2,7 @@
 //
 // Most nodes of a tree have a few rows, and what is done once per node costs more there than the
 // search. Here a node is a word of membership bits, targets stand beside the block's rows, and a
-// split is looked up in their ranks: nothing is listed, and no features are visited one by one.
+// split is looked up in their order: nothing is listed, and no features are visited one by one.
 // Splits, statistics and values are those of `BlockSplitterOf`.
 #pragma once
 #include <cstdint>
@@ -79,9 +79,10 @@ private:
         Waiting& right = waiting_[n_waiting_];
         Waiting& left = waiting_[n_waiting_ + 1];
         const uint32_t n_right = node.n_rows - best.n_left;
-        const BlockTotals totals = search.totals(sides.left);
-        take_child(acc, node, sides.left, best.n_left, totals, left);
-        take_child(acc, node, node.members & ~sides.left, n_right, node.totals - totals, right);
+        const BlockTotals left_totals = search.totals(sides.left);
+        take_child(acc, node, sides.left, best.n_left, left_totals, left);
+        take_child(acc, node, node.members & ~sides.left, n_right, node.totals - left_totals,
+                   right);
         if (!rules.accepts(node.stats, left.stats, right.stats)) return;
         take_split(block, best.feature, sides, best.n_left > n_right);
         below.split(id, split_);

@@ -8,9 +8,10 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -279,7 +280,7 @@ private:
         out.erase(out.begin(), out.begin() + n_all * share / n_shares);
         return out;
     }
-    // Calls `use` with where cells begin and their bytes, once for those that are adjacent.
+    // Calls use(begin, n_bytes) for each stretch of adjacent cells; features ascend.
     template <class Use>
     void for_each_stretch(const std::vector<uint32_t>& features, const Use& use) const {
         size_t begin = 0, end = 0;
@@ -335,23 +336,23 @@ private:
         }
     }
     template <class Code>
-    void fill_kind(const std::vector<uint32_t>& chosen, const Code* codes, size_t stride,
+    void fill_kind(const std::vector<uint32_t>& features, const Code* codes, size_t stride,
                    int table, uint32_t start, uint32_t end, Poll& poll) {
-        const uint32_t n_tables = static_cast<uint32_t>(chosen.size());
-        if (n_tables == 0) return;
+        const uint32_t n_features = static_cast<uint32_t>(features.size());
+        if (n_features == 0) return;
         char* cells = pool_[table].get();
-        for_each_stretch(chosen, [&](size_t begin, size_t n_bytes) {
+        for_each_stretch(features, [&](size_t begin, size_t n_bytes) {
             std::memset(cells + begin, 0, n_bytes);
         });
-        std::vector<CountedFeature> features;
-        features.reserve(n_tables);
-        for (uint32_t f : chosen) features.push_back({offsets_[f], data_->columns[f].slot});
-        const uint32_t stretch = std::max<uint32_t>(1024, STEPS_PER_LOOK / n_tables);
+        std::vector<CountedFeature> counted;
+        counted.reserve(n_features);
+        for (uint32_t f : features) counted.push_back({offsets_[f], data_->columns[f].slot});
+        const uint32_t stretch = std::max<uint32_t>(1024, STEPS_PER_LOOK / n_features);
         for (uint32_t n; start < end; start += n) {
             n = std::min(stretch, end - start);
-            if (!poll.go_on(static_cast<uint64_t>(n) * n_tables)) return;
-            cells_->fill(sample_->rows.data() + start, n, codes, stride, features.data(),
-                         n_tables, cells);
+            if (!poll.go_on(static_cast<uint64_t>(n) * n_features)) return;
+            cells_->fill(sample_->rows.data() + start, n, codes, stride, counted.data(),
+                         n_features, cells);
         }
     }
 };

@@ -30,9 +30,10 @@ public:
     DenseSample& sample;
     const DenseColumns& data;
     const Simd simd;
-    const bool has_lists;                // of the sample
+    const bool has_lists;                // the sample, which has been given them
     const bool keeps_sides;              // lists are divided after other nodes have been split
-    std::vector<uint32_t> go_left;       // bits, of the node split last, or of all that wait
+    std::vector<uint32_t> go_left;       // bits, of the node split last, or of all that wait; if
+                                         // there are lists
     AlignedBuffer<uint32_t> scratch;     // entries of a node, or, if all columns are listed and
                                          // one thread splits, of the largest right child so far
     std::vector<std::vector<uint32_t>> flips;  // bits of rows that threads flip
@@ -69,7 +70,8 @@ public:
         return out;
     }
 
-    // Partitions a node's rows, and sets go_left if there are lists; returns where the right begin.
+    // Partitions a node's rows, and sets go_left if there are lists; returns where the right ones
+    // begin.
     uint32_t split_rows(const Split& split, uint32_t start, uint32_t end, Crew* crew) {
         if (crew != nullptr) return split_rows_on_threads(split, start, end, *crew);
         const uint32_t n = end - start;
@@ -281,11 +283,14 @@ private:
             part.right_at = at;
             at += part.end - part.begin - part.n_left;
         }
-        crew.share(static_cast<int>(n_parts), [&](int, int p) {
+        const auto put_right = [&](int, int p) {
             const Part& part = parts[p];
             const size_t n_right = part.end - part.begin - part.n_left;
             std::memcpy(rows + part.right_at, part.right, n_right * sizeof(uint32_t));
-        });
+        };
+        constexpr uint32_t LEAST = 1 << 16;  // rows
+        if (end - middle >= LEAST) crew.share(static_cast<int>(n_parts), put_right);
+        else for (uint32_t p = 0; p < n_parts; ++p) put_right(0, static_cast<int>(p));
         return middle;
     }
     // Rows that go left to the front, the others to `right`; returns how many go left.

@@ -123,7 +123,7 @@ public:
     // Moves the node's rows that go left to the front, with the crew if there is one; returns
     // the first position on the right.
     virtual uint32_t divide_rows(const Split& split, const Node& node, Crew* crew) = 0;
-    // Side of each row in the splits made last, by row.
+    // Side of each row in the splits made last, by row; kept where there are lists.
     virtual const uint32_t* sides() const noexcept = 0;
     // What is kept per node besides the rows is divided in parts, between begin_division, which
     // says how many, and end_division. Threads may share the parts, each with columns of its own.
