@@ -78,7 +78,8 @@ cdef class ListPartitioner(SparsePartitioner):
             workers.push_back(<void*> worker)
         with nogil:
             while not self.data.get().is_listed():
-                leader.share_out(<int> self.data.get().n_parts(), list_part, workers.data(), NULL)
+                leader.share_out(<int> self.data.get().n_parts(), list_part, workers.data(), NULL,
+                                 False)
                 leader.raise_unless(leader.steps.poll.look())
         return 0
 

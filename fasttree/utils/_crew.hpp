@@ -44,9 +44,10 @@ bool wait_awake(const Happened& happened) noexcept {
     return happened();
 }
 
-// Pieces that threads take one by one. Piece i is in the queue of thread i % n_threads: what is
-// shared out again and again, in the same order, mostly stays in the caches of one thread. Whoever
-// has done its own takes what others would do last.
+// Pieces that threads take one by one. Piece i is in queue i % n_queues. If every thread has a
+// queue of its own, what is shared out again and again, in the same order, mostly stays in the
+// caches of one thread; whoever has done its own takes what others would do last. In one queue,
+// pieces are begun in their order.
 class Turns {
     struct Queue {
         int next, end;  // of its pieces
@@ -57,20 +58,20 @@ class Turns {
     std::mutex mutex_;
 
 public:
-    Turns(int n, int n_threads) : queues_(static_cast<size_t>(n_threads)) {
-        for (int t = 0; t < n_threads; ++t) queues_[t] = {0, (n - t + n_threads - 1) / n_threads};
+    Turns(int n, int n_queues) : queues_(static_cast<size_t>(n_queues)) {
+        for (int q = 0; q < n_queues; ++q) queues_[q] = {0, (n - q + n_queues - 1) / n_queues};
     }
     // The next piece for a thread, or -1.
     int take(int thread) {
         std::lock_guard<std::mutex> lock(mutex_);
-        const int n_threads = static_cast<int>(queues_.size());
-        Queue& own = queues_[thread];
-        if (own.n_left() > 0) return own.next++ * n_threads + thread;
+        const int n_queues = static_cast<int>(queues_.size()), queue = thread % n_queues;
+        Queue& own = queues_[queue];
+        if (own.n_left() > 0) return own.next++ * n_queues + queue;
         const auto longest = std::max_element(
             queues_.begin(), queues_.end(),
             [](const Queue& a, const Queue& b) { return a.n_left() < b.n_left(); });
         if (longest->n_left() == 0) return -1;
-        return --longest->end * n_threads + static_cast<int>(longest - queues_.begin());
+        return --longest->end * n_queues + static_cast<int>(longest - queues_.begin());
     }
     // No more pieces are handed out.
     void stop() {
@@ -90,8 +91,8 @@ class Crew {
         Piece piece;
         FirstFailure failure;
 
-        Job(int n, int n_threads, const void* work_, Piece piece_)
-            : turns(n, n_threads), work(work_), piece(piece_) {}
+        Job(int n, int n_queues, const void* work_, Piece piece_)
+            : turns(n, n_queues), work(work_), piece(piece_) {}
 
         void take_part(int thread) noexcept {
             try {
@@ -148,9 +149,10 @@ public:
     }
 
     // Calls work(thread, i) for all i < n; to be called by the thread that leads, which must not
-    // hold the GIL. The first exception of any thread is raised again.
+    // hold the GIL. The first exception of any thread is raised again. `in_order`: see `Turns`; for
+    // long pieces, and short ones behind them.
     template <class Work>
-    void share(int n, const Work& work) {
+    void share(int n, const Work& work, bool in_order = false) {
         const Piece piece = [](const void* w, int thread, int i) {
             (*static_cast<const Work*>(w))(thread, i);
         };
@@ -158,7 +160,7 @@ public:
             for (int i = 0; i < n; ++i) work(0, i);
             return;
         }
-        Job job(n, n_threads_, &work, piece);
+        Job job(n, in_order ? 1 : n_threads_, &work, piece);
         offer(job);
         job.take_part(0);
         withdraw();
@@ -166,18 +168,21 @@ public:
     }
     // Calls work(thread, i) for all i < n, with a look for signals before each; whether to go on.
     template <class Work>
-    bool each(int n, const Work& work) {
-        share(n, [&](int thread, int i) {
+    bool each(int n, const Work& work, bool in_order = false) {
+        const auto look_and_work = [&](int thread, int i) {
             if (look(thread)) work(thread, i);
-        });
+        };
+        share(n, look_and_work, in_order);
         return look();
     }
     // `share` of what Cython does, which says by false that it has failed.
-    bool share(int n, bool (*work)(const void* job, int thread, int i), const void* job) {
+    bool share(int n, bool (*work)(const void* job, int thread, int i), const void* job,
+               bool in_order) {
+        const auto work_or_fail = [=](int thread, int i) {
+            if (!work(job, thread, i)) throw PieceOfCythonFailed();
+        };
         try {
-            share(n, [=](int thread, int i) {
-                if (!work(job, thread, i)) throw PieceOfCythonFailed();
-            });
+            share(n, work_or_fail, in_order);
             return true;
         } catch (const PieceOfCythonFailed&) {
             return false;

@@ -13,7 +13,7 @@ cdef extern from "utils/_crew.hpp" namespace "fasttree" nogil:
         Crew(int n_threads, Poll& poll) except +
         int size() noexcept
         cbool share(int n, cbool (*work)(const void* job, int thread, int i) noexcept,
-                    const void* job) except +
+                    const void* job, cbool in_order) except +
         void serve(int thread) except +
         void dismiss() except +
 
@@ -28,8 +28,10 @@ cdef class Leader:
 
     # What a thread does of a call of `work`.
     cdef int take_part(self, int thread, work, tuple args) except -1 nogil
-    # Has work(owner, thread, i, shared) done for all i < n by the threads that are free.
-    cdef int share_out(self, int n, CrewWork work, void* owner, void* shared) except -1 nogil
+    # Has work(owner, thread, i, shared) done for all i < n by the threads that are free; in order:
+    # the longest first. Else a thread has the same pieces each time, if it is free.
+    cdef int share_out(self, int n, CrewWork work, void* owner, void* shared,
+                       bint in_order) except -1 nogil
     # Raises what stopped the call, unless its threads go on.
     cdef int raise_unless(self, bint goes_on) except -1 nogil
 

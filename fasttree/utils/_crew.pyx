@@ -51,9 +51,10 @@ cdef class Leader:
             self.crew.get().dismiss()
         return 0
 
-    cdef int share_out(self, int n, CrewWork work, void* owner, void* shared) except -1 nogil:
+    cdef int share_out(self, int n, CrewWork work, void* owner, void* shared,
+                       bint in_order) except -1 nogil:
         cdef Job job = Job(<UncheckedWork> work, owner, shared, <void*> self)
-        if not self.crew.get().share(n, do_piece, &job):
+        if not self.crew.get().share(n, do_piece, &job, in_order):
             with gil:
                 raise self.error
         return self.steps.count(0)

@@ -81,10 +81,15 @@ public:
         return codes.get() + static_cast<size_t>(row) * n_counted + slot;
     }
 
-    // Rows are encoded in parts that threads share; X is read in its order.
+    // Rows are encoded in parts that threads share; X is read in its order. Of many rows a thread
+    // has several parts, so that one that is slower can leave some to others.
     void begin_encoding(uint32_t n_threads) noexcept {
-        constexpr size_t LEAST = 2048;  // hash tables are made for every part
-        n_parts_ = static_cast<uint32_t>(std::clamp<size_t>(rows.size() / LEAST, 1, n_threads));
+        constexpr size_t LEAST = 2048, MANY = 1 << 16;  // hash tables are made for every part
+        constexpr size_t MOST_OF_A_THREAD = 4;
+        const size_t n = rows.size(), n_of_a_thread = n_threads == 1
+            ? 1 : std::clamp<size_t>(n / (MANY * n_threads), 1, MOST_OF_A_THREAD);
+        n_parts_ = static_cast<uint32_t>(
+            std::clamp<size_t>(n / LEAST, 1, n_of_a_thread * n_threads));
     }
     uint32_t n_parts() const noexcept { return n_parts_; }
     size_t part_begin(uint32_t part) const { return rows.size() * part / n_parts_; }

@@ -120,11 +120,13 @@ public:
     // Puts the codes of all columns side by side, and sorts the others if lists are asked for.
     // Threads do both at a time: what they sort stays RAW.
     bool interleave(bool with_lists) {
-        constexpr uint32_t PIECES_OF_A_STEP = 4;  // so that all threads end at about the same time
+        constexpr uint32_t PIECES = 4;  // of a thread, so that all end at about the same time
         columns_.begin_interleaving();
-        const uint32_t n_pieces_of_part =
-            columns_.n_interleaving_steps() * (crew_.size() > 1 ? PIECES_OF_A_STEP : 1);
         const uint32_t n_parts = columns_.n_parts();
+        const uint32_t n_threads = static_cast<uint32_t>(crew_.size());
+        const uint32_t n_pieces_of_step =
+            n_threads > 1 ? std::max(1u, PIECES * n_threads / n_parts) : 1;
+        const uint32_t n_pieces_of_part = columns_.n_interleaving_steps() * n_pieces_of_step;
         const auto interleave = [&](uint32_t piece) {  // a thread stays in its part of the rows
             columns_.interleave(simd_, piece % n_parts, piece / n_parts, n_pieces_of_part);
         };
@@ -151,11 +153,11 @@ private:
             last = std::min(first + at_once, n_columns);
             if (first < last) gather_keys(features, first, last, buffers);
             const int n_sorted = last - first, n_beside = last == n_columns ? n_pieces : 0;
-            const bool goes_on = crew_.each(n_sorted + n_beside, [&](int thread, int i) {
+            const auto sort_or_work = [&](int thread, int i) {
                 if (i < n_sorted) columns_.sort(features[first + i], storage, buffers[thread]);
                 else work(static_cast<uint32_t>(i - n_sorted));
-            });
-            if (!goes_on) return false;
+            };
+            if (!crew_.each(n_sorted + n_beside, sort_or_work, true)) return false;
             first = last;
         } while (first < n_columns);
         return true;

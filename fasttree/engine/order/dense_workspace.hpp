@@ -256,7 +256,9 @@ private:
         };
         uint32_t* const rows = sample.rows.data();
         const uint32_t n = end - start;
-        const uint32_t n_parts = n_parts_of(crew);
+        constexpr uint32_t OF_A_THREAD = 4;  // one that is slower leaves some to others
+        const uint32_t n_parts =
+            std::min(OF_A_THREAD * static_cast<uint32_t>(crew.size()), MOST_PARTS);
         std::vector<Part> parts(n_parts);
         uint32_t* right = scratch.reserve(n + n_parts * PADDING);
         uint32_t at = start;

@@ -35,6 +35,7 @@ cdef class TreeBuilder:
                    bint as_grown) except -1
     cdef int make_root(self, Node& root) except -1 nogil
     cdef int grow(self) except -1
+    # Of pieces in order, the largest first.
     cdef int share_out(self, int n, CrewWork work, void* shared) except -1 nogil
 
     # Grows what is below `root`; nodes of up to `defer_below` rows are left to others.

@@ -201,7 +201,7 @@ cdef class TreeBuilder:
         return 0
 
     cdef int share_out(self, int n, CrewWork work, void* shared) except -1 nogil:
-        return self.crew.share_out(n, work, <void*> self, shared)
+        return self.crew.leader.share_out(n, work, <void*> self, shared, True)
 
     # ---- growth
 

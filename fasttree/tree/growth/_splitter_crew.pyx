@@ -96,7 +96,7 @@ cdef class SplitterCrew:
         return self.splitter.close()
 
     cdef int share_out(self, int n, CrewWork work, void* owner, void* shared) except -1 nogil:
-        return self.leader.share_out(n, work, owner, shared)
+        return self.leader.share_out(n, work, owner, shared, False)
 
     cdef int take_rules(self, const GrowthRules& rules) except -1 nogil:
         cdef int t
