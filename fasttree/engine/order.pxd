@@ -45,8 +45,8 @@ cdef extern from "engine/order/count_tables.hpp" namespace "fasttree" nogil:
         TableCells give(int table) noexcept
         int take(TableCells& cells) except +
         Counting begin_node(Node& node, uint32_t n_threads) except +
-        void count(const Counting& counting, const FeatureSampler& sampler, uint32_t share,
-                   Poll& poll) except +
+        void count(const Counting& counting, const FeatureSampler& sampler, int thread,
+                   uint32_t share, Poll& poll) except +
         void end_counting(const Counting& counting) noexcept
         TableHeirs hand_down(const Node& node, Node& left, Node& right, cbool with_left,
                              cbool with_right, uint32_t n_threads) except +

@@ -86,7 +86,7 @@ cdef class Splitter:
     # Shares of work on what is kept of a node: of this splitter's columns, of the `owner`'s.
     cdef int divide_part(self, uint32_t part, uint32_t n_steps, const Division& division,
                          const FeatureSampler& sampler) except -1 nogil
-    cdef int count_share(self, Splitter owner, const Counting& counting,
+    cdef int count_share(self, Splitter owner, const Counting& counting, int thread,
                          uint32_t share) except -1 nogil
     # Gives up what is known of a node.
     cdef void forget(self, Node& node) noexcept nogil

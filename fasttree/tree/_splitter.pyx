@@ -201,7 +201,7 @@ cdef class Splitter:
         if not self.draws:
             counting = move(self.columns.tables.begin_node(node, 1))
             if counting.table != NO_TABLE:
-                self.count_share(self, counting, 0)
+                self.count_share(self, counting, 0, 0)
         self.look(node, best, NULL)
         node.n_known = self.walk.get().end()
         self.settle_threshold(best)
@@ -310,9 +310,9 @@ cdef class Splitter:
         self.columns.divide_part(part, division, sampler)
         return 0
 
-    cdef int count_share(self, Splitter owner, const Counting& counting,
+    cdef int count_share(self, Splitter owner, const Counting& counting, int thread,
                          uint32_t share) except -1 nogil:
-        owner.columns.tables.count(counting, deref(owner.sampler), share, self.steps.poll)
+        owner.columns.tables.count(counting, deref(owner.sampler), thread, share, self.steps.poll)
         return self.steps.count(0)
 
 

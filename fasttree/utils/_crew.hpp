@@ -80,6 +80,33 @@ public:
     }
 };
 
+// What follows pieces in their order, once each and all before it are done: the work of one thread
+// at a time, while others go on with pieces.
+class InOrder {
+    std::mutex mutex_;
+    std::vector<char> is_done_;
+    size_t next_ = 0;
+    bool is_followed_ = false;
+
+public:
+    explicit InOrder(int n) : is_done_(static_cast<size_t>(n)) {}
+    // Says that piece i is done; calls follow(k) for pieces that are next, unless a thread does so.
+    template <class Follow>
+    void done(int i, const Follow& follow) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        is_done_[i] = true;
+        if (is_followed_) return;
+        is_followed_ = true;
+        while (next_ < is_done_.size() && is_done_[next_]) {
+            const int ready = static_cast<int>(next_++);
+            lock.unlock();
+            follow(ready);
+            lock.lock();
+        }
+        is_followed_ = false;
+    }
+};
+
 class Crew {
     using Piece = void (*)(const void* work, int thread, int piece);
     struct PieceOfCythonFailed {};

@@ -1,7 +1,8 @@
 """Class codes of integers that lie close together: counted instead of sorted.
 
-A few passes over a column and one over a table with an entry per integer between the smallest
-(zero, if the largest is small) and the largest. The table is never much larger than the column.
+One pass over a column of bytes' numbers. Otherwise a few, and one over a table with an entry per
+integer between the smallest (zero, if the largest is small) and the largest. The table is never
+much larger than the column.
 """
 import numpy as np
 
@@ -13,6 +14,11 @@ from fasttree.utils._typedefs cimport intp_t
 # Above this many integers per row in between, sorting is the better way.
 cdef enum:
     INTEGERS_PER_ROW = 4
+
+# Integers that may be codes of a byte, and rows that are looked at while they are in a cache.
+cdef enum:
+    N_BYTES = 256
+    ROWS_AT_ONCE = 4096
 
 ctypedef fused code_t:
     uint8_t
@@ -37,6 +43,40 @@ cdef void look_up(const uint64_t[::1] bits, uint64_t first, const uint32_t* code
         return
     for i in range(bits.shape[0]):
         codes[i] = <code_t> code_of[bits[i] - first]
+
+
+cdef bint narrow(const uint64_t[::1] bits, uint8_t[::1] out, uint8_t[::1] seen) noexcept nogil:
+    """Write integers as bytes and mark those that there are; returns whether a byte holds each."""
+    cdef intp_t start = 0, stop, i
+    cdef uint64_t all_bits
+    while start < bits.shape[0]:
+        stop = min(start + ROWS_AT_ONCE, bits.shape[0])
+        all_bits = 0
+        for i in range(start, stop):
+            all_bits |= bits[i]
+            out[i] = <uint8_t> bits[i]
+        if all_bits >= N_BYTES:
+            return False
+        for i in range(start, stop):
+            seen[out[i]] = 1
+        start = stop
+    return True
+
+
+cdef encode_bytes(const uint64_t[::1] bits):
+    """The integers and their codes, as `encode_integers` returns them; None if some are larger."""
+    codes, seen = np.empty(bits.shape[0], np.uint8), np.zeros(N_BYTES, np.uint8)
+    cdef uint8_t[::1] out = codes
+    cdef uint8_t[::1] marks = seen
+    cdef bint are_bytes
+    with nogil:
+        are_bytes = narrow(bits, out, marks)
+    if not are_bytes:
+        return None
+    classes = np.flatnonzero(seen)
+    if not seen[:len(classes)].all():
+        codes = (np.cumsum(seen, dtype=np.uint8) - np.uint8(1))[codes]
+    return classes, codes
 
 
 def encode_integers(column):
@@ -69,6 +109,9 @@ def encode_integers(column):
     cdef uint64_t[::1] distinct
     cdef uint8_t[::1] bytes_of_codes
     cdef uint32_t[::1] words_of_codes
+    encoded = encode_bytes(bits)
+    if encoded is not None:
+        return encoded[0].astype(column.dtype), encoded[1]
     with nogil:
         for i in range(n_rows):
             all_bits |= bits[i]

@@ -26,16 +26,24 @@ namespace fasttree {
 
 using TableCells = std::unique_ptr<char[]>;
 
-// The counting of a node's rows, of which every thread has a share.
+// What threads have counted of a node's rows, each in a table of its own.
+struct CountedParts {
+    std::vector<int> tables;          // by thread
+    std::vector<char> is_cleared;     // the table, by its thread, which has taken a share
+    std::atomic<uint32_t> n_open;     // shares that are to be counted
+
+    CountedParts(uint32_t n_threads, uint32_t n_shares)
+        : is_cleared(n_threads), n_open(n_shares) {}
+};
+
+// The counting of a node's rows, which is shared out among threads.
 struct Counting {
-    int table = NO_TABLE;                         // to be filled, or there is nothing to count
-    uint32_t start = 0, end = 0;                  // rows
-    uint32_t n_chosen = 0;                        // size by which `counts` chooses features
-    int parent = NO_TABLE;                        // table that becomes the sibling's
-    uint32_t n_shares = 0;
-    // Shares are of the rows, each in a table of its own; empty: shares are of the features.
-    std::vector<int> tables;
-    std::unique_ptr<std::atomic<uint32_t>> n_open;  // shares that are to be counted
+    int table = NO_TABLE;                 // to be filled, or there is nothing to count
+    uint32_t start = 0, end = 0;          // rows
+    uint32_t n_chosen = 0;                // size by which `counts` chooses features
+    int parent = NO_TABLE;                // table that becomes the sibling's
+    uint32_t n_shares = 0;                // of the features, unless they are
+    std::unique_ptr<CountedParts> parts;  // of the rows
 };
 
 // Children of a node that get its table: the larger one that of its parent less the smaller one's,
@@ -114,7 +122,7 @@ public:
     int take(TableCells& cells) { return cells == nullptr ? NO_TABLE : add(std::move(cells)); }
 
     // Gets a table for a node that has none, if counting pays for any feature: to be filled by
-    // `count`, of which n_threads take a share each, and `end_counting`.
+    // `count` of all shares, which n_threads take, and `end_counting`.
     Counting begin_node(Node& node, uint32_t n_threads) {
         if (node.table != NO_TABLE || !any(node.size())) return {};
         node.table = acquire();
@@ -139,15 +147,17 @@ public:
         return {&smaller, with_smaller, begin_counting(smaller.table, smaller, larger.size(),
                                                        larger.table, n_threads)};
     }
-    void count(const Counting& counting, const FeatureSampler& sampler, uint32_t share,
-               Poll& poll) {
-        if (!counting.tables.empty()) return count_rows(counting, sampler, share, poll);
+    void count(const Counting& counting, const FeatureSampler& sampler, int thread,
+               uint32_t share, Poll& poll) {
+        if (counting.parts != nullptr) return count_rows(counting, sampler, thread, share, poll);
         const Chosen chosen = choose(counting.n_chosen, sampler, share, counting.n_shares);
+        clear(counting.table, chosen);
         fill(counting.table, counting.start, counting.end, chosen, poll);
         if (counting.parent != NO_TABLE) subtract(counting.parent, counting.table, chosen);
     }
     void end_counting(const Counting& counting) noexcept {
-        for (int table : counting.tables) {
+        if (counting.parts == nullptr) return;
+        for (int table : counting.parts->tables) {
             if (table != counting.table) release(table);
         }
     }
@@ -173,8 +183,10 @@ public:
         }
     }
     void fill_all_bits(int table, uint32_t start, uint32_t end) {
+        const Chosen bits{{}, {}, 0, data_->bits.rows().n_words};
         Poll unwatched;
-        fill_bits(table, start, end, 0, data_->bits.rows().n_words, unwatched);
+        clear(table, bits);
+        fill(table, start, end, bits, unwatched);
     }
     // Whether the larger child is cheaper derived from its parent and sibling than counted;
     // `both` children need tables, or the larger alone.
@@ -234,28 +246,34 @@ private:
         return static_cast<int>(pool_.size()) - 1;
     }
 
-    // Counts that are shared out among n_threads: of the rows, where that is cheaper.
+    // Counts that are shared out among n_threads: by rows, where that is cheaper.
     Counting begin_counting(int table, const Node& node, uint32_t n_chosen, int parent,
                             uint32_t n_threads) {
-        Counting out{table, node.start, node.end, n_chosen, parent, n_threads, {}, nullptr};
+        Counting out{table, node.start, node.end, n_chosen, parent, n_threads, nullptr};
         if (n_threads == 1 || !counting_by_rows_pays(node.size(), bytes_, n_threads)) return out;
-        out.tables.push_back(table);
-        while (out.tables.size() < n_threads) out.tables.push_back(acquire());
-        out.n_open = std::make_unique<std::atomic<uint32_t>>(n_threads);
+        constexpr uint32_t OF_A_THREAD = 4;  // one that is slower leaves some to others
+        out.n_shares = OF_A_THREAD * n_threads;
+        out.parts = std::make_unique<CountedParts>(n_threads, out.n_shares);
+        out.parts->tables.push_back(table);
+        while (out.parts->tables.size() < n_threads) out.parts->tables.push_back(acquire());
         return out;
     }
-    // A share of the rows. Whoever is done last adds the tables up.
-    void count_rows(const Counting& counting, const FeatureSampler& sampler, uint32_t share,
-                    Poll& poll) {
+    // A share of the rows. Whoever is done last adds up what threads have counted.
+    void count_rows(const Counting& counting, const FeatureSampler& sampler, int thread,
+                    uint32_t share, Poll& poll) {
+        CountedParts& parts = *counting.parts;
         const Chosen all = choose(counting.n_chosen, sampler, 0, 1);
-        const size_t n = counting.end - counting.start;
-        const auto begin_of = [&](size_t k) {
-            return counting.start + static_cast<uint32_t>(n * k / counting.n_shares);
+        const auto begin_of = [&](uint32_t k) {
+            return counting.start + segment_begin(counting.end - counting.start, k,
+                                                  counting.n_shares);
         };
-        fill(counting.tables[share], begin_of(share), begin_of(share + 1), all, poll);
-        if (--*counting.n_open > 0) return;
-        for (int table : counting.tables) {
-            if (table != counting.table) add_table(counting.table, table, all);
+        if (!parts.is_cleared[thread]) clear(parts.tables[thread], all);
+        parts.is_cleared[thread] = true;
+        fill(parts.tables[thread], begin_of(share), begin_of(share + 1), all, poll);
+        if (--parts.n_open > 0) return;
+        if (!parts.is_cleared[0]) clear(counting.table, all);
+        for (size_t t = 1; t < parts.tables.size(); ++t) {
+            if (parts.is_cleared[t]) add_table(counting.table, parts.tables[t], all);
         }
         if (counting.parent != NO_TABLE) subtract(counting.parent, counting.table, all);
     }
@@ -317,17 +335,27 @@ private:
                                   pool_[parent].get() + bits_);
         }
     }
-    void fill(int table, uint32_t start, uint32_t end, const Chosen& chosen, Poll& poll) {
+    void clear(int table, const Chosen& chosen) const {
+        for (const std::vector<uint32_t>* kind : {&chosen.narrow, &chosen.wide}) {
+            for_each_stretch(*kind, [&](size_t begin, size_t n_bytes) {
+                std::memset(pool_[table].get() + begin, 0, n_bytes);
+            });
+        }
+        if (chosen.first_word == chosen.last_word) return;
+        cells_->clear_bits(n_bits(), chosen.first_word, chosen.last_word,
+                           pool_[table].get() + bits_);
+    }
+    // Adds rows to what has been counted.
+    void fill(int table, uint32_t start, uint32_t end, const Chosen& chosen, Poll& poll) const {
         fill_kind(chosen.narrow, data_->codes.get(), data_->n_counted, table, start, end, poll);
         fill_kind(chosen.wide, data_->wide_codes.get(), data_->n_wide, table, start, end, poll);
         fill_bits(table, start, end, chosen.first_word, chosen.last_word, poll);
     }
     void fill_bits(int table, uint32_t start, uint32_t end, uint32_t first, uint32_t last,
-                   Poll& poll) {
+                   Poll& poll) const {
         if (first == last) return;
         char* cells = pool_[table].get() + bits_;
         const BitRows bits = data_->bits.rows();
-        cells_->clear_bits(n_bits(), first, last, cells);
         const uint32_t stretch = std::max<uint32_t>(1024, STEPS_PER_LOOK / (last - first));
         for (uint32_t n; start < end; start += n) {
             n = std::min(stretch, end - start);
@@ -337,13 +365,10 @@ private:
     }
     template <class Code>
     void fill_kind(const std::vector<uint32_t>& features, const Code* codes, size_t stride,
-                   int table, uint32_t start, uint32_t end, Poll& poll) {
+                   int table, uint32_t start, uint32_t end, Poll& poll) const {
         const uint32_t n_features = static_cast<uint32_t>(features.size());
         if (n_features == 0) return;
         char* cells = pool_[table].get();
-        for_each_stretch(features, [&](size_t begin, size_t n_bytes) {
-            std::memset(cells + begin, 0, n_bytes);
-        });
         std::vector<CountedFeature> counted;
         counted.reserve(n_features);
         for (uint32_t f : features) counted.push_back({offsets_[f], data_->columns[f].slot});

@@ -270,17 +270,20 @@ private:
         }
         const bool by_code = is_by_code(split), marks_part = marks_by_row(split) && !by_code;
         if (!by_code && !marks_part) mark(split, start, end, &crew);
+        uint32_t middle = start;
+        const auto put_left = [&](int p) {
+            const Part& part = parts[p];
+            std::memmove(rows + middle, rows + part.begin, part.n_left * sizeof(uint32_t));
+            middle += part.n_left;
+        };
+        InOrder separated(static_cast<int>(n_parts));  // then no thread reads the rows there
         crew.share(static_cast<int>(n_parts), [&](int, int p) {
             Part& part = parts[p];
             if (marks_part && part.begin < part.end) mark(split, part.begin, part.end, nullptr);
             part.n_left = separate_rows(split, part.begin, part.end, part.right);
+            separated.done(p, put_left);
         });
-        at = start;
-        for (const Part& part : parts) {
-            std::memmove(rows + at, rows + part.begin, part.n_left * sizeof(uint32_t));
-            at += part.n_left;
-        }
-        const uint32_t middle = at;
+        at = middle;
         for (Part& part : parts) {
             part.right_at = at;
             at += part.end - part.begin - part.n_left;

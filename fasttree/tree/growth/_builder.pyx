@@ -308,7 +308,7 @@ cdef class TreeBuilder:
             for i in range(n_parts):
                 splitter.divide_part(i, n_steps, division, deref(splitter.sampler))
             for i in range(n_shares):
-                splitter.count_share(splitter, heirs.counting, i)
+                splitter.count_share(splitter, heirs.counting, 0, i)
         elif n_parts + n_shares > 0:
             self.crew.hand_down(division, heirs.counting, n_parts, n_steps)
         splitter.columns.end_division(division)

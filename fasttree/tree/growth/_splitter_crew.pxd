@@ -28,7 +28,6 @@ cdef struct TotalsInParts:
 cdef struct HandingDown:
     Division* division
     Counting* counting
-    int n_parts
     uint32_t n_steps
 
 

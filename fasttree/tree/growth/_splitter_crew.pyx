@@ -18,7 +18,7 @@ cdef int count_share(void* crew, int thread, int share, void* counting) except -
     """A share of the count tables of a node."""
     cdef void* worker = (<SplitterCrew> crew).workers[thread]
     return (<Splitter> worker).count_share((<SplitterCrew> crew).splitter,
-                                           (<Counting*> counting)[0], share)
+                                           (<Counting*> counting)[0], thread, share)
 
 
 cdef int search_share(void* crew, int thread, int i, void* shared) except -1 nogil:
@@ -58,14 +58,18 @@ cdef int child_stats(void* crew, int thread, int child, void* shared) except -1 
 
 
 cdef int hand_down_piece(void* crew, int thread, int i, void* shared) except -1 nogil:
-    """A part of the division of a node, or a share of its children's tables."""
+    """A share of the children's tables of a node, or a part of its division.
+
+    Shares come first: whoever adds them up leaves parts to others.
+    """
     cdef HandingDown* handing = <HandingDown*> shared
     cdef void* worker = (<SplitterCrew> crew).workers[thread]
-    if i < handing.n_parts:
-        return (<Splitter> worker).divide_part(i, handing.n_steps, handing.division[0],
-                                               deref((<SplitterCrew> crew).splitter.sampler))
-    return (<Splitter> worker).count_share((<SplitterCrew> crew).splitter, handing.counting[0],
-                                           i - handing.n_parts)
+    if i < <int> handing.counting.n_shares:
+        return (<Splitter> worker).count_share((<SplitterCrew> crew).splitter,
+                                               handing.counting[0], thread, i)
+    return (<Splitter> worker).divide_part(i - handing.counting.n_shares, handing.n_steps,
+                                           handing.division[0],
+                                           deref((<SplitterCrew> crew).splitter.sampler))
 
 
 cdef class SplitterCrew:
@@ -122,7 +126,7 @@ cdef class SplitterCrew:
         self.splitter.sampler.get().begin(node.key, node.n_known)
         counting = move(self.splitter.columns.tables.begin_node(node[0], n_threads))
         if counting.table != NO_TABLE:
-            self.share_out(n_threads, count_share, <void*> self, &counting)
+            self.share_out(counting.n_shares, count_share, <void*> self, &counting)
             self.splitter.columns.tables.end_counting(counting)
         walk = Walk(&open, &found, best_of.data(), is_constant.data())
         self.share_out(self.shares.size(), search_share, <void*> self, &walk)
@@ -157,5 +161,5 @@ cdef class SplitterCrew:
 
     cdef int hand_down(self, Division& division, Counting& counting, int n_parts,
                        uint32_t n_steps) except -1 nogil:
-        cdef HandingDown handing = HandingDown(&division, &counting, n_parts, n_steps)
+        cdef HandingDown handing = HandingDown(&division, &counting, n_steps)
         return self.share_out(n_parts + counting.n_shares, hand_down_piece, <void*> self, &handing)
