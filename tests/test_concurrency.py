@@ -1,5 +1,6 @@
 """Many threads and processes at once: results are those of one, and nobody waits for ever."""
 
+import itertools
 import multiprocessing
 import os
 import subprocess
@@ -76,6 +77,19 @@ def test_threads_take_their_own_pieces_first(kernels):
     assert turns(7, 2, [0] * 8) == [0, 2, 4, 6, 5, 3, 1, -1]  # then what others would do last
     assert turns(6, 3, [2, 2, 2, 2, 2, 2, 1]) == [2, 5, 3, 4, 0, 1, -1]
     assert turns(0, 3, [1]) == [-1]
+
+
+def test_what_follows_pieces_follows_in_their_order(kernels):
+    for pieces in itertools.permutations(range(5)):
+        for n_done in range(6):
+            done = pieces[:n_done]
+            n_followed = next(k for k in range(6) if k not in done)
+            for within in (False, True):  # what is done within is followed by the same thread
+                followed = kernels.machine.followed(5, list(done), within)
+                assert followed == list(range(n_followed))
+    for n_threads in (1, 2, 4):
+        for n in (0, 1, 2, 100):
+            assert kernels.machine.followed_on_threads(n_threads, n) == list(range(n))
 
 
 @pytest.mark.skipif(

@@ -119,6 +119,25 @@ def test_segments_of_a_list_are_joined(kernels, simd, n, n_segments):
             assert_array_equal(its_entries[1:] >> 31, np.diff(ranks[half]) != 0)
 
 
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 4])
+@pytest.mark.parametrize("n_values", [2, 9, 200])
+def test_rows_are_counted_by_whichever_threads_are_there(kernels, n_threads, n_values):
+    n = 4000
+    for seed in range(10):
+        rng = np.random.default_rng([n_threads, n_values, seed])
+        column = rng.permutation(np.arange(n) % n_values).astype(np.float32)
+        middle = int(rng.integers(1200, 2800))
+        codes = np.unique(column, return_inverse=True)[1]
+        expected = [
+            np.bincount(rows, minlength=n_values)
+            for rows in (codes, codes[:middle], codes[middle:])
+        ]
+        mixed = rng.integers(0, n_threads, 4 * n_threads)
+        for threads in (mixed, [0], [n_threads - 1]):  # of some, no one takes a share
+            counts = kernels.codes.counted_on_threads(column, middle, n_threads, list(threads))
+            assert_array_equal(counts, expected)
+
+
 @pytest.mark.parametrize("gathers", [False, True])
 @pytest.mark.parametrize("n_values", [1, 2, 3, 31, 33, 200, 255, 256])
 @pytest.mark.parametrize("n_rows", [1, 2, 15, 16, 17, 100, 1000])

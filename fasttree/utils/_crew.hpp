@@ -80,17 +80,18 @@ public:
     }
 };
 
-// What follows pieces in their order, once each and all before it are done: the work of one thread
-// at a time, while others go on with pieces.
-class InOrder {
+// What follows pieces in their order, as in a region that OpenMP calls ordered, but nobody waits
+// for a turn: it is the work of one thread at a time, while others go on with pieces.
+class Ordered {
     std::mutex mutex_;
     std::vector<char> is_done_;
     size_t next_ = 0;
     bool is_followed_ = false;
 
 public:
-    explicit InOrder(int n) : is_done_(static_cast<size_t>(n)) {}
-    // Says that piece i is done; calls follow(k) for pieces that are next, unless a thread does so.
+    explicit Ordered(int n) : is_done_(static_cast<size_t>(n)) {}
+    // Says that piece i is done. Calls follow(k) for each piece k that is next, if it is done;
+    // unless another thread does so already.
     template <class Follow>
     void done(int i, const Follow& follow) {
         std::unique_lock<std::mutex> lock(mutex_);

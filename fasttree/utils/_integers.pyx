@@ -1,8 +1,8 @@
 """Class codes of integers that lie close together: counted instead of sorted.
 
-One pass over a column of bytes' numbers. Otherwise a few, and one over a table with an entry per
-integer between the smallest (zero, if the largest is small) and the largest. The table is never
-much larger than the column.
+One pass over a column of whole numbers below 256. Over others a few, and one over a table with an
+entry per integer between the smallest (zero, if the largest is small) and the largest. The table is
+never much larger than the column.
 """
 import numpy as np
 
@@ -15,9 +15,8 @@ from fasttree.utils._typedefs cimport intp_t
 cdef enum:
     INTEGERS_PER_ROW = 4
 
-# Integers that may be codes of a byte, and rows that are looked at while they are in a cache.
+# Rows that are read twice while they are in a cache.
 cdef enum:
-    N_BYTES = 256
     ROWS_AT_ONCE = 4096
 
 ctypedef fused code_t:
@@ -46,7 +45,7 @@ cdef void look_up(const uint64_t[::1] bits, uint64_t first, const uint32_t* code
 
 
 cdef bint narrow(const uint64_t[::1] bits, uint8_t[::1] out, uint8_t[::1] seen) noexcept nogil:
-    """Write integers as bytes and mark those that there are; returns whether a byte holds each."""
+    """Write integers as bytes and mark those that occur; returns whether all are below 256."""
     cdef intp_t start = 0, stop, i
     cdef uint64_t all_bits
     while start < bits.shape[0]:
@@ -55,7 +54,7 @@ cdef bint narrow(const uint64_t[::1] bits, uint8_t[::1] out, uint8_t[::1] seen) 
         for i in range(start, stop):
             all_bits |= bits[i]
             out[i] = <uint8_t> bits[i]
-        if all_bits >= N_BYTES:
+        if all_bits >= 256:
             return False
         for i in range(start, stop):
             seen[out[i]] = 1
@@ -64,14 +63,14 @@ cdef bint narrow(const uint64_t[::1] bits, uint8_t[::1] out, uint8_t[::1] seen) 
 
 
 cdef encode_bytes(const uint64_t[::1] bits):
-    """The integers and their codes, as `encode_integers` returns them; None if some are larger."""
-    codes, seen = np.empty(bits.shape[0], np.uint8), np.zeros(N_BYTES, np.uint8)
+    """Return distinct integers and codes as `encode_integers` does, or None if not below 256."""
+    codes, seen = np.empty(bits.shape[0], np.uint8), np.zeros(256, np.uint8)
     cdef uint8_t[::1] out = codes
     cdef uint8_t[::1] marks = seen
-    cdef bint are_bytes
+    cdef bint are_below
     with nogil:
-        are_bytes = narrow(bits, out, marks)
-    if not are_bytes:
+        are_below = narrow(bits, out, marks)
+    if not are_below:
         return None
     classes = np.flatnonzero(seen)
     if not seen[:len(classes)].all():

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 
@@ -21,6 +22,9 @@
 #include "utils/_interrupt.hpp"
 
 namespace fasttree {
+
+// Parts that a thread has of long work: one that is slower leaves some to others.
+constexpr uint32_t PARTS_OF_A_THREAD = 4;
 
 // Of the team that runs; the caller's is 0. Without OpenMP there is no other.
 inline int thread_num() {

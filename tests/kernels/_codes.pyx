@@ -78,6 +78,11 @@ cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
     int c_RAW "fasttree::RAW", c_COUNTED "fasttree::COUNTED"
     int c_WIDE "fasttree::WIDE", c_BUCKETED "fasttree::BUCKETED"
 
+cdef extern from "count_tables.hpp" namespace "fasttree::tests" nogil:
+    vector[uint32_t] c_counted_on_threads "fasttree::tests::counted_on_threads"(
+        const float* column, uint32_t n, uint32_t middle, uint32_t n_threads,
+        const vector[int]& threads) except +
+
 
 RAW, COUNTED, WIDE, BUCKETED = c_RAW, c_COUNTED, c_WIDE, c_BUCKETED
 BUCKET_SAMPLE = c_BUCKET_SAMPLE
@@ -182,6 +187,13 @@ def divided_list(Simd simd, const float[::1] column, uint32_t n_categories,
     """A column's list, of which segments are divided by the sides of the rows, and joined."""
     entries = c_divided_list(simd, &column[0], len(column), n_categories, &sides[0], n_segments)
     return np.array(entries, np.uint32)
+
+
+def counted_on_threads(const float[::1] column, uint32_t middle, uint32_t n_threads,
+                       vector[int] threads):
+    """How often each value is in a column, before row `middle` and from there on."""
+    counts = c_counted_on_threads(&column[0], len(column), middle, n_threads, threads)
+    return np.array(counts, np.uint32).reshape(3, -1)
 
 
 def separated_by_codes(Simd simd, cbool gathers, const uint8_t[:, ::1] codes, uint32_t slot,

@@ -23,6 +23,10 @@ cdef extern from "machine.hpp" namespace "fasttree::tests" nogil:
         int n_threads, int n_present, int n, int n_jobs, int fails, int32_t* times) except +
     vector[int] c_turns "fasttree::tests::turns"(
         int n, int n_threads, const vector[int]& threads) except +
+    vector[int] c_followed "fasttree::tests::followed"(
+        int n, const vector[int]& pieces, cbool within) except +
+    vector[int] c_followed_on_threads "fasttree::tests::followed_on_threads"(
+        int n_threads, int n) except +
     vector[uint32_t] c_after_discard "fasttree::tests::after_discard"(
         size_t n, size_t first, size_t last) except +
 
@@ -59,6 +63,19 @@ def share(int n_threads, int n_present, int n, int n_jobs, int fails):
 def turns(int n, int n_threads, vector[int] threads):
     """Pieces that threads get one after another."""
     return c_turns(n, n_threads, threads)
+
+
+def followed(int n, vector[int] pieces, cbool within):
+    """What follows pieces that are done in this order, the next ones `within` what follows."""
+    return c_followed(n, pieces, within)
+
+
+def followed_on_threads(int n_threads, int n):
+    """What follows n pieces of a crew."""
+    cdef vector[int] out
+    with nogil:
+        out = c_followed_on_threads(n_threads, n)
+    return out
 
 
 def on_threads(int n_threads, int fails):

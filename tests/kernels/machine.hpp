@@ -58,6 +58,37 @@ inline std::vector<int> turns(int n, int n_threads, const std::vector<int>& thre
     for (int thread : threads) out.push_back(left.take(thread));
     return out;
 }
+// What follows pieces that are done in this order; if `within`, the next piece is done by another
+// thread while the first is followed.
+inline std::vector<int> followed(int n, const std::vector<int>& pieces, bool within) {
+    Ordered ordered(n);
+    std::vector<int> out;
+    size_t next = 0;
+    const auto follow = [&](int piece) {
+        out.push_back(piece);
+        if (within && next < pieces.size()) ordered.done(pieces[next++], [](int) { throw 0; });
+    };
+    while (next < pieces.size()) {
+        const int piece = pieces[next++];
+        ordered.done(piece, follow);
+    }
+    return out;
+}
+// What follows n pieces of a crew.
+inline std::vector<int> followed_on_threads(int n_threads, int n) {
+    Poll poll;
+    Crew crew(n_threads, poll);
+    Ordered ordered(n);
+    std::vector<int> out;
+    fasttree::on_threads(n_threads, [&](int thread) {
+        if (thread > 0) return crew.serve(thread);
+        crew.share(n, [&](int, int i) {
+            ordered.done(i, [&](int piece) { out.push_back(piece); });
+        });
+        crew.dismiss();
+    });
+    return out;
+}
 // Ones, after the items [first, last) have been given back.
 inline std::vector<uint32_t> after_discard(size_t n, size_t first, size_t last) {
     AlignedBuffer<uint32_t> buffer(n);

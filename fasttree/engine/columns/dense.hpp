@@ -22,6 +22,7 @@
 #include "engine/simd/interleave.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
+#include "utils/_threads.hpp"
 
 namespace fasttree {
 
@@ -82,12 +83,11 @@ public:
     }
 
     // Rows are encoded in parts that threads share; X is read in its order. Of many rows a thread
-    // has several parts, so that one that is slower can leave some to others.
+    // has several parts.
     void begin_encoding(uint32_t n_threads) noexcept {
         constexpr size_t LEAST = 2048, MANY = 1 << 16;  // hash tables are made for every part
-        constexpr size_t MOST_OF_A_THREAD = 4;
         const size_t n = rows.size(), n_of_a_thread = n_threads == 1
-            ? 1 : std::clamp<size_t>(n / (MANY * n_threads), 1, MOST_OF_A_THREAD);
+            ? 1 : std::clamp<size_t>(n / (MANY * n_threads), 1, PARTS_OF_A_THREAD);
         n_parts_ = static_cast<uint32_t>(
             std::clamp<size_t>(n / LEAST, 1, n_of_a_thread * n_threads));
     }

@@ -120,12 +120,11 @@ public:
     // Puts the codes of all columns side by side, and sorts the others if lists are asked for.
     // Threads do both at a time: what they sort stays RAW.
     bool interleave(bool with_lists) {
-        constexpr uint32_t PIECES = 4;  // of a thread, so that all end at about the same time
         columns_.begin_interleaving();
         const uint32_t n_parts = columns_.n_parts();
         const uint32_t n_threads = static_cast<uint32_t>(crew_.size());
         const uint32_t n_pieces_of_step =
-            n_threads > 1 ? std::max(1u, PIECES * n_threads / n_parts) : 1;
+            n_threads > 1 ? std::max(1u, PARTS_OF_A_THREAD * n_threads / n_parts) : 1;
         const uint32_t n_pieces_of_part = columns_.n_interleaving_steps() * n_pieces_of_step;
         const auto interleave = [&](uint32_t piece) {  // a thread stays in its part of the rows
             columns_.interleave(simd_, piece % n_parts, piece / n_parts, n_pieces_of_part);

@@ -21,6 +21,7 @@
 #include "engine/core/split.hpp"
 #include "engine/order/sample.hpp"
 #include "utils/_interrupt.hpp"
+#include "utils/_threads.hpp"
 
 namespace fasttree {
 
@@ -28,9 +29,9 @@ using TableCells = std::unique_ptr<char[]>;
 
 // What threads have counted of a node's rows, each in a table of its own.
 struct CountedParts {
-    std::vector<int> tables;          // by thread
-    std::vector<char> is_cleared;     // the table, by its thread, which has taken a share
-    std::atomic<uint32_t> n_open;     // shares that are to be counted
+    std::vector<int> tables;       // by thread; the first one is the node's
+    std::vector<char> is_cleared;  // the thread's table: it has taken a share
+    std::atomic<uint32_t> n_open;  // shares that are to be counted
 
     CountedParts(uint32_t n_threads, uint32_t n_shares)
         : is_cleared(n_threads), n_open(n_shares) {}
@@ -42,8 +43,8 @@ struct Counting {
     uint32_t start = 0, end = 0;          // rows
     uint32_t n_chosen = 0;                // size by which `counts` chooses features
     int parent = NO_TABLE;                // table that becomes the sibling's
-    uint32_t n_shares = 0;                // of the features, unless they are
-    std::unique_ptr<CountedParts> parts;  // of the rows
+    uint32_t n_shares = 0;
+    std::unique_ptr<CountedParts> parts;  // if shares are parts of the rows, not of the features
 };
 
 // Children of a node that get its table: the larger one that of its parent less the smaller one's,
@@ -251,8 +252,7 @@ private:
                             uint32_t n_threads) {
         Counting out{table, node.start, node.end, n_chosen, parent, n_threads, nullptr};
         if (n_threads == 1 || !counting_by_rows_pays(node.size(), bytes_, n_threads)) return out;
-        constexpr uint32_t OF_A_THREAD = 4;  // one that is slower leaves some to others
-        out.n_shares = OF_A_THREAD * n_threads;
+        out.n_shares = PARTS_OF_A_THREAD * n_threads;
         out.parts = std::make_unique<CountedParts>(n_threads, out.n_shares);
         out.parts->tables.push_back(table);
         while (out.parts->tables.size() < n_threads) out.parts->tables.push_back(acquire());

@@ -174,9 +174,6 @@ public:
     }
 
 private:
-    static uint32_t n_parts_of(const Crew& crew) {
-        return std::min(static_cast<uint32_t>(crew.size()), MOST_PARTS);
-    }
     // Says of an entry that follows another one of its list whether its value is another.
     void bound(uint32_t feature, uint32_t before, uint32_t& entry) const {
         const bool has_categories = data.columns[feature].has_categories();
@@ -246,7 +243,7 @@ private:
         }
     }
 
-    // `split_rows`, a part of the rows on each thread. Parts share no word of go_left.
+    // `split_rows` in parts of the rows, which threads share. Parts share no word of go_left.
     uint32_t split_rows_on_threads(const Split& split, uint32_t start, uint32_t end,
                                    Crew& crew) {
         struct Part {
@@ -256,9 +253,8 @@ private:
         };
         uint32_t* const rows = sample.rows.data();
         const uint32_t n = end - start;
-        constexpr uint32_t OF_A_THREAD = 4;  // one that is slower leaves some to others
         const uint32_t n_parts =
-            std::min(OF_A_THREAD * static_cast<uint32_t>(crew.size()), MOST_PARTS);
+            std::min(PARTS_OF_A_THREAD * static_cast<uint32_t>(crew.size()), MOST_PARTS);
         std::vector<Part> parts(n_parts);
         uint32_t* right = scratch.reserve(n + n_parts * PADDING);
         uint32_t at = start;
@@ -276,7 +272,8 @@ private:
             std::memmove(rows + middle, rows + part.begin, part.n_left * sizeof(uint32_t));
             middle += part.n_left;
         };
-        InOrder separated(static_cast<int>(n_parts));  // then no thread reads the rows there
+        // Once a part and those before it are separated, no thread reads the rows there.
+        Ordered separated(static_cast<int>(n_parts));
         crew.share(static_cast<int>(n_parts), [&](int, int p) {
             Part& part = parts[p];
             if (marks_part && part.begin < part.end) mark(split, part.begin, part.end, nullptr);
@@ -386,7 +383,8 @@ private:
         uint32_t* const sides = go_left.data();
         const size_t n_words = go_left.size();
         const uint32_t most_parts = static_cast<uint32_t>(n / (LEAST_PER_WORD * n_words));
-        const uint32_t n_parts = crew == nullptr ? 1 : std::min(n_parts_of(*crew), most_parts);
+        const uint32_t n_threads = crew == nullptr ? 1 : static_cast<uint32_t>(crew->size());
+        const uint32_t n_parts = std::min({n_threads, MOST_PARTS, most_parts});
         if (n_parts <= 1) return flip(sides, 0, n);
         flips.resize(n_parts - 1);
         crew->share(static_cast<int>(n_parts), [&](int, int p) {
