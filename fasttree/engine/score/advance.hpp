@@ -32,9 +32,10 @@ inline uint32_t advance(Acc& acc, const Runs& runs, uint32_t p, uint32_t last, d
 }
 
 // The same where all positions that beat `best` are admissible: those that are surely not the best
-// of all may be passed over. Behind the last one the accumulator may be anywhere.
+// of all may be passed over. Behind the last one the accumulator may be anywhere. If it is known to
+// have come to the best one, that becomes the last.
 template <class Acc>
-inline uint32_t advance_to_best(Acc& acc, const Runs& runs, uint32_t p, uint32_t last,
+inline uint32_t advance_to_best(Acc& acc, const Runs& runs, uint32_t p, uint32_t& last,
                                 double best) {
     return advance(acc, runs, p, last, best);
 }
@@ -111,8 +112,8 @@ FASTTREE_AVX512 inline bool may_beat_among(const BinaryGini<UnitWeights>& acc, u
 }
 
 // Two classes: the classes of the rows are bits, their prefix sums population counts. A bound
-// passes over 64 positions, the others are looked at 16 at a time.
-template <class Classes>
+// passes over 64 positions, the others are looked at 16 at a time. `to_best`: see advance_to_best().
+template <bool to_best, class Classes>
 FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
                                                const Classes& classes, uint32_t p, uint32_t last,
                                                double best) {
@@ -121,7 +122,9 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
     const __m512i one = _mm512_set1_epi32(1);
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i up_to = _mm512_sub_epi32(_mm512_sllv_epi32(_mm512_set1_epi32(2), lane), one);
-    const double w = to_double(acc.w_total), t = to_double(acc.total), bar = best * SCREEN;
+    const double w = to_double(acc.w_total), t = to_double(acc.total);
+    double bar = best * SCREEN;
+    BestPassed top(last + 1, best);
     while (p < last) {
         const uint32_t n = std::min(last - p, BLOCK);
         uint64_t ones = class_bits_of(classes, p, n);
@@ -142,7 +145,16 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
                 _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.left)), prefix);
             const __m512i n_left =
                 _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.w_left) + 1), lane);
-            const uint32_t found = beating_of_16(left, n_left, w, t, bar) & boundary & lanes;
+            uint32_t found = beating_of_16(left, n_left, w, t, bar) & boundary & lanes;
+            if constexpr (to_best) {
+                for (; found; found &= found - 1) {
+                    const uint32_t n_taken = static_cast<uint32_t>(__builtin_ctz(found)) + 1;
+                    top.look(acc, p + n_taken,
+                             acc.left + __builtin_popcountll(ones & low_bits(n_taken)),
+                             acc.w_left + n_taken);
+                }
+                bar = top.score() * SCREEN;
+            }
             const uint32_t taken = found ? static_cast<uint32_t>(__builtin_ctz(found)) + 1
                                          : static_cast<uint32_t>(__builtin_popcount(lanes));
             acc.left += __builtin_popcountll(ones & low_bits(taken));
@@ -151,7 +163,7 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
             if (found) return p;
         }
     }
-    return last + 1;
+    return to_best ? top.go_back(acc) : last + 1;
 }
 
 // Lanes added up from the first to each.
@@ -304,33 +316,54 @@ inline Simd simd_for(const Acc& acc, uint32_t n_candidates) {
     return n_candidates > FEW_CANDIDATES && acc.w_total < EXACT_COUNT ? acc.t.simd : SIMD_PORTABLE;
 }
 
+// Two classes, looked up by row or read from the entries.
+template <bool to_best>
+inline uint32_t advance_by_row(BinaryGini<UnitWeights>& acc, const uint32_t* entries, uint32_t p,
+                               uint32_t last, double best) {
+    const Simd simd = simd_for(acc, last - p);
+    if (simd == SIMD_AVX512) {
+        const ClassesByRow classes{entries, acc.t.class_bits};
+        return advance_avx512<to_best>(acc, classes, p, last, best);
+    }
+    if (simd == SIMD_AVX2) {
+        const ClassesByRowAvx2 classes{entries, acc.t.class_bits};
+        return advance_avx2<to_best>(acc, classes, p, last, best);
+    }
+    return to_best ? best_passed_portable(acc, entries, p, last, best)
+                   : advance_portable(acc, entries, p, last, best);
+}
+template <bool to_best>
+inline uint32_t advance_by_entry(BinaryGini<UnitWeights>& acc, const Runs& runs, uint32_t p,
+                                 uint32_t last, double best) {
+    const Simd simd = runs.has_classes ? simd_for(acc, last - p) : SIMD_PORTABLE;
+    if (simd == SIMD_AVX512) {
+        return advance_avx512<to_best>(acc, ClassesInEntries{runs.entries}, p, last, best);
+    }
+    if (simd == SIMD_AVX2) {
+        return advance_avx2<to_best>(acc, ClassesInEntriesAvx2{runs.entries}, p, last, best);
+    }
+    return advance_by_row<to_best>(acc, runs.entries, p, last, best);
+}
 template <>
 inline uint32_t advance(BinaryGini<UnitWeights>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
-    const Simd simd = simd_for(acc, last - p);
-    if (simd == SIMD_AVX512) {
-        return advance_avx512(acc, ClassesByRow{entries, acc.t.class_bits}, p, last, best);
-    }
-    if (simd == SIMD_AVX2) {
-        return advance_avx2(acc, ClassesByRowAvx2{entries, acc.t.class_bits}, p, last, best);
-    }
-    return advance_portable(acc, entries, p, last, best);
-}
-template <>
-inline const uint32_t* classes_of_entries(const BinaryGini<UnitWeights>& acc) noexcept {
-    return acc.t.simd >= SIMD_AVX2 ? acc.t.class_bits : nullptr;
+    return advance_by_row<false>(acc, entries, p, last, best);
 }
 template <>
 inline uint32_t advance(BinaryGini<UnitWeights>& acc, const Runs& runs, uint32_t p, uint32_t last,
                         double best) {
-    const Simd simd = runs.has_classes ? simd_for(acc, last - p) : SIMD_PORTABLE;
-    if (simd == SIMD_AVX512) {
-        return advance_avx512(acc, ClassesInEntries{runs.entries}, p, last, best);
-    }
-    if (simd == SIMD_AVX2) {
-        return advance_avx2(acc, ClassesInEntriesAvx2{runs.entries}, p, last, best);
-    }
-    return advance(acc, runs.entries, p, last, best);
+    return advance_by_entry<false>(acc, runs, p, last, best);
+}
+template <>
+inline uint32_t advance_to_best(BinaryGini<UnitWeights>& acc, const Runs& runs, uint32_t p,
+                                uint32_t& last, double best) {
+    const uint32_t found = advance_by_entry<true>(acc, runs, p, last, best);
+    last = std::min(last, found);
+    return found;
+}
+template <>
+inline const uint32_t* classes_of_entries(const BinaryGini<UnitWeights>& acc) noexcept {
+    return acc.t.simd >= SIMD_AVX2 ? acc.t.class_bits : nullptr;
 }
 
 // Any other with vectors of both widths.
@@ -359,7 +392,7 @@ inline uint32_t advance(SquaredError<UnitWeights, true>& acc, const uint32_t* en
 }
 template <class Weights>
 inline uint32_t advance_to_best(SquaredError<Weights, true>& acc, const Runs& runs, uint32_t p,
-                                uint32_t last, double best) {
+                                uint32_t& last, double best) {
     return acc.rough.has_node() ? advance_rough(acc, runs.entries, p, last, best)
                                 : advance(acc, runs, p, last, best);
 }

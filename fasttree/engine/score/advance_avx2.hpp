@@ -82,13 +82,15 @@ FASTTREE_AVX2 inline __m256i prefix_counts_8(uint32_t bits) {
 
 // Loops below do not wait for what a vector finds: if that is nothing, its last lane goes on.
 
-template <class Classes>
+template <bool to_best, class Classes>
 FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<UnitWeights>& acc, const Classes& classes,
                                            uint32_t p, uint32_t last, double best) {
     constexpr uint32_t BLOCK = 64;
     const uint32_t* entries = classes.entries;
     const __m256i from_one = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8);
-    const double w = to_double(acc.w_total), t = to_double(acc.total), bar = best * SCREEN;
+    const double w = to_double(acc.w_total), t = to_double(acc.total);
+    double bar = best * SCREEN;
+    BestPassed top(last + 1, best);
     while (p < last) {
         const uint32_t n = std::min(last - p, BLOCK);
         uint64_t ones = class_bits_avx2(classes, p, n);
@@ -106,7 +108,16 @@ FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<UnitWeights>& acc, const C
                                                   prefix_counts_8(ones & 0xff));
             const __m256i n_left =
                 _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(acc.w_left)), from_one);
-            const uint32_t found = beating_8(left, n_left, w, t, bar) & boundary;
+            uint32_t found = beating_8(left, n_left, w, t, bar) & boundary;
+            if constexpr (to_best) {
+                for (; found; found &= found - 1) {
+                    const uint32_t n_taken = static_cast<uint32_t>(__builtin_ctz(found)) + 1;
+                    top.look(acc, p + n_taken,
+                             acc.left + __builtin_popcountll(ones & low_bits(n_taken)),
+                             acc.w_left + n_taken);
+                }
+                bar = top.score() * SCREEN;
+            }
             if (found) {
                 const uint32_t taken = static_cast<uint32_t>(__builtin_ctz(found)) + 1;
                 acc.left += __builtin_popcountll(ones & low_bits(taken));
@@ -120,10 +131,12 @@ FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<UnitWeights>& acc, const C
         for (; p < end; ones >>= 1) {
             acc.left += ones & 1;
             ++acc.w_left;
-            if ((entries[++p] & BOUNDARY) && acc.may_beat(best)) return p;
+            if (!(entries[++p] & BOUNDARY) || !acc.may_beat(top.score())) continue;
+            if (!to_best) return p;
+            top.look(acc, p, acc.left, acc.w_left);
         }
     }
-    return last + 1;
+    return to_best ? top.go_back(acc) : last + 1;
 }
 
 FASTTREE_AVX2 inline __m256i records_of_8(const uint32_t* records, const uint32_t* entries) {

@@ -100,11 +100,12 @@ inline bool may_beat_among(const RoughBar& bar, const RoughPosition& at, const R
     return !(most * most <= least);
 }
 
-// The first position that may be the best of those looked at, and what it scores at most, over w^2.
+// The first position that may be the best of those looked at. Others behind it that may be are met
+// one by one later.
 struct RoughBest {
     uint32_t position = 0;
-    double most = 0.0;
-    bool exists = false;
+    double most = 0.0;      // what it or one of the others scores at most, over w^2
+    bool exists = false, is_alone = false;
 
     // Takes a boundary if it may beat the bar, which rises to what is certain of it.
     void look(RoughBar& bar, uint32_t at, double sum, double w_left) {
@@ -112,11 +113,13 @@ struct RoughBest {
         const double high = size + bar.slack, low = std::max(size - bar.slack, 0.0);
         if (high * high <= bar.factor * product) return;
         const double least = low * low / product * SCREEN;
-        if (!exists || most < least) {
+        is_alone = !exists || most < least;
+        if (is_alone) {
             position = at;
-            most = high * high / product / SCREEN;
+            most = 0.0;
             exists = true;
         }
+        most = std::max(most, high * high / product / SCREEN);
         bar.factor = std::max(bar.factor, least * SCREEN);
     }
 };
@@ -160,7 +163,7 @@ FASTTREE_AVX2 inline void look_at_block(const RoughPosition& at, const RoughBloc
 // As `advance_to_best`. The accumulator is left where it was if there is no such position.
 template <class Weights>
 FASTTREE_AVX2 inline uint32_t advance_rough(SquaredError<Weights, true>& acc,
-                                            const uint32_t* entries, uint32_t p, uint32_t last,
+                                            const uint32_t* entries, uint32_t p, uint32_t& last,
                                             double best) {
     constexpr bool weighted = Weights::weighted;
     acc.rough.make(acc.t, acc.w, acc.total1, acc.w_total);
@@ -180,6 +183,7 @@ FASTTREE_AVX2 inline uint32_t advance_rough(SquaredError<Weights, true>& acc,
     }
     if (!found.exists) return last + 1;
     for (; p < found.position; ++p) acc.add(entries[p] & ROW);
+    if (found.is_alone) last = p;
     return p;
 }
 
