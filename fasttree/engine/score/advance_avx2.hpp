@@ -1,10 +1,12 @@
-// The scans of `advance.hpp` in vectors of 8 and 4 positions.
+// The scans of `advance.hpp` in vectors of 8 and 4 positions. `to_best`: advance_to_best.
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "engine/core/runs.hpp"
 #include "engine/score/advance_portable.hpp"
+#include "engine/score/best_passed.hpp"
 #include "engine/score/binary_gini.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/simd/avx2.hpp"
@@ -31,6 +33,16 @@ FASTTREE_AVX2 inline uint32_t beating_8(__m256i l, __m256i w_left, double w, dou
         beating_4(_mm256_cvtepi32_pd(_mm256_extracti128_si256(l, 1)),
                   _mm256_cvtepi32_pd(_mm256_extracti128_si256(w_left, 1)), w, t, bar);
     return low | high << 4;
+}
+
+// As `pass_lanes`, of 8 positions.
+template <class Acc>
+FASTTREE_AVX2 inline void pass_lanes_avx2(BestPassed<Acc>& top, uint32_t p, uint32_t found,
+                                          __m256i left, __m256i w_left) {
+    alignas(32) int32_t sums[8], weights[8];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(sums), left);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(weights), w_left);
+    top.pass_found(p, found, sums, weights);
 }
 
 // The classes of 8 entries' rows, as bits.
@@ -90,7 +102,7 @@ FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<UnitWeights>& acc, const C
     const __m256i from_one = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8);
     const double w = to_double(acc.w_total), t = to_double(acc.total);
     double bar = best * SCREEN;
-    BestPassed top(last + 1, best);
+    BestPassed top(acc, last, best);
     while (p < last) {
         const uint32_t n = std::min(last - p, BLOCK);
         uint64_t ones = class_bits_avx2(classes, p, n);
@@ -109,13 +121,8 @@ FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<UnitWeights>& acc, const C
             const __m256i n_left =
                 _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(acc.w_left)), from_one);
             uint32_t found = beating_8(left, n_left, w, t, bar) & boundary;
-            if constexpr (to_best) {
-                for (; found; found &= found - 1) {
-                    const uint32_t n_taken = static_cast<uint32_t>(__builtin_ctz(found)) + 1;
-                    top.look(acc, p + n_taken,
-                             acc.left + __builtin_popcountll(ones & low_bits(n_taken)),
-                             acc.w_left + n_taken);
-                }
+            if (to_best && found) {
+                pass_lanes_avx2(top, p, std::exchange(found, 0), left, n_left);
                 bar = top.score() * SCREEN;
             }
             if (found) {
@@ -133,10 +140,10 @@ FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<UnitWeights>& acc, const C
             ++acc.w_left;
             if (!(entries[++p] & BOUNDARY) || !acc.may_beat(top.score())) continue;
             if (!to_best) return p;
-            top.look(acc, p, acc.left, acc.w_left);
+            top.pass(p);
         }
     }
-    return to_best ? top.go_back(acc) : last + 1;
+    return to_best ? top.go_back() : last + 1;
 }
 
 FASTTREE_AVX2 inline __m256i records_of_8(const uint32_t* records, const uint32_t* entries) {
@@ -149,10 +156,13 @@ FASTTREE_AVX2 inline uint32_t lane_of_8(__m256i lanes, uint32_t i) {
     return static_cast<uint32_t>(
         _mm256_cvtsi256_si32(_mm256_permutevar8x32_epi32(lanes, at)));
 }
+template <bool to_best>
 FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<SampleWeights>& acc, const uint32_t* entries,
                                            uint32_t p, uint32_t last, double best) {
     const __m256i half = _mm256_set1_epi32((1 << RECORD_BITS) - 1);
-    const double w = to_double(acc.w_total), t = to_double(acc.total), bar = best * SCREEN;
+    const double w = to_double(acc.w_total), t = to_double(acc.total);
+    double bar = best * SCREEN;
+    BestPassed top(acc, last, best);
     for (; p + 8 <= last; p += 8) {
         const __m256i sums = prefix_sums_8(
             records_of_8(reinterpret_cast<const uint32_t*>(acc.t.records), entries + p));
@@ -161,7 +171,11 @@ FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<SampleWeights>& acc, const
                                               _mm256_srli_epi32(sums, RECORD_BITS));
         const __m256i n = _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(acc.w_left)),
                                            _mm256_and_si256(sums, half));
-        const uint32_t found = beating_8(left, n, w, t, bar) & boundary;
+        uint32_t found = beating_8(left, n, w, t, bar) & boundary;
+        if (to_best && found) {
+            pass_lanes_avx2(top, p, std::exchange(found, 0), left, n);
+            bar = top.score() * SCREEN;
+        }
         if (found) {
             const uint32_t at = static_cast<uint32_t>(__builtin_ctz(found));
             acc.left = lane_of_8(left, at);
@@ -171,7 +185,8 @@ FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<SampleWeights>& acc, const
         acc.left = static_cast<uint32_t>(_mm256_extract_epi32(left, 7));
         acc.w_left = static_cast<uint32_t>(_mm256_extract_epi32(n, 7));
     }
-    return advance_portable(acc, entries, p, last, best);
+    return to_best ? pass_portable(top, acc, entries, p, last)
+                   : advance_portable(acc, entries, p, last, best);
 }
 
 FASTTREE_AVX2 inline __m256i values_of_4(const int64_t* values, const uint32_t* entries) {

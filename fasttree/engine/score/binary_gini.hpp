@@ -95,7 +95,14 @@ struct BinaryGini : AccumulatorBase<Weights> {
                                    - static_cast<wide_t>(total) * w_left);
         return d * d > best * (to_double(w_left) * to_double(w_total - w_left)) * SCREEN;
     }
-    double score() const { return separation(left, w_left, total, w_total); }
+    double score() const { return score_at(left, w_left); }
+    double score_at(int64_t sum, int64_t weight) const {
+        return separation(sum, weight, total, w_total);
+    }
+    void go_to(int64_t sum, int64_t weight) {
+        left = sum;
+        w_left = weight;
+    }
     // Both children pure: D is the product of the class weights. Small ones are exact.
     double perfect_score(const uint32_t*, uint32_t) const {
         constexpr int64_t EXACT = int64_t{1} << 13;

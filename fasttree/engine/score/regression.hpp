@@ -282,9 +282,7 @@ struct SquaredError : TargetSums<Weights, single_output> {
         });
     }
     double score() const {
-        if constexpr (single_output) {
-            return separation(this->left1, w_left, this->total1, w_total);
-        }
+        if constexpr (single_output) return score_at(this->left1, w_left);
         double sum = 0.0;
         // With negative weights a child may weigh more than the node.
         const int64_t most = t.has_negative_weights ? -1 : SMALL / std::max(w_total, int64_t{1});
@@ -292,6 +290,14 @@ struct SquaredError : TargetSums<Weights, single_output> {
             sum = are_at_most(most) ? sum_of_separations<int64_t>() : sum_of_separations<wide_t>();
         });
         return sum;
+    }
+    // Of a single output.
+    double score_at(int64_t sum, int64_t weight) const {
+        return separation(sum, weight, this->total1, w_total);
+    }
+    void go_to(int64_t sum, int64_t weight) {
+        this->left1 = sum;
+        w_left = weight;
     }
     static constexpr int64_t SMALL = int64_t{1} << 61;  // of two products the difference fits
     FASTTREE_INLINE bool are_at_most(int64_t most) const {
