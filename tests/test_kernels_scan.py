@@ -9,6 +9,7 @@ from reference.scores import CLASSIFICATION, REGRESSION, prefixes, random_target
 
 SIZES = (2, 3, 5, 8, 9, 16, 17, 18, 33, 64, 65, 129, 300)
 BOUNDARY = 1 << 31
+FEW_CANDIDATES = 4  # for which there are no vectors
 
 each_size = pytest.mark.parametrize("n", SIZES)
 each_criterion = pytest.mark.parametrize("criterion", CLASSIFICATION + REGRESSION)
@@ -141,7 +142,10 @@ def test_scans_stop_where_a_score_may_be_better(kernels, simd, criterion, n, wei
 @pytest.mark.parametrize("criterion", ["binary_gini", "squared_error", "poisson"])
 @pytest.mark.parametrize("heaviest", [1, 31, 1000])
 def test_the_first_of_the_best_positions_is_met(kernels, simd, criterion, n, heaviest):
-    """Among the first few that may be; of squared error with AVX2 hardly any other is."""
+    """With vectors for exact sums no other is; else among the first few that may be."""
+    simds = kernels.machine.SIMD
+    is_exact = criterion == "binary_gini" and simd != simds["portable"]
+    is_exact |= criterion == "squared_error" and simd == simds["avx512"]
     for seed in range(12):
         case = Case(kernels, simd, criterion, n, seed, heaviest > 1, heaviest=heaviest)
         first, last = (0, n - 1) if seed % 2 else sorted(case.rng.choice(n, 2, replace=False))
@@ -149,12 +153,38 @@ def test_the_first_of_the_best_positions_is_met(kernels, simd, criterion, n, hea
         is_candidate = case.is_boundary[1:] & (position > first) & (position <= last)
         scores = np.where(is_candidate, case.scores, -np.inf)
         top = scores.max()
+        with_classes = case.entries | CLASS_1 * (case.y[case.rows, 0] == 1).astype(np.uint32)
         for best in (-np.inf, 0.0, np.median(case.scores), np.nextafter(top, -np.inf), top):
             stops, found = case.node.stops_at_best(case.entries, first, last, best)
             assert set(stops) <= set(position[is_candidate])
             assert_array_equal(found, case.scores[stops - 1])
             if top > best:
                 assert stops[np.argmax(found)] == 1 + np.argmax(scores)
+            if is_exact and last - first > FEW_CANDIDATES:
+                assert len(stops) == (top > best)
+            of_entries = case.node.stops_at_best(with_classes, first, last, best, True)
+            assert_array_equal(of_entries, (stops, found))
+
+
+def test_of_nearly_equal_positions_the_best_is_met(kernels, simd):
+    """In single precision a position near an end is less certain than one in the middle.
+
+    The first two positions cannot be told apart, the third is certainly better than the first, and
+    the second is best.
+    """
+    n, positions = 100, np.array([1, 2, 50])
+    product = positions * (n - positions)
+    magnitude = 2 * np.sqrt(product[1:]).sum()  # of all rows, about
+    width = 2 * magnitude / 2**17 / np.sqrt(product)  # of what is known of a score of about 1
+    scores = 1 + width[0] + [-width[0], 0.95 * width[1], 1.1 * width[2]]
+    assert scores.argmax() == 1
+    sums = np.zeros(n)
+    sums[positions - 1] = np.sqrt(scores * product)
+    y = np.round(np.diff(sums, prepend=0.0) * 2**30).astype(np.int64)[:, None]
+    rows = np.arange(n, dtype=np.uint32)
+    node = kernels.nodes.Node(simd, "squared_error", y, rows, None)
+    stops, found = node.stops_at_best(rows | np.uint32(BOUNDARY), 0, n - 1, -np.inf)
+    assert stops[found.argmax()] == 2
 
 
 @each_size

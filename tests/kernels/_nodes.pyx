@@ -208,12 +208,12 @@ cdef class Node:
         return np.array(positions, np.int64), np.array(scores, np.float64)
 
     def stops_at_best(self, const uint32_t[::1] entries, uint32_t first, uint32_t last,
-                      double best):
+                      double best, bint has_classes=False):
         cdef vector[uint32_t] positions
         cdef vector[double] scores
         cdef Runs runs
         runs.entries, runs.n, runs.n_missing = &entries[0], self.n, 0
-        runs.has_classes = False
+        runs.has_classes = has_classes
         self.probe.get().stops_at_best(runs, first, last, best, positions, scores)
         return np.array(positions, np.int64), np.array(scores, np.float64)
 
