@@ -21,11 +21,13 @@ cdef extern from "probe.hpp" namespace "fasttree" nogil:
         const int64_t* n_classes
         const void* classes
         const uint32_t* class_bits
+        const uint32_t* records
         const int64_t* weights
         double weight_unit
         const double* y
         const double* w
         const int64_t* sums
+        const int64_t* sum_records
         const double* sum_unit
         const float* rough
         const float* rough_length
@@ -137,6 +139,8 @@ cdef class Node:
             self.t.sums = &sums[0, 0]
             self.set_rough(targets, weight)
             self.set_numbers(targets)
+        if weights is not None and n_outputs == 1:
+            self.set_records(targets[:, 0].astype(np.int64), np.asarray(weights, np.int64))
         self.probe = make_probe(criterion.encode(), self.t)
         self.probe.get().begin(&rows[0], self.n)
 
@@ -153,6 +157,17 @@ cdef class Node:
         bits = np.packbits(np.append(targets[:, 0] == 1, np.zeros(64, bool)), bitorder="little")
         cdef const uint32_t[::1] words = self.keep(bits[:len(bits) // 4 * 4].view(np.uint32))
         self.t.class_bits = &words[0]
+
+    cdef void set_records(self, targets, weights):
+        """A row's weight and what it adds in one word, if they fit."""
+        cdef const uint32_t[::1] records
+        cdef const int64_t[::1] sum_records
+        if self.t.classes != NULL and targets.max() < 2 and weights.max() < 1 << 12:
+            records = self.keep((weights * (1 + (targets << 16))).astype(np.uint32))
+            self.t.records = &records[0]
+        if self.t.classes == NULL and weights.max() < 1 << 5 and abs(targets).max() < 1 << 46:
+            sum_records = self.keep((targets * weights << 8) + weights)
+            self.t.sum_records = &sum_records[0]
 
     cdef void set_rough(self, targets, weight):
         cdef const float[:, ::1] rough

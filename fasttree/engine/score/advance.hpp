@@ -31,8 +31,8 @@ inline uint32_t advance(Acc& acc, const Runs& runs, uint32_t p, uint32_t last, d
 }
 
 // The same where all positions that beat `best` are admissible: those that are surely not the best
-// of all may be passed over. Behind the last one the accumulator may be anywhere. If it is known to
-// have come to the best one, that becomes the last.
+// of all may be passed over. Behind the last one the accumulator may be anywhere. `last` is lowered
+// to a position that is known to be the best of all.
 template <class Acc>
 inline uint32_t advance_to_best(Acc& acc, const Runs& runs, uint32_t p, uint32_t& last,
                                 double best) {
@@ -43,6 +43,15 @@ inline uint32_t advance_to_best(Acc& acc, const Runs& runs, uint32_t p, uint32_t
 template <class Acc>
 inline const uint32_t* classes_of_entries(const Acc&) noexcept {
     return nullptr;
+}
+
+// Two classes. `to_best`: as `advance_to_best`.
+template <bool to_best, class Weights>
+inline uint32_t advance_one_by_one(BinaryGini<Weights>& acc, const uint32_t* entries, uint32_t p,
+                                   uint32_t last, double best) {
+    BestPassed top(acc, last, best);
+    return to_best ? advance_to_best_portable(top, acc, entries, p, last)
+                   : advance_portable(acc, entries, p, last, best);
 }
 
 #if FASTTREE_X86
@@ -56,14 +65,7 @@ inline Simd simd_for(const Acc& acc, uint32_t n_candidates) {
     return n_candidates > FEW_CANDIDATES && acc.w_total < EXACT_COUNT ? acc.t.simd : SIMD_PORTABLE;
 }
 
-// Two classes. `to_best`: see advance_to_best().
-template <bool to_best, class Weights>
-inline uint32_t advance_in_numbers(BinaryGini<Weights>& acc, const uint32_t* entries, uint32_t p,
-                                   uint32_t last, double best) {
-    BestPassed top(acc, last, best);
-    return to_best ? pass_portable(top, acc, entries, p, last)
-                   : advance_portable(acc, entries, p, last, best);
-}
+// With the class of a row looked up, read from its entry, or in the record of its weight.
 template <bool to_best>
 inline uint32_t advance_by_row(BinaryGini<UnitWeights>& acc, const uint32_t* entries, uint32_t p,
                                uint32_t last, double best) {
@@ -76,7 +78,7 @@ inline uint32_t advance_by_row(BinaryGini<UnitWeights>& acc, const uint32_t* ent
         const ClassesByRowAvx2 classes{entries, acc.t.class_bits};
         return advance_avx2<to_best>(acc, classes, p, last, best);
     }
-    return advance_in_numbers<to_best>(acc, entries, p, last, best);
+    return advance_one_by_one<to_best>(acc, entries, p, last, best);
 }
 template <bool to_best>
 inline uint32_t advance_by_entry(BinaryGini<UnitWeights>& acc, const Runs& runs, uint32_t p,
@@ -96,7 +98,7 @@ inline uint32_t advance_by_record(BinaryGini<SampleWeights>& acc, const uint32_t
     const Simd simd = acc.t.records != nullptr ? simd_for(acc, last - p) : SIMD_PORTABLE;
     if (simd == SIMD_AVX512) return advance_avx512<to_best>(acc, entries, p, last, best);
     if (simd == SIMD_AVX2) return advance_avx2<to_best>(acc, entries, p, last, best);
-    return advance_in_numbers<to_best>(acc, entries, p, last, best);
+    return advance_one_by_one<to_best>(acc, entries, p, last, best);
 }
 template <>
 inline uint32_t advance(BinaryGini<UnitWeights>& acc, const uint32_t* entries, uint32_t p,
@@ -118,16 +120,13 @@ inline uint32_t advance(BinaryGini<SampleWeights>& acc, const uint32_t* entries,
     return advance_by_record<false>(acc, entries, p, last, best);
 }
 template <class Weights>
-inline uint32_t advance_to_best(BinaryGini<Weights>& acc, const Runs& runs, uint32_t p,
-                                uint32_t& last, double best) {
-    uint32_t found;
+inline uint32_t best_of_two_classes(BinaryGini<Weights>& acc, const Runs& runs, uint32_t p,
+                                    uint32_t last, double best) {
     if constexpr (Weights::weighted) {
-        found = advance_by_record<true>(acc, runs.entries, p, last, best);
+        return advance_by_record<true>(acc, runs.entries, p, last, best);
     } else {
-        found = advance_by_entry<true>(acc, runs, p, last, best);
+        return advance_by_entry<true>(acc, runs, p, last, best);
     }
-    last = std::min(last, found);
-    return found;
 }
 
 // Squared error, with vectors of both widths.
@@ -171,6 +170,22 @@ inline uint32_t advance(Poisson<UnitWeights, true>& acc, const uint32_t* entries
                : advance_portable(acc, entries, p, last, best);
 }
 
+#else
+
+template <class Weights>
+inline uint32_t best_of_two_classes(BinaryGini<Weights>& acc, const Runs& runs, uint32_t p,
+                                    uint32_t last, double best) {
+    return advance_one_by_one<true>(acc, runs.entries, p, last, best);
+}
+
 #endif
+
+template <class Weights>
+inline uint32_t advance_to_best(BinaryGini<Weights>& acc, const Runs& runs, uint32_t p,
+                                uint32_t& last, double best) {
+    const uint32_t found = best_of_two_classes(acc, runs, p, last, best);
+    last = std::min(last, found);
+    return found;
+}
 
 }  // namespace fasttree

@@ -1,4 +1,4 @@
-// The scans of `advance.hpp` in vectors of 8 and 4 positions. `to_best`: advance_to_best.
+// `advance` in vectors of 8 and 4 positions; where it is to go `to_best`, `advance_to_best`.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -35,14 +35,14 @@ FASTTREE_AVX2 inline uint32_t beating_8(__m256i l, __m256i w_left, double w, dou
     return low | high << 4;
 }
 
-// As `pass_lanes`, of 8 positions.
+// As `take_lanes`, of 8 positions.
 template <class Acc>
-FASTTREE_AVX2 inline void pass_lanes_avx2(BestPassed<Acc>& top, uint32_t p, uint32_t found,
-                                          __m256i left, __m256i w_left) {
+FASTTREE_AVX2 inline double take_lanes_avx2(BestPassed<Acc>& top, uint32_t p, uint32_t found,
+                                            __m256i left, __m256i w_left) {
     alignas(32) int32_t sums[8], weights[8];
     _mm256_store_si256(reinterpret_cast<__m256i*>(sums), left);
     _mm256_store_si256(reinterpret_cast<__m256i*>(weights), w_left);
-    top.pass_found(p, found, sums, weights);
+    return top.take_found(p, found, sums, weights);
 }
 
 // The classes of 8 entries' rows, as bits.
@@ -122,8 +122,7 @@ FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<UnitWeights>& acc, const C
                 _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(acc.w_left)), from_one);
             uint32_t found = beating_8(left, n_left, w, t, bar) & boundary;
             if (to_best && found) {
-                pass_lanes_avx2(top, p, std::exchange(found, 0), left, n_left);
-                bar = top.score() * SCREEN;
+                bar = SCREEN * take_lanes_avx2(top, p, std::exchange(found, 0), left, n_left);
             }
             if (found) {
                 const uint32_t taken = static_cast<uint32_t>(__builtin_ctz(found)) + 1;
@@ -140,7 +139,7 @@ FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<UnitWeights>& acc, const C
             ++acc.w_left;
             if (!(entries[++p] & BOUNDARY) || !acc.may_beat(top.score())) continue;
             if (!to_best) return p;
-            top.pass(p);
+            top.take(p, acc.left, acc.w_left);
         }
     }
     return to_best ? top.go_back() : last + 1;
@@ -173,8 +172,7 @@ FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<SampleWeights>& acc, const
                                            _mm256_and_si256(sums, half));
         uint32_t found = beating_8(left, n, w, t, bar) & boundary;
         if (to_best && found) {
-            pass_lanes_avx2(top, p, std::exchange(found, 0), left, n);
-            bar = top.score() * SCREEN;
+            bar = SCREEN * take_lanes_avx2(top, p, std::exchange(found, 0), left, n);
         }
         if (found) {
             const uint32_t at = static_cast<uint32_t>(__builtin_ctz(found));
@@ -185,7 +183,7 @@ FASTTREE_AVX2 inline uint32_t advance_avx2(BinaryGini<SampleWeights>& acc, const
         acc.left = static_cast<uint32_t>(_mm256_extract_epi32(left, 7));
         acc.w_left = static_cast<uint32_t>(_mm256_extract_epi32(n, 7));
     }
-    return to_best ? pass_portable(top, acc, entries, p, last)
+    return to_best ? advance_to_best_portable(top, acc, entries, p, last)
                    : advance_portable(acc, entries, p, last, best);
 }
 

@@ -1,4 +1,4 @@
-// The scans of `advance.hpp` in vectors of 16 and 8 positions. `to_best`: advance_to_best.
+// `advance` in vectors of 16 and 8 positions; where it is to go `to_best`, `advance_to_best`.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,14 +16,15 @@ namespace fasttree {
 
 #if FASTTREE_X86
 
-// Passes those of 16 or 8 positions behind p that are found, by the lanes of sums and weights.
+// Takes those of 16 or 8 positions behind p that are found, by the lanes of sums and weights;
+// returns the best score.
 template <class Lane, class Acc>
-FASTTREE_AVX512 inline void pass_lanes(BestPassed<Acc>& top, uint32_t p, uint32_t found,
-                                       __m512i left, __m512i w_left) {
+FASTTREE_AVX512 inline double take_lanes(BestPassed<Acc>& top, uint32_t p, uint32_t found,
+                                         __m512i left, __m512i w_left) {
     alignas(64) Lane sums[64 / sizeof(Lane)], weights[64 / sizeof(Lane)];
     _mm512_store_si512(sums, left);
     _mm512_store_si512(weights, w_left);
-    top.pass_found(p, found, sums, weights);
+    return top.take_found(p, found, sums, weights);
 }
 
 // Lanes (bits) of 8 positions whose D^2 exceeds `bar` w_L w_R, where D = l w - t w_L.
@@ -125,8 +126,7 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
                 _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.w_left) + 1), lane);
             uint32_t found = beating_of_16(left, n_left, w, t, bar) & boundary & lanes;
             if (to_best && found) {
-                pass_lanes<int32_t>(top, p, std::exchange(found, 0), left, n_left);
-                bar = top.score() * SCREEN;
+                bar = SCREEN * take_lanes<int32_t>(top, p, std::exchange(found, 0), left, n_left);
             }
             const uint32_t taken = found ? static_cast<uint32_t>(__builtin_ctz(found)) + 1
                                          : static_cast<uint32_t>(__builtin_popcount(lanes));
@@ -172,8 +172,7 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<SampleWeights>& acc,
                                            _mm512_and_si512(sums, half));
         uint32_t found = beating_of_16(left, n, w, t, bar) & boundary & lanes;
         if (to_best && found) {
-            pass_lanes<int32_t>(top, p, std::exchange(found, 0), left, n);
-            bar = top.score() * SCREEN;
+            bar = SCREEN * take_lanes<int32_t>(top, p, std::exchange(found, 0), left, n);
         }
         const uint32_t taken = found ? static_cast<uint32_t>(__builtin_ctz(found)) + 1
                                      : static_cast<uint32_t>(__builtin_popcount(lanes));
@@ -241,8 +240,7 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(SquaredError<SampleWeights, true>
         found = beating(_mm512_cvtepi64_pd(about_mean), _mm512_cvtepi64_pd(n), w, t, bar) &
                 boundary & lanes;
         if (to_best && found) {
-            pass_lanes<int64_t>(top, p, std::exchange(found, 0), left, n);
-            bar = top.score() * SCREEN;
+            bar = SCREEN * take_lanes<int64_t>(top, p, std::exchange(found, 0), left, n);
         }
         const uint32_t taken = found ? static_cast<uint32_t>(__builtin_ctz(found)) + 1
                                      : static_cast<uint32_t>(__builtin_popcount(lanes));
@@ -280,8 +278,7 @@ FASTTREE_AVX512 inline uint32_t advance_sums_avx512(Acc& acc, const uint32_t* en
             if (found) {
                 const __m512i n = _mm512_add_epi64(_mm512_set1_epi64(first), lane);
                 const __m512i sums = _mm512_add_epi64(sum, _mm512_mullo_epi64(offsets, n));
-                pass_lanes<int64_t>(top, p, std::exchange(found, 0), sums, n);
-                best = top.score();
+                best = take_lanes<int64_t>(top, p, std::exchange(found, 0), sums, n);
             }
         }
         const uint32_t taken = found ? static_cast<uint32_t>(__builtin_ctz(found)) + 1

@@ -1,9 +1,10 @@
-// `advance` of any criterion, and `advance_to_best` of those of one sum, position by position.
+// `advance` of any criterion, and `advance_to_best` of two classes, position by position.
 #pragma once
 #include <cstdint>
 
 #include "engine/core/runs.hpp"
 #include "engine/score/best_passed.hpp"
+#include "engine/score/binary_gini.hpp"
 
 namespace fasttree {
 
@@ -17,11 +18,14 @@ inline uint32_t advance_portable(Acc& acc, const uint32_t* entries, uint32_t p, 
     return last + 1;
 }
 
-// Passes all positions that are left, and comes to the best.
-template <class Acc>
-inline uint32_t pass_portable(BestPassed<Acc>& top, Acc& acc, const uint32_t* entries, uint32_t p,
-                              uint32_t last) {
-    while ((p = advance_portable(acc, entries, p, last, top.score())) <= last) top.pass(p);
+// `advance_to_best` of two classes, of the positions that are left.
+template <class Weights>
+inline uint32_t advance_to_best_portable(BestPassed<BinaryGini<Weights>>& top,
+                                         BinaryGini<Weights>& acc, const uint32_t* entries,
+                                         uint32_t p, uint32_t last) {
+    while ((p = advance_portable(acc, entries, p, last, top.score())) <= last) {
+        top.take(p, acc.left, acc.w_left);
+    }
     return top.go_back();
 }
 

@@ -105,7 +105,8 @@ inline bool may_beat_among(const RoughBar& bar, const RoughPosition& at, const R
 struct RoughBest {
     uint32_t position = 0;
     double most = 0.0;      // what it or one of the others scores at most, over w^2
-    bool exists = false, is_alone = false;
+    bool exists = false;
+    bool is_alone = false;  // there are no others
 
     // Takes a boundary if it may beat the bar, which rises to what is certain of it.
     void look(RoughBar& bar, uint32_t at, double sum, double w_left) {

@@ -3,7 +3,6 @@
 #pragma once
 #include <cstdint>
 
-#include "engine/core/runs.hpp"
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {
@@ -24,7 +23,7 @@ public:
     BestPassed(Acc& acc, uint32_t last, double score) : acc_(acc), p_(last + 1), score_(score) {}
 
     double score() const noexcept { return score_; }
-    FASTTREE_INLINE void pass(uint32_t p, int64_t left, int64_t w_left) noexcept {
+    FASTTREE_INLINE void take(uint32_t p, int64_t left, int64_t w_left) noexcept {
         const double score = acc_.score_at(left, w_left);
         if (!(score > score_)) return;
         p_ = p;
@@ -32,22 +31,19 @@ public:
         left_ = left;
         w_left_ = w_left;
     }
-    // The same where the accumulator is.
-    void pass(uint32_t p) noexcept {
-        const Mean left = acc_.mean_left(0);
-        pass(p, left.sum, left.weight);
-    }
-    // The same of those behind p that are found, by the sums and weights at each of them. Rarely
-    // called from loops that need all registers.
+    // Takes those behind p that are found, by the sums and weights at each of them; returns the
+    // best score. Not inlined: loops that need all registers call it rarely.
     template <class Sum>
-    [[gnu::noinline]] void pass_found(uint32_t p, uint32_t found, const Sum* left,
-                                    const Sum* w_left) noexcept {
+    [[gnu::noinline]] double take_found(uint32_t p, uint32_t found, const Sum* left,
+                                        const Sum* w_left) noexcept {
         for (; found != 0; found &= found - 1) {
             const uint32_t i = static_cast<uint32_t>(__builtin_ctz(found));
-            pass(p + i + 1, left[i], w_left[i]);
+            take(p + i + 1, left[i], w_left[i]);
         }
+        return score_;
     }
-    // The best position, where the accumulator goes; one behind the last if there is none.
+    // The best position, where the accumulator goes; or one behind the last if there is none, and
+    // the accumulator is empty.
     uint32_t go_back() noexcept {
         acc_.go_to(left_, w_left_);
         return p_;
