@@ -202,13 +202,17 @@ def race_threads(name, X, y, wanted, repeats=10, task="classification"):
     )
 
 
+def large_fits(folder):
+    """(name, X, y, task), ... of fits that threads share; two are of tables in the folder."""
+    yield "dense", *data.classification(), "classification"
+    for name in ("covertype", "kdd99_10pct") if folder else ():
+        yield name, *data.read_table(folder, name)
+    yield "regression", *data.regression(600_000, 9), "regression"
+
+
 def races_of_large_fits(options, words, wanted):
-    yield race_threads(f"{words}, dense", *data.classification(), wanted)
-    for name in ("covertype", "kdd99_10pct") if options.data else ():
-        X, y, _ = data.read_table(options.data, name)
-        yield race_threads(f"{words}, {name}", X, y, wanted)
-    X, y = data.regression(600_000, 9)
-    yield race_threads(f"{words}, regression", X, y, wanted, task="regression")
+    for name, X, y, task in large_fits(options.data):
+        yield race_threads(f"{words}, {name}", X, y, wanted, task=task)
 
 
 def bar4_threads(options):

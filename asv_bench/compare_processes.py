@@ -20,9 +20,9 @@ import time
 from functools import partial
 
 import numpy as np
+from compare import large_fits, make_pair
 from machine import describe_machine
 
-import fasttree.tree
 from benchmarks import data
 
 N_RESAMPLES = 1000
@@ -38,16 +38,11 @@ def predict_on(estimator, X, n_threads):
 
 def calls_to_compare(folder):
     """(name, function of the number of threads), (name, ...), ..."""
-    classifier = fasttree.tree.DecisionTreeClassifier(random_state=0)
-    regressor = fasttree.tree.DecisionTreeRegressor(random_state=0)
+    for name, X, y, task in large_fits(folder):
+        yield name, partial(fit_on, make_pair(task)[1], X, y)
     X, y = data.classification()
-    yield "dense", partial(fit_on, classifier, X, y)
-    for name in ("covertype", "kdd99_10pct") if folder else ():
-        table, target, _ = data.read_table(folder, name)
-        yield name, partial(fit_on, classifier, table, target)
-    yield "regression", partial(fit_on, regressor, *data.regression(600_000, 9))
-    classifier.fit(X, y)
-    yield "predict", partial(predict_on, classifier, data.resample(X, 1_000_000))
+    fitted = make_pair("classification")[1].fit(X, y)
+    yield "predict", partial(predict_on, fitted, data.resample(X, 1_000_000))
 
 
 def seconds_of(call, *arguments):
@@ -68,6 +63,7 @@ def measure(call, seconds):
     here, there = context.Pipe()
     other = context.Process(target=answer, args=(there, call))
     other.start()
+    there.close()  # so that `recv` fails if the other process does
     times = []
     for n_threads in (1, 2):  # what loads on first use is not the call's
         call(n_threads)

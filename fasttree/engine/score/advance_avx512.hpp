@@ -1,4 +1,4 @@
-// `advance` in vectors of 16 and 8 positions; where it is to go `to_best`, `advance_to_best`.
+// `advance` in vectors of 16 and 8 positions, or `advance_to_best` if `to_best`; see advance.hpp.
 #pragma once
 #include <algorithm>
 #include <cstdint>
