@@ -34,7 +34,17 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no for
 @pytest.mark.parametrize("end", [0, 1, 64, 1000])
 def test_pieces_are_shared_out_once(kernels, end, n_threads):
     for size in (1, 3, 64, 2000):
-        assert (kernels.machine.share_out(end, size, n_threads, end) == 1).all()
+        times, taken = kernels.machine.share_out(end, size, n_threads, end)
+        assert (times == 1).all()
+        # Each thread goes through a part of its own, then through what is left of the others.
+        n_pieces = len(range(0, end, size))
+        for thread, pieces in enumerate(taken):
+            parts = [
+                range(n_pieces * part // n_threads, n_pieces * (part + 1) // n_threads)
+                for part in ((thread + i) % n_threads for i in range(n_threads))
+            ]
+            order = [piece * size for part in parts for piece in part]
+            assert pieces == sorted(pieces, key=order.index)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 7])

@@ -69,9 +69,9 @@ int kind_of_shares(const float* x, ptrdiff_t n_rows, ptrdiff_t n_cols, ptrdiff_t
     share_out_pieces(n_outer, is_dense ? 1 : kChunk / n_inner + 1, look);
     return kind.load();
 }
-// On up to n_threads threads.
+// On up to n_threads threads. Throws std::bad_alloc.
 inline int kind_of_matrix(const float* x, ptrdiff_t n_rows, ptrdiff_t n_cols, ptrdiff_t row_stride,
-                          ptrdiff_t col_stride, int n_threads) noexcept {
+                          ptrdiff_t col_stride, int n_threads) {
     return kind_of_shares(x, n_rows, n_cols, row_stride, col_stride,
                           [=](ptrdiff_t n, ptrdiff_t size, const auto& look) {
                               share_out(0, n, size, n_threads, look);

@@ -6,7 +6,7 @@ from fasttree.utils._typedefs cimport float32_t, intp_t
 
 cdef extern from "utils/_finite.hpp" namespace "fasttree" nogil:
     int kind_of_matrix(const float32_t*, intp_t n_rows, intp_t n_cols, intp_t row_stride,
-                       intp_t col_stride, int n_threads) noexcept
+                       intp_t col_stride, int n_threads) except +
     int kind_of_crew "fasttree::kind_of_matrix"(
         const float32_t*, intp_t n_rows, intp_t n_cols, intp_t row_stride, intp_t col_stride,
         Crew& crew) except +

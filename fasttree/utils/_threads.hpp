@@ -8,12 +8,14 @@
 // looks for signals, also while it waits (_interrupt.hpp).
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <vector>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -62,17 +64,14 @@ inline void dismiss_threads() noexcept {
 
 // The first exception of any thread.
 class FirstFailure {
-    StopFlag has_failed_;
     std::mutex mutex_;
     std::exception_ptr exception_;
 
 public:
-    bool has_failed() const noexcept { return has_failed_.is_set(); }
     // To be called where an exception is caught.
     void keep() noexcept {
         std::lock_guard<std::mutex> lock(mutex_);
         if (!exception_) exception_ = std::current_exception();
-        has_failed_.set();
     }
     // To be called when all threads are done.
     void rethrow() const {
@@ -94,22 +93,32 @@ void on_threads(int n_threads, const Work& work) {
 }
 
 // Cuts [begin, end) into pieces of `size`, which up to n_threads threads take one by one: calls
-// work(thread, first, last) for each. After a failure no more are taken.
+// work(thread, first, last) for each. A thread first takes those of a part of its own, one after
+// the other, so that what it reads ahead is of use to itself; then those that others have not
+// begun. After a failure no more are taken.
 template <class Work>
 void share_out(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t size, int n_threads, const Work& work) {
     const ptrdiff_t n_pieces = (end - begin + size - 1) / size;
-    FirstFailure failure;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads) if (n_threads > 1)
-    for (ptrdiff_t piece = 0; piece < n_pieces; ++piece) {
-        if (failure.has_failed()) continue;
-        const ptrdiff_t first = begin + piece * size;
-        try {
-            work(thread_num(), first, std::min(first + size, end));
-        } catch (...) {
-            failure.keep();
+    const auto begin_of_part = [=](int part) { return n_pieces * part / n_threads; };
+    std::vector<std::atomic<ptrdiff_t>> next(static_cast<size_t>(n_threads));  // of each part
+    for (int part = 0; part < n_threads; ++part) next[part] = begin_of_part(part);
+    StopFlag has_failed;
+    on_threads(n_threads, [&](int thread) {
+        for (int i = 0; i < n_threads; ++i) {
+            const int part = (thread + i) % n_threads;
+            const ptrdiff_t end_of_part = begin_of_part(part + 1);
+            for (ptrdiff_t piece; (piece = next[part]++) < end_of_part;) {
+                if (has_failed.is_set()) return;
+                const ptrdiff_t first = begin + piece * size;
+                try {
+                    work(thread, first, std::min(first + size, end));
+                } catch (...) {
+                    has_failed.set();
+                    throw;
+                }
+            }
         }
-    }
-    failure.rethrow();
+    });
 }
 
 // Sleeps until something has changed, but not for long, then looks for Ctrl-C. The lock is given

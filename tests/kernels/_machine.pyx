@@ -14,7 +14,7 @@ cdef extern from "machine.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "machine.hpp" namespace "fasttree::tests" nogil:
-    void c_share_out "fasttree::tests::share_out"(
+    vector[vector[ptrdiff_t]] c_share_out "fasttree::tests::share_out"(
         ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
         int32_t* times) except +
     void c_on_threads "fasttree::tests::on_threads"(
@@ -43,12 +43,16 @@ def after_discard(size_t n, size_t first, size_t last):
 
 
 def share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from):
-    """How often each of [0, end) was gone through; IndexError from pieces that fail."""
+    """(how often each of [0, end) was gone through, where the pieces of each thread begin).
+
+    IndexError from pieces that fail.
+    """
     cdef int32_t[::1] times = np.zeros(end + 1, np.int32)
+    cdef vector[vector[ptrdiff_t]] taken
     with nogil:
-        c_share_out(end, size, n_threads, fails_from, &times[0])
+        taken = c_share_out(end, size, n_threads, fails_from, &times[0])
     assert times[end] == 0
-    return np.asarray(times)[:-1]
+    return np.asarray(times)[:-1], taken
 
 
 def share(int n_threads, int n_present, int n, int n_jobs, int fails):

@@ -14,13 +14,17 @@
 
 namespace fasttree::tests {
 
-// How often [0, end), cut into pieces, is gone through; pieces from `fails_from` on throw.
-inline void share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
-                      int32_t* times) {
-    fasttree::share_out(0, end, size, n_threads, [&](int, ptrdiff_t first, ptrdiff_t last) {
+// How often [0, end), cut into pieces, is gone through; pieces from `fails_from` on throw. Where the
+// pieces of each thread begin, in the order in which it takes them.
+inline std::vector<std::vector<ptrdiff_t>> share_out(ptrdiff_t end, ptrdiff_t size, int n_threads,
+                                                     ptrdiff_t fails_from, int32_t* times) {
+    std::vector<std::vector<ptrdiff_t>> taken(static_cast<size_t>(n_threads));
+    fasttree::share_out(0, end, size, n_threads, [&](int thread, ptrdiff_t first, ptrdiff_t last) {
         if (first >= fails_from) throw std::out_of_range("piece " + std::to_string(first));
         for (ptrdiff_t i = first; i < last; ++i) ++times[i];
+        taken[thread].push_back(first);
     });
+    return taken;
 }
 // How often each thread is called; thread `fails` throws.
 inline void on_threads(int n_threads, int fails, int32_t* times) {
