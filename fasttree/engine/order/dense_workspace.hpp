@@ -80,6 +80,7 @@ public:
         uint32_t* const right = scratch.reserve(most_right + PADDING);
         if (!is_by_code(split)) mark(split, start, end, nullptr);
         const uint32_t n_left = separate_rows(split, start, end, right);
+        if (marks_separated(split)) mark_separated(start, n_left, right, n - n_left);
         std::memcpy(sample.rows.data() + start + n_left, right, (n - n_left) * sizeof(uint32_t));
         return start + n_left;
     }
@@ -278,6 +279,10 @@ private:
             Part& part = parts[p];
             if (marks_part && part.begin < part.end) mark(split, part.begin, part.end, nullptr);
             part.n_left = separate_rows(split, part.begin, part.end, part.right);
+            if (marks_separated(split)) {
+                const uint32_t n_right = part.end - part.begin - part.n_left;
+                mark_separated(part.begin, part.n_left, part.right, n_right);
+            }
             separated.done(p, put_left);
         });
         at = middle;
@@ -302,10 +307,12 @@ private:
             ? sides_of_codes(split).separate(simd, rows, end - start, rows, right)
             : separate<true, true>(simd, rows, end - start, go_left.data(), rows, right);
     }
-    // Whether rows are separated by their codes; no list asks for their sides.
+    // Whether rows are separated by their codes, not by marks.
     bool is_by_code(const Split& split) const {
-        return !has_lists && data.columns[split.feature].storage == COUNTED;
+        return data.columns[split.feature].storage == COUNTED && !(has_lists && keeps_sides);
     }
+    // Whether they are marked afterwards, for the lists.
+    bool marks_separated(const Split& split) const { return has_lists && is_by_code(split); }
     CodeSides sides_of_codes(const Split& split) const {
         return {split, data.columns[split.feature], data.codes.get(), data.n_rows, data.n_counted};
     }
@@ -351,25 +358,44 @@ private:
     // sides of other nodes' rows are kept, words get that of most rows, and others are flipped.
     void mark_list(const uint32_t* entries, uint32_t first, uint32_t last, uint32_t n,
                    const uint32_t* node_rows, Crew* crew) {
-        constexpr uint32_t ROWS_PER_WORD = 32, CLEARED_PER_ROW = 2;  // words
         const uint32_t n_right = last - first;
         const bool most_go_left = n_right <= n - n_right;
-        const uint32_t most = most_go_left ? 0xffffffffu : 0;
-        uint32_t* sides = go_left.data();
         if (keeps_sides) {
             for (uint32_t i = 0; i < n; ++i) {
-                put_bit(sides, entries[i] & ROW, i < first || i >= last);
+                put_bit(go_left.data(), entries[i] & ROW, i < first || i >= last);
             }
             return;
         }
-        if (go_left.size() <= static_cast<size_t>(n) * CLEARED_PER_ROW) {
-            std::fill(go_left.begin(), go_left.end(), most);
-        } else {
-            for (uint32_t i = 0; i < n; ++i) sides[node_rows[i] / ROWS_PER_WORD] = most;
-        }
+        set_words(node_rows, n, most_go_left);
         if (most_go_left) return flip_sides(entries + first, n_right, crew);
         flip_sides(entries, first, crew);
         flip_sides(entries + last, n - last, crew);
+    }
+    // The same of rows that are separated: the left ones from `start` on, the others in `right`.
+    void mark_separated(uint32_t start, uint32_t n_left, const uint32_t* right, uint32_t n_right) {
+        const uint32_t* const left = sample.rows.data() + start;
+        const bool most_go_left = n_right <= n_left;
+        set_words(left, n_left, most_go_left);
+        set_words(right, n_right, most_go_left);
+        const uint32_t* const others = most_go_left ? right : left;
+        const uint32_t n_others = most_go_left ? n_right : n_left;
+        if (n_others == 0) return;
+        BitWriter writer(go_left.data(), others[0]);
+        for (uint32_t i = 0; i < n_others; ++i) writer.put(others[i], !most_go_left);
+    }
+    // Says of n rows, which must ascend, and maybe of rows between them, that they go left, or that
+    // they do not.
+    void set_words(const uint32_t* of_rows, uint32_t n, bool go) {
+        constexpr uint32_t ROWS_PER_WORD = 32, FILLED_PER_ROW = 2;  // words
+        if (n == 0) return;
+        const uint32_t word = go ? 0xffffffffu : 0;
+        const uint32_t first = of_rows[0] / ROWS_PER_WORD;
+        const uint32_t n_words = of_rows[n - 1] / ROWS_PER_WORD + 1 - first;
+        if (n_words / FILLED_PER_ROW <= n) {
+            std::fill_n(go_left.begin() + first, n_words, word);
+        } else {
+            for (uint32_t i = 0; i < n; ++i) go_left[of_rows[i] / ROWS_PER_WORD] = word;
+        }
     }
     // Each thread flips bits of its own first, where they are few beside the rows.
     void flip_sides(const uint32_t* entries, uint32_t n, Crew* crew) {
