@@ -141,6 +141,24 @@ def test_layout_and_type_of_the_table_do_not_matter(seed):
     assert_same(problem.fit(fasttree.tree).tree_, tree)
 
 
+@pytest.mark.parametrize("step", [-1, 0, 1, 2])
+@pytest.mark.parametrize("n_values", [5, 300, 5000])
+def test_rows_that_overlap_are_like_any_others(step, n_values):
+    """As those of a sliding window."""
+    rng = np.random.default_rng(n_values)
+    n, n_columns = 3000, 12
+    numbers = rng.integers(0, n_values, 2 * n + n_columns).astype(np.float32)
+    first = numbers[n if step < 0 else 0 :]
+    X = np.lib.stride_tricks.as_strided(first, (n, n_columns), (4 * step, 4), writeable=False)
+    y, weight = rng.integers(0, 3, n), rng.integers(0, 3, n)
+    for sample_weight in (None, weight):
+        trees = [
+            fasttree.tree.DecisionTreeClassifier(random_state=0).fit(rows, y, sample_weight).tree_
+            for rows in (X, X.copy())
+        ]
+        assert_same(*trees)
+
+
 @pytest.mark.cases(200)
 def test_rows_may_come_in_any_order(seed):
     """Impurities are summed in the order of the rows, so only their last bits may differ."""

@@ -18,6 +18,33 @@ def test_codes_and_buckets_of_many_columns_are_interleaved_in_steps(kernels):
     assert kernels.codes.n_interleaving_steps(10_000, 2_000, kernels.codes.RAW) == 1
 
 
+# ---- sides
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("keeps_sides", [False, True])
+@pytest.mark.parametrize("n_values", [2, 100])
+def test_rows_are_split_by_codes_and_marked_for_lists(
+    kernels, simd, n_threads, keeps_sides, n_values
+):
+    for seed in range(20):
+        rng = np.random.default_rng([n_threads, n_values, seed])
+        X = rng.random((int(rng.choice([300, 5000])), 2)).astype(np.float32)
+        X[:, 0] = rng.permutation(np.arange(len(X)) % n_values)
+        rows = np.flatnonzero(rng.random(len(X)) < rng.choice([0.01, 0.1, 1.0]))
+        rows = np.union1d(rows, [7])
+        threshold = rng.choice(X[:, 0])
+        is_left = X[:, 0] <= threshold
+        split, n_left, marks = kernels.codes.rows_split_beside_list(
+            simd, X, threshold, keeps_sides, n_threads, rows
+        )
+        assert n_left == is_left[rows].sum()
+        assert_array_equal(split, np.r_[rows[is_left[rows]], rows[~is_left[rows]]])
+        assert_array_equal(marks[rows], is_left[rows])
+        if keeps_sides:  # of other rows, which were marked before
+            assert np.delete(marks, rows).all()
+
+
 # ---- blocks of rows
 
 
@@ -38,6 +65,47 @@ def test_blocks_of_rows(kernels, order, n_columns):
             stop = min(start + 128, end) if order == "C" else end
             expected += [(f, start, stop) for f in features if most[f] > (start - begin) // 128]
         assert kernels.codes.read_blocks(X, rows, features, most, begin, end) == expected
+
+
+@pytest.mark.parametrize("row_stride", [0, 1, -1, 8])
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_cells_side_by_side_of_rows_that_overlap(kernels, simd, row_stride, share):
+    rng = np.random.default_rng(0)
+    numbers = rng.random(10_000).astype(np.float32)
+    first = numbers[1000 if row_stride < 0 else 0 :]
+    X = np.lib.stride_tricks.as_strided(first, (1000, 8), (4 * row_stride, 4))
+    rows = np.flatnonzero(rng.random(len(X)) < share)
+    encoded = rows if len(rows) else np.arange(len(X))
+    cells, found = kernels.codes.side_by_side(simd, X, rows, np.arange(8), 3, len(encoded))
+    assert_array_equal(cells[found], X[encoded[3:]][:, found].T)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_columns", [1, 4, 16, 17, 70])
+def test_cells_side_by_side(kernels, simd, order, n_columns):
+    """With AVX-512, of rows one after the other, or of four columns or more of 16 that are read."""
+    for seed in range(20):
+        rng = np.random.default_rng([n_columns, seed])
+        wide = rng.random((rng.integers(2, 700), n_columns + 3)).astype(np.float32)
+        X = wide[:, :n_columns] if order == "C" else np.asarray(wide[:, :n_columns], order="F")
+        rows = np.flatnonzero(rng.random(len(X)) < rng.choice([0, 0.5]))
+        encoded = rows if len(rows) else np.arange(len(X))
+        begin, end = np.sort(rng.integers(0, len(encoded) + 1, 2))
+        features = np.flatnonzero(rng.random(n_columns) < rng.choice([0.2, 1.0]))
+        if begin == end or len(features) == 0:
+            continue
+        cells, found = kernels.codes.side_by_side(simd, X, rows, features, begin, end)
+        assert_array_equal(cells[found], X[encoded[begin:end]][:, features[found]].T)
+        if simd != kernels.machine.SIMD["avx512"]:
+            assert not found.any()
+        elif order == "F":
+            assert found.all() if len(rows) == 0 else not found.any()
+        else:
+            groups, first = [], -16  # of the columns within 16 of the first
+            for feature in features:
+                first = feature if feature >= first + 16 else first
+                groups.append(first)
+            assert_array_equal(found, [groups.count(group) >= 4 for group in groups])
 
 
 def test_lists_are_searched_after_a_quarter_of_the_others(kernels):
@@ -280,7 +348,8 @@ def few_floats(rng, n, n_values):
 @pytest.mark.parametrize("n_values", [1, 2, 16, 17, 255, 256, 257, 600])
 @pytest.mark.parametrize("has_categories", [False, True])
 @pytest.mark.parametrize("most", [3, 256])
-def test_few_values(kernels, n_values, has_categories, most):
+def test_few_values(kernels, simd, n_values, has_categories, most):
+    """Of cells where they are, and side by side."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
         n, stride = int(rng.choice([n_values, 1000])), int(rng.choice([1, 3]))
@@ -294,15 +363,30 @@ def test_few_values(kernels, n_values, has_categories, most):
             odd = np.isnan(column[:, 0]) & ~is_category
             column[odd, 0] = np.float32(np.nan)
         rows = rng.permutation(n)[: max(1, n - 3)].astype(np.uint32)
-        table = kernels.codes.FewValues()
         batches = [batch for batch in np.array_split(rows, 3) if len(batch)]
-        codes = [table.encode(column[:, 0], batch, has_categories, most) for batch in batches]
         keys = kernels.keys.cell_keys(column[rows, 0], has_categories)
         expected, distinct = codes_of(keys, most)
-        assert table.too_many == (expected is None)
-        if expected is not None:
-            assert_array_equal(np.concatenate(codes), expected)
-            assert_array_equal(table.keys, distinct)
+        for gathers in (None, False, True):
+            table = kernels.codes.FewValues()
+            codes = []
+            for batch in batches:
+                if gathers is None:
+                    of_batch = table.encode(column[:, 0], batch, has_categories, most)
+                else:
+                    of_batch = table.encode_side_by_side(
+                        simd, gathers, column[batch, 0], has_categories, most
+                    )
+                codes.append(of_batch)
+            assert table.too_many == (expected is None)
+            if expected is not None:
+                assert_array_equal(np.concatenate(codes), expected)
+                assert_array_equal(table.keys, distinct)
+                continue
+            # What comes before the cell with one value too many has been coded.
+            most_coded = table.n_coded
+            before, _ = codes_of(keys[:most_coded], most)
+            assert_array_equal(np.concatenate(codes)[:most_coded], before)
+            assert codes_of(keys[: most_coded + 1], most)[0] is None
 
 
 def test_values_of_several_bit_patterns_share_a_code(kernels):

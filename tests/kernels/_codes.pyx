@@ -19,6 +19,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         void find(Simd simd, const uint32_t* keys, uint32_t n, uint8_t* out)
     cdef cppclass CppFewValues "fasttree::FewValues":
         vector[uint32_t] keys
+        size_t n_coded
         cbool too_many
     cdef cppclass Text "fasttree::DistinctTexts::Text":
         const char* chars
@@ -40,6 +41,16 @@ cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
     void c_encode "fasttree::tests::encode"(
         CppFewValues& table, const float* column, ptrdiff_t stride, const uint32_t* rows, size_t n,
         cbool has_categories, uint32_t most, uint8_t* codes) except +
+    void c_encode "fasttree::tests::encode"(
+        CppFewValues& table, Simd simd, cbool gathers, const float* cells, size_t n,
+        cbool has_categories, uint32_t most, uint8_t* codes) except +
+    vector[cbool] c_side_by_side "fasttree::tests::side_by_side"(
+        Simd simd, const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t n_rows,
+        vector[uint32_t] rows, const vector[uint32_t]& features, size_t begin, size_t end,
+        float* cells) except +
+    vector[uint32_t] c_rows_split_beside_list "fasttree::tests::rows_split_beside_list"(
+        Simd simd, const float* X, uint32_t n, double threshold, cbool keeps_sides, int n_threads,
+        vector[uint32_t] rows, uint32_t& n_left, vector[cbool]& sides) except +
     uint32_t c_n_interleaving_steps "fasttree::tests::n_interleaving_steps"(
         uint32_t n_rows, uint32_t n_features, int storage) except +
     void c_interleave "fasttree::tests::interleave"(
@@ -121,9 +132,20 @@ cdef class FewValues:
                  len(rows), has_categories, most, &codes[0])
         return np.asarray(codes)
 
+    def encode_side_by_side(self, Simd simd, cbool gathers, const float[::1] cells,
+                            cbool has_categories, uint32_t most):
+        cdef uint8_t[::1] codes = np.full(len(cells) + 1, 255, np.uint8)
+        c_encode(self.table, simd, gathers, &cells[0], len(cells), has_categories, most, &codes[0])
+        assert codes[len(cells)] == 255
+        return np.asarray(codes[:len(cells)])
+
     @property
     def keys(self):
         return np.array(self.table.keys, np.uint32)
+
+    @property
+    def n_coded(self):
+        return self.table.n_coded
 
     @property
     def too_many(self):
@@ -210,6 +232,26 @@ def separated_by_codes(Simd simd, cbool gathers, const uint8_t[:, ::1] codes, ui
     coded.missing_left = split["missing_left"]
     separated = c_separated_by_codes(simd, gathers, coded, rows, n_left)
     return np.array(separated, np.uint32), n_left
+
+
+def side_by_side(Simd simd, const float[:, :] X, vector[uint32_t] rows, vector[uint32_t] features,
+                 size_t begin, size_t end):
+    """(cells of some rows of X, or of all, by feature; whether they were found side by side)."""
+    cdef float[::1] out = np.zeros(features.size() * (end - begin) + 1, np.float32)
+    are_found = c_side_by_side(simd, &X[0, 0], X.strides[0] // <ptrdiff_t> sizeof(float),
+                               X.strides[1] // <ptrdiff_t> sizeof(float), X.shape[0], rows,
+                               features, begin, end, &out[0])
+    return np.asarray(out[:-1]).reshape(-1, end - begin), np.array(are_found, bool)
+
+
+def rows_split_beside_list(Simd simd, const float[:, ::1] X, double threshold, cbool keeps_sides,
+                           int n_threads, vector[uint32_t] rows):
+    """(rows, those with X[:, 0] up to a threshold first; their number; bits of all rows)."""
+    cdef uint32_t n_left = 0
+    cdef vector[cbool] sides
+    split = c_rows_split_beside_list(simd, &X[0, 0], X.shape[0], threshold, keeps_sides, n_threads,
+                                     rows, n_left, sides)
+    return np.array(split, np.uint32), n_left, np.array(sides, bool)
 
 
 def read_blocks(const float[:, :] X, vector[uint32_t] rows, vector[uint32_t] features,

@@ -20,6 +20,7 @@
 #include "engine/columns/encoder.hpp"
 #include "engine/columns/few_values.hpp"
 #include "engine/columns/row_blocks.hpp"
+#include "engine/columns/side_by_side.hpp"
 #include "engine/columns/sorted_entries.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/core/split.hpp"
@@ -68,6 +69,10 @@ inline void encode(FewValues& table, const float* column, ptrdiff_t stride, cons
     const auto cell = [=](size_t i) { return column[static_cast<ptrdiff_t>(rows[i]) * stride]; };
     table.encode(cell, n, has_categories, most, codes);
 }
+inline void encode(FewValues& table, Simd simd, bool gathers, const float* cells, size_t n,
+                   bool has_categories, uint32_t most, uint8_t* codes) {
+    table.encode(simd, cells, n, has_categories, most, codes, gathers);
+}
 // Column k of n_columns has codes[k * n_places], and mapped[k * 256].
 inline void interleave(Simd simd, const uint8_t* codes, size_t n_places, const uint8_t* mapped,
                        uint32_t n_columns, size_t start, size_t stop, const uint32_t* rows,
@@ -95,6 +100,62 @@ inline std::vector<std::array<size_t, 3>> read_blocks(
         return --most[f] > 0;
     });
     return out;
+}
+// Cells of rows, or of all, at places begin to end, of the features given: one after the other in
+// `cells`, and whether they were side by side.
+inline std::vector<bool> side_by_side(Simd simd, const float* X, ptrdiff_t row_stride,
+                                      ptrdiff_t column_stride, size_t n_rows,
+                                      std::vector<uint32_t> rows,
+                                      const std::vector<uint32_t>& features, size_t begin,
+                                      size_t end, float* cells) {
+    EncodedRows encoded(n_rows);
+    encoded.swap(rows);
+    SideBySide side_by_side(simd, encoded, row_stride, column_stride);
+    RowBlocks blocks(row_stride, column_stride);
+    for (uint32_t f : features) {
+        blocks.add(f, X + f * column_stride);
+        side_by_side.add(X + f * column_stride);
+    }
+    std::vector<bool> are_found(features.size());
+    blocks.visit(encoded, begin, end, [&](uint32_t f, size_t start, size_t stop) {
+        const size_t k = std::find(features.begin(), features.end(), f) - features.begin();
+        const float* const found = side_by_side.of(X + f * column_stride, start, stop);
+        are_found[k] = found != nullptr;
+        if (found != nullptr) {
+            std::copy_n(found, stop - start, cells + k * (end - begin) + (start - begin));
+        }
+        return true;
+    });
+    return are_found;
+}
+// A split on column 0, of few values, of some of n rows of two columns, the other one of which is
+// listed: on threads or on one. The rows, those that go left first, and bits by row, of which all
+// were 1 before.
+inline std::vector<uint32_t> rows_split_beside_list(Simd simd, const float* X, uint32_t n,
+                                                    double threshold, bool keeps_sides,
+                                                    int n_threads, std::vector<uint32_t> rows,
+                                                    uint32_t& n_left, std::vector<bool>& sides) {
+    DenseColumns columns(X, 2, 1, n, 2);
+    Poll poll;
+    Crew crew(n_threads, poll);
+    DenseEncoder encoder(columns, crew, simd);
+    encoder.count(true);
+    encoder.interleave(true);
+    if (columns.columns[0].storage != COUNTED || columns.columns[1].storage != RAW) return {};
+    DenseSample sample(columns, {});
+    sample.take_lists(columns);
+    sample.rows = std::move(rows);
+    DenseWorkspace workspace(sample, simd, keeps_sides);
+    std::fill(workspace.go_left.begin(), workspace.go_left.end(), 0xffffffffu);
+    Split split;
+    split.feature = 0;
+    split.threshold = threshold;
+    const uint32_t size = static_cast<uint32_t>(sample.rows.size());
+    n_left = workspace.split_rows(split, 0, size, n_threads > 1 ? &crew : nullptr);
+    for (uint32_t row = 0; row < n; ++row) {
+        sides.push_back(get_bit(workspace.go_left.data(), row));
+    }
+    return sample.rows;
 }
 // Entries of as many rows, those named or the first, in the order of their keys; how many are missing.
 inline uint32_t sort_by_keys(std::vector<uint32_t> keys, const uint32_t* rows,

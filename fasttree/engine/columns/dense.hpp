@@ -15,6 +15,7 @@
 #include "engine/columns/column.hpp"
 #include "engine/columns/encoded_rows.hpp"
 #include "engine/columns/row_blocks.hpp"
+#include "engine/columns/side_by_side.hpp"
 #include "engine/columns/sorted_entries.hpp"
 #include "engine/core/cost_model.hpp"
 #include "engine/core/runs.hpp"
@@ -222,24 +223,35 @@ public:
         for (SortBuffers& of_thread : buffers) of_thread.entries.reserve(rows.size());
     }
     // The keys of a part of the rows, of features that have none.
-    void gather_keys(const std::vector<uint32_t>& features, uint32_t first, uint32_t last,
-                     uint32_t part) const {
+    void gather_keys(Simd simd, const std::vector<uint32_t>& features, uint32_t first,
+                     uint32_t last, uint32_t part) const {
         RowBlocks blocks(row_stride, column_stride);
+        SideBySide side_by_side(simd, rows, row_stride, column_stride);
         for (uint32_t k = first; k < last; ++k) {
-            if (!columns[features[k]].has_keys) blocks.add(features[k], column(features[k]));
+            if (columns[features[k]].has_keys) continue;
+            blocks.add(features[k], column(features[k]));
+            side_by_side.add(column(features[k]));
         }
         blocks.visit(rows, part_begin(part), part_begin(part + 1),
-                     [this](uint32_t f, size_t start, size_t stop) {
-                         gather_keys(f, start, stop);
+                     [&](uint32_t f, size_t start, size_t stop) {
+                         gather_keys(simd, f, start, stop, side_by_side.of(column(f), start, stop));
                          return true;
                      });
     }
-    // Keys of a feature that has room for a list, of the rows at places start to stop.
-    void gather_keys(uint32_t feature, size_t start, size_t stop) const {
-        const float* x = column(feature);
+    // Keys of a feature that has room for a list, of the rows at places start to stop, whose cells
+    // may be given (`SideBySide`).
+    void gather_keys(Simd simd, uint32_t feature, size_t start, size_t stop,
+                     const float* FASTTREE_RESTRICT cells = nullptr) const {
         const bool has_categories = columns[feature].has_categories();
-        uint32_t* keys = columns[feature].list.get();
-        rows.visit([=, stride = row_stride](auto row_of) {
+        uint32_t* const FASTTREE_RESTRICT keys = columns[feature].list.get();
+        if (cells != nullptr) {
+            return call(simd, [=]() FASTTREE_INLINE {
+                for (size_t i = start; i < stop; ++i) {
+                    keys[i] = cell_key(cells[i - start], has_categories);
+                }
+            });
+        }
+        rows.visit([=, x = column(feature), stride = row_stride](auto row_of) {
             for (size_t i = start; i < stop; ++i) {
                 const float cell = x[static_cast<ptrdiff_t>(row_of(i)) * stride];
                 keys[i] = cell_key(cell, has_categories);

@@ -26,6 +26,7 @@ public:
 
     // Takes the rows of a sample, and gives back those it took.
     void swap(std::vector<uint32_t>& rows) noexcept { some_.swap(rows); }
+    bool are_all() const noexcept { return some_.empty(); }
     size_t size() const noexcept { return some_.empty() ? n_all_ : some_.size(); }
     uint32_t operator[](size_t i) const noexcept {
         return some_.empty() ? static_cast<uint32_t>(i) : some_[i];

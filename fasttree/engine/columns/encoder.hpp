@@ -69,7 +69,7 @@ public:
         const int at_once = tile * std::max(1, crew_.size() / n_parts());
         for (int first = 0, last; first < n; first = last) {
             last = std::min(first + at_once, n);
-            ValueCounting counting(columns_, first, last);
+            ValueCounting counting(columns_, first, last, simd_);
             const auto begin = [&](uint32_t step) {
                 if (lists_follow && step > 0) counting.begin_gathering(step);
             };
@@ -166,7 +166,7 @@ private:
                      std::vector<SortBuffers>& buffers) {
         columns_.begin_lists(features, first, last, buffers);
         crew_.share(n_parts(), [&](int, int part) {
-            columns_.gather_keys(features, first, last, static_cast<uint32_t>(part));
+            columns_.gather_keys(simd_, features, first, last, static_cast<uint32_t>(part));
         });
     }
 };

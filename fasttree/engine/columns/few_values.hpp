@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
 #include "engine/simd/sorting.hpp"
 
 namespace fasttree {
@@ -19,7 +21,8 @@ class FewValues {
     struct Slot {
         uint32_t bits, code;
     };
-    static uint32_t place(uint32_t bits) { return bits * 0x9e3779b1u >> (32 - LOG_SLOTS); }
+    static constexpr uint32_t FACTOR = 0x9e3779b1u;
+    static uint32_t place(uint32_t bits) { return bits * FACTOR >> (32 - LOG_SLOTS); }
 
     std::vector<Slot> slots_ = std::vector<Slot>(SLOTS, Slot{0, NONE});
     uint32_t n_used_ = 0;
@@ -65,8 +68,56 @@ public:
         }
         n_coded += n;
     }
+    // The same of cells that are side by side.
+    void encode(Simd simd, const float* cells, size_t n, bool has_categories, uint32_t most,
+                uint8_t* codes, bool gathers = gathers_fast()) {
+#if FASTTREE_X86
+        if (simd == SIMD_AVX512 && gathers) {
+            return encode_avx512(cells, n, has_categories, most, codes);
+        }
+#endif
+        encode([=](size_t i) { return cells[i]; }, n, has_categories, most, codes);
+    }
 
 private:
+#if FASTTREE_X86
+    FASTTREE_AVX512 void encode_avx512(const float* cells, size_t n, bool has_categories,
+                                       uint32_t most, uint8_t* codes) {
+        if (too_many) return;
+        constexpr size_t LANES = 16;
+        const __m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26,
+                                                28, 30);
+        const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
+        const Slot* const slots = slots_.data();
+        for (size_t i = 0; i < n; i += LANES) {
+            const auto here = static_cast<__mmask16>(low_bits(std::min(n - i, LANES)));
+            const __m512i bits = _mm512_maskz_loadu_epi32(here, cells + i);
+            const __m512i places = _mm512_srli_epi32(
+                _mm512_mullo_epi32(bits, _mm512_set1_epi32(static_cast<int>(FACTOR))),
+                32 - LOG_SLOTS);
+            const __m512i low =
+                _mm512_i32gather_epi64(_mm512_castsi512_si256(places), slots, sizeof(Slot));
+            const __m512i high =
+                _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(places, 1), slots, sizeof(Slot));
+            const __m512i bits_there = _mm512_permutex2var_epi32(low, evens, high);
+            const __m512i codes_there = _mm512_permutex2var_epi32(low, odds, high);
+            _mm_mask_storeu_epi8(codes + i, here, _mm512_cvtepi32_epi8(codes_there));
+            // Cells of other bits than in their slot: a new value may be several of them.
+            uint32_t others = _mm512_mask_cmpneq_epi32_mask(here, bits_there, bits);
+            for (; others != 0; others &= others - 1) {
+                const size_t at = i + lowest_bit(others);
+                const Slot* slot = find_or_insert(float_bits(cells[at]), has_categories, most);
+                too_many = slot == nullptr;
+                if (too_many) {
+                    n_coded += at;
+                    return;
+                }
+                codes[at] = static_cast<uint8_t>(slot->code);
+            }
+        }
+        n_coded += n;
+    }
+#endif
     // Whether cells of different bits may have the key.
     static bool has_several_bit_patterns(uint32_t key) {
         return key == MISSING_KEY || key == float_key(0.0f);

@@ -20,7 +20,6 @@ class RowBlocks {
         uint32_t feature = 0;
         const float* column = nullptr;  // null: nothing of X is read
     };
-    static constexpr size_t ROWS = 128;         // of a block
     static constexpr ptrdiff_t LINE = 16;       // cells of a cache line
     static constexpr ptrdiff_t FAR = 2 * LINE;  // between rows
     const ptrdiff_t row_stride_;
@@ -29,8 +28,15 @@ class RowBlocks {
     std::vector<const float*> lines_;  // columns that bring the lines of all
 
 public:
+    static constexpr size_t ROWS = 128;  // of a block where the cells of a row are side by side
+
     RowBlocks(ptrdiff_t row_stride, ptrdiff_t column_stride)
-        : row_stride_(row_stride), is_by_row_(std::abs(row_stride) > std::abs(column_stride)) {}
+        : row_stride_(row_stride), is_by_row_(is_by_row(row_stride, column_stride)) {}
+
+    // Whether blocks have so many rows at most; others are read whole.
+    static bool is_by_row(ptrdiff_t row_stride, ptrdiff_t column_stride) {
+        return std::abs(row_stride) > std::abs(column_stride);
+    }
 
     // Adds a feature, in the order of the columns.
     void add(uint32_t feature, const float* column = nullptr) {

@@ -12,8 +12,10 @@
 #include "engine/columns/dense.hpp"
 #include "engine/columns/few_values.hpp"
 #include "engine/columns/row_blocks.hpp"
+#include "engine/columns/side_by_side.hpp"
 #include "engine/columns/sorted_entries.hpp"
 #include "engine/simd/interleave.hpp"
+#include "engine/simd/simd.hpp"
 #include "engine/simd/sorting.hpp"
 
 namespace fasttree {
@@ -23,12 +25,13 @@ constexpr uint32_t TILE = 64;  // features that a thread counts together
 class ValueCounting {
     DenseColumns& data_;
     const uint32_t first_, last_, n_parts_;
+    const Simd simd_;
     std::vector<std::vector<FewValues>> found_;  // [share, feature of its tile]
     std::vector<uint32_t> gathered_from_;        // [feature] step from which there are keys, or 0
 
 public:
-    ValueCounting(DenseColumns& data, uint32_t first, uint32_t last)
-        : data_(data), first_(first), last_(last), n_parts_(data.n_parts()),
+    ValueCounting(DenseColumns& data, uint32_t first, uint32_t last, Simd simd)
+        : data_(data), first_(first), last_(last), n_parts_(data.n_parts()), simd_(simd),
           found_((last - first + TILE - 1) / TILE * n_parts_), gathered_from_(last - first) {
         for (uint32_t f = first; f < last; ++f) {
             if (is_open(f)) data.columns[f].narrow.reserve(data.rows.size() + GATHER_PADDING);
@@ -61,14 +64,19 @@ public:
         if (step == 0) found.resize(std::min(TILE, last_ - first));
         else restore_keys(share, step);
         RowBlocks blocks(data_.row_stride, data_.column_stride);
+        SideBySide side_by_side(simd_, data_.rows, data_.row_stride, data_.column_stride);
         for (uint32_t f = first; f < first + found.size(); ++f) {
             const bool is_read = data_.columns[f].has_keys || !found[f - first].too_many;
-            if (is_open(f) && is_read) blocks.add(f, data_.column(f));
+            if (!is_open(f) || !is_read) continue;
+            blocks.add(f, data_.column(f));
+            side_by_side.add(data_.column(f));
         }
         const auto read = [&](uint32_t f, size_t start, size_t stop) {
-            if (data_.columns[f].has_keys) data_.gather_keys(f, start, stop);
-            else encode(f, start, stop, found[f - first]);
-            return data_.columns[f].has_keys || !found[f - first].too_many;
+            const float* const cells = side_by_side.of(data_.column(f), start, stop);
+            const bool has_keys = data_.columns[f].has_keys;
+            if (has_keys) data_.gather_keys(simd_, f, start, stop, cells);
+            else encode(f, start, stop, cells, found[f - first]);
+            return has_keys || !found[f - first].too_many;
         };
         blocks.visit(data_.rows, begin_of(part, step), begin_of(part, step + 1), read);
     }
@@ -103,8 +111,14 @@ private:
         return second + (end - second) * (step - 1) / (n_steps() - 1);
     }
 
-    void encode(uint32_t feature, size_t start, size_t stop, FewValues& found) {
+    // Codes of the rows at places start to stop, whose cells may be side by side.
+    void encode(uint32_t feature, size_t start, size_t stop, const float* cells,
+                FewValues& found) {
         const Column& col = data_.columns[feature];
+        if (cells != nullptr) {
+            return found.encode(simd_, cells, stop - start, col.has_categories(), MAX_COUNTED,
+                                col.narrow.get() + start);
+        }
         data_.rows.visit([&, x = data_.column(feature), stride = data_.row_stride](auto row_of) {
             found.encode(
                 [=](size_t i) { return x[static_cast<ptrdiff_t>(row_of(start + i)) * stride]; },
@@ -129,7 +143,7 @@ private:
         blocks.visit(data_.rows, begin_of(part, step - 1), end,
                      [&](uint32_t f, size_t start, size_t stop) {
                          const size_t coded_to = begin + found[f - first].n_coded;
-                         data_.gather_keys(f, std::max(start, coded_to), stop);
+                         data_.gather_keys(simd_, f, std::max(start, coded_to), stop);
                          return true;
                      });
     }
