@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import joblib
+import numpy as np
 import pytest
 import scipy.sparse as sp
 from threadpoolctl import threadpool_info
@@ -87,6 +88,21 @@ def test_threads_take_their_own_pieces_first(kernels):
     assert turns(7, 2, [0] * 8) == [0, 2, 4, 6, 5, 3, 1, -1]  # then what others would do last
     assert turns(6, 3, [2, 2, 2, 2, 2, 2, 1]) == [2, 5, 3, 4, 0, 1, -1]
     assert turns(0, 3, [1]) == [-1]
+
+
+def test_parts_that_threads_take_in_turns_become_shorter(kernels):
+    begins = kernels.machine.guided_begins
+    assert begins(100, 8, 2).tolist() == [0, 20, 40, 55, 70, 80, 90, 95, 100]
+    assert begins(110, 5, 2).tolist() == [0, 30, 60, 80, 100, 110]
+    assert begins(10, 2, 5).tolist() == [0, 5, 10]  # there are fewer parts than threads
+    assert begins(2**31, 16, 16).tolist() == [2**27 * part for part in range(17)]
+    for n in (0, 1, 10, 12_345, 2**32 - 1):
+        for n_threads, n_parts in itertools.product((1, 2, 3, 7, 64), (1, 2, 5, 12, 28, 256)):
+            ends = begins(n, n_parts, n_threads).astype(int)
+            assert (ends[0], ends[-1]) == (0, n)
+            lengths = np.diff(ends)
+            assert (lengths >= 0).all()
+            assert (np.diff(lengths) <= 1).all()  # but for the rounding
 
 
 def test_what_follows_pieces_follows_in_their_order(kernels):

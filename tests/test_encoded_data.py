@@ -247,7 +247,7 @@ def columns_of_many_kinds(n_rows):
 
 @pytest.mark.parametrize("order", "CF")
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
-@pytest.mark.parametrize(("n_rows", "n_repeats"), [(200_000, 1), (20_000, 8)])
+@pytest.mark.parametrize(("n_rows", "n_repeats"), [(400_000, 1), (20_000, 8)])
 def test_values_are_told_apart_or_listed(order, n_threads, n_rows, n_repeats):
     X = np.asarray(np.tile(columns_of_many_kinds(n_rows), n_repeats), order=order)
     encoding = encoding_of(X, is_shared=True)

@@ -21,7 +21,7 @@ def test_codes_and_buckets_of_many_columns_are_interleaved_in_steps(kernels):
 # ---- sides
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 5, 64])
 @pytest.mark.parametrize("keeps_sides", [False, True])
 @pytest.mark.parametrize("n_values", [2, 100])
 def test_rows_are_split_by_codes_and_marked_for_lists(
@@ -132,6 +132,16 @@ def test_lists_that_took_longest_come_first(kernels):
     assert order(5, [1, 2, 4], 1, 2, [10, 1, 20]) == [
         (4, 0, 1), (1, 0, 1), (2, 0, 2), (2, 1, 2), (0, 0, 1), (3, 0, 1)
     ]  # fmt: skip
+    # Who has the longest of a turn has the shortest of the next one.
+    lists = [1, 2, 4, 5, 6, 7]
+    shares = order(8, lists, 0, 2, [1, 9, 17, 25, 33, 41])
+    assert [share for share, *_ in shares] == [7, 6, 4, 5, 2, 1, 0, 3]
+    shares = order(8, lists[1:], 0, 3, [9, 17, 25, 33, 41])
+    assert [share for share, *_ in shares] == [7, 6, 5, 4, 2, 0, 1, 3]
+    shares = order(8, lists, 0, 3, [1, 9, 17, 25, 33, 41])
+    assert [share for share, *_ in shares] == [7, 6, 5, 1, 2, 4, 0, 3]
+    shares = order(8, lists[1:], 1, 2, [9, 17, 25, 33, 41])
+    assert [share for share, *_ in shares] == [7, 6, 4, 5, 2, 2, 0, 1, 3]
 
 
 def test_lists_left_over_are_taken_in_segments_unless_most_threads_have_one(kernels):

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -103,3 +104,24 @@ def test_same_tree_of_totals_of_several_outputs():
         for n_threads in (2, 3):
             with fasttree.config_context(n_threads=n_threads):
                 assert_same(model.fit(X, y).tree_, expected)
+
+
+@pytest.mark.parametrize("n_classes", [5, 8, 26])
+@pytest.mark.parametrize("with_categories", [False, True])
+def test_same_tree_of_subtrees_that_threads_write(n_classes, with_categories):
+    """Nodes hold few of many classes, whose numbers alone are kept."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.random((20_000, 4)).astype(np.float32)
+    y = (X[:, 0] * n_classes).astype(int)
+    y = np.where(rng.random(len(X)) < 0.1, rng.integers(0, n_classes, len(X)), y)
+    frame = pd.DataFrame(X, columns=list("wxyz"))
+    if with_categories:
+        frame["letter"] = pd.Categorical.from_codes(rng.integers(0, 9, len(X)), list("abcdefghi"))
+    trees = []
+    for n_threads in (1, 2, 3, 4):
+        with fasttree.config_context(n_threads=n_threads):
+            trees.append(fasttree.tree.DecisionTreeClassifier(random_state=0).fit(frame, y).tree_)
+    values = trees[0].value[:, 0]
+    assert 12 * np.count_nonzero(values) + 4 * len(values) < 8 * values.size  # so that it pays
+    for tree in trees[1:]:
+        assert_same(tree, trees[0])

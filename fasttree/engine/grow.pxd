@@ -44,6 +44,8 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         void set_missing_side(uint32_t record, cbool left) noexcept
         void set_subtree(uint32_t record, int subtree) noexcept
 
+
+cdef extern from "engine/grow/node_writer.hpp" namespace "fasttree" nogil:
     size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees) noexcept
     size_t count_values(const NodeStore& main, const vector[NodeStore]& subtrees) except +
 
@@ -56,8 +58,8 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
     cdef cppclass NodeWriter:
         NodeWriter(const NodeStore& main, const vector[NodeStore]& subtrees, CompactNodes& nodes,
                    CompactValues& values) except +
-        void write_main(cbool as_grown) except +
         void write_subtree(int turn) except +
+        void write_main(cbool as_grown) except +
         int max_depth() noexcept
         CategoryLists category_lists() except +
 

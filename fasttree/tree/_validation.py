@@ -368,7 +368,8 @@ def encode_classes(y):
         Distinct labels of each output in ascending order.
     """
     classes, codes = zip(*_encode_labels(y), strict=True)
-    return np.column_stack(codes), list(classes)
+    codes = codes[0].reshape(-1, 1) if len(codes) == 1 else np.column_stack(codes)
+    return codes, list(classes)
 
 
 def as_numbers(y):

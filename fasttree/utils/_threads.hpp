@@ -28,6 +28,18 @@ namespace fasttree {
 // Parts that a thread has of long work: one that is slower leaves some to others.
 constexpr uint32_t PARTS_OF_A_THREAD = 4;
 
+// Where one of n_parts of [0, n) begins, which threads take in turns. Parts of the first of k turns
+// are k units long, those of the last one unit: nobody waits long for them. n is below 2**32.
+template <class Count>
+inline Count guided_begin(Count n, uint32_t part, uint32_t n_parts, uint32_t n_threads) noexcept {
+    const uint64_t n_turns = (n_parts + n_threads - 1) / n_threads;
+    const auto length = [=](uint64_t parts) {  // in units
+        const uint64_t turns = parts / n_threads, others = parts % n_threads;
+        return n_threads * (turns * (2 * n_turns + 1 - turns)) / 2 + others * (n_turns - turns);
+    };
+    return static_cast<Count>(n * length(part) / length(n_parts));
+}
+
 // Of the team that runs; the caller's is 0. Without OpenMP there is no other.
 inline int thread_num() {
 #ifdef _OPENMP

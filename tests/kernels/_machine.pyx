@@ -14,6 +14,8 @@ cdef extern from "machine.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "machine.hpp" namespace "fasttree::tests" nogil:
+    vector[size_t] c_guided_begins "fasttree::tests::guided_begins"(
+        size_t n, uint32_t n_parts, uint32_t n_threads) except +
     vector[vector[ptrdiff_t]] c_share_out "fasttree::tests::share_out"(
         ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from,
         int32_t* times) except +
@@ -40,6 +42,11 @@ def has_simd(name):
 
 def after_discard(size_t n, size_t first, size_t last):
     return np.array(c_after_discard(n, first, last), np.uint32)
+
+
+def guided_begins(size_t n, uint32_t n_parts, uint32_t n_threads):
+    """Where parts of n items begin that threads take in turns; n."""
+    return np.array(c_guided_begins(n, n_parts, n_threads), np.uint64)
 
 
 def share_out(ptrdiff_t end, ptrdiff_t size, int n_threads, ptrdiff_t fails_from):

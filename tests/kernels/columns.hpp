@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <thread>
 #include <vector>
 
 #if defined(__unix__)
@@ -269,14 +268,12 @@ inline std::vector<std::array<uint32_t, 3>> order_of_shares(
     uint32_t n_shares, const std::vector<uint32_t>& lists, uint32_t n_cut, uint32_t n_threads,
     const std::vector<uint32_t>& milliseconds) {
     WalkShares shares(n_shares, lists, n_cut, n_threads);
+    std::chrono::steady_clock::time_point now;
     for (int i = 0; !milliseconds.empty() && i < shares.size(); ++i) {
         const auto at = std::find(lists.begin(), lists.end(), shares[i].share);
-        shares.begin(i);
-        if (at != lists.end()) {
-            const uint32_t n = milliseconds[at - lists.begin()];
-            std::this_thread::sleep_for(std::chrono::milliseconds(n));
-        }
-        shares.end(i);
+        shares.begin(i, now);
+        if (at != lists.end()) now += std::chrono::milliseconds(milliseconds[at - lists.begin()]);
+        shares.end(i, now);
     }
     if (!milliseconds.empty()) shares.sort_lists();
     std::vector<std::array<uint32_t, 3>> out;

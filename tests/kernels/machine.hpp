@@ -62,6 +62,14 @@ inline std::vector<int> turns(int n, int n_threads, const std::vector<int>& thre
     for (int thread : threads) out.push_back(left.take(thread));
     return out;
 }
+// Where parts begin that threads take in turns, and the end of the last one.
+inline std::vector<size_t> guided_begins(size_t n, uint32_t n_parts, uint32_t n_threads) {
+    std::vector<size_t> out;
+    for (uint32_t part = 0; part <= n_parts; ++part) {
+        out.push_back(guided_begin(n, part, n_parts, n_threads));
+    }
+    return out;
+}
 // What follows pieces that are done in this order; if `within`, the next piece is done by another
 // thread while the first is followed.
 inline std::vector<int> followed(int n, const std::vector<int>& pieces, bool within) {

@@ -89,11 +89,18 @@ public:
         constexpr size_t LEAST = 2048, MANY = 1 << 16;  // hash tables are made for every part
         const size_t n = rows.size(), n_of_a_thread = n_threads == 1
             ? 1 : std::clamp<size_t>(n / (MANY * n_threads), 1, PARTS_OF_A_THREAD);
+        n_threads_ = n_threads;
         n_parts_ = static_cast<uint32_t>(
             std::clamp<size_t>(n / LEAST, 1, n_of_a_thread * n_threads));
     }
     uint32_t n_parts() const noexcept { return n_parts_; }
-    size_t part_begin(uint32_t part) const { return rows.size() * part / n_parts_; }
+    size_t part_begin(uint32_t part) const noexcept {
+        return guided_begin(rows.size(), part, n_parts_, n_threads_);
+    }
+    // Where a step of a part begins.
+    size_t step_begin(uint32_t part, uint32_t step, uint32_t n_steps) const noexcept {
+        return step_begin(rows.size(), part, step, n_steps);
+    }
 
     // Columns of two values, if there are at least `least`: in parts of all rows of X.
     bool begin_bits(uint32_t least) {
@@ -104,9 +111,8 @@ public:
     }
     uint32_t n_bit_steps() const noexcept { return n_steps(columns.size()); }
     void read_bits(Simd simd, uint32_t part, uint32_t step, uint32_t n_steps) noexcept {
-        const size_t n_pieces = static_cast<size_t>(n_parts_) * n_steps;
-        const size_t piece = static_cast<size_t>(part) * n_steps + step;
-        bits.read(simd, matrix(), part, n_rows * piece / n_pieces, n_rows * (piece + 1) / n_pieces);
+        bits.read(simd, matrix(), part, step_begin(n_rows, part, step, n_steps),
+                  step_begin(n_rows, part, step + 1, n_steps));
     }
     void settle_bits() {
         if (!bits.settle()) {
@@ -136,15 +142,10 @@ public:
                            [](const Column& col) { return col.has_categories(); });
     }
 
-    // Steps in which to go through n columns of every part, each of a few million cells.
+    // Steps in which to go through n columns of every part, each of a few million cells on average.
     uint32_t n_steps(size_t n_columns) const noexcept {
         constexpr size_t CELLS = 4000000;
         return 1 + static_cast<uint32_t>(rows.size() / n_parts_ * n_columns / CELLS);
-    }
-    // Where a step of a part begins.
-    size_t step_begin(uint32_t part, uint32_t step, uint32_t n_steps) const {
-        const size_t begin = part_begin(part);
-        return begin + (part_begin(part + 1) - begin) * step / n_steps;
     }
 
     // Keeps a feature's codes if its values are few and all numbers. It stays RAW to all but who
@@ -380,6 +381,12 @@ public:
     }
 
 private:
+    // Of n rows, where a step of a part begins.
+    size_t step_begin(size_t n, uint32_t part, uint32_t step, uint32_t n_steps) const noexcept {
+        const size_t begin = guided_begin(n, part, n_parts_, n_threads_);
+        const size_t end = guided_begin(n, part + 1, n_parts_, n_threads_);
+        return begin + (end - begin) * step / n_steps;
+    }
     void place_columns() {
         uint32_t place = 0;
         for (Column& col : columns) {
@@ -390,7 +397,7 @@ private:
         return {X, row_stride, column_stride, n_rows, static_cast<uint32_t>(columns.size())};
     }
 
-    uint32_t n_parts_ = 1;
+    uint32_t n_threads_ = 1, n_parts_ = 1;  // of the encoding
 
     void divide_among_buckets(Simd simd, uint32_t feature, size_t start, size_t stop) const {
         constexpr size_t AT_ONCE = 256;

@@ -58,13 +58,7 @@ public:
                 codes[i] = static_cast<uint8_t>(slot.code);
             }
             if (i == n) break;
-            const Slot* slot = find_or_insert(bits, has_categories, most);
-            too_many = slot == nullptr;
-            if (too_many) {
-                n_coded += i;
-                return;
-            }
-            codes[i] = static_cast<uint8_t>(slot->code);
+            if (!encode_other(bits, has_categories, most, codes, i)) return;
         }
         n_coded += n;
     }
@@ -106,18 +100,21 @@ private:
             uint32_t others = _mm512_mask_cmpneq_epi32_mask(here, bits_there, bits);
             for (; others != 0; others &= others - 1) {
                 const size_t at = i + lowest_bit(others);
-                const Slot* slot = find_or_insert(float_bits(cells[at]), has_categories, most);
-                too_many = slot == nullptr;
-                if (too_many) {
-                    n_coded += at;
-                    return;
-                }
-                codes[at] = static_cast<uint8_t>(slot->code);
+                if (!encode_other(float_bits(cells[at]), has_categories, most, codes, at)) return;
             }
         }
         n_coded += n;
     }
 #endif
+    // Codes cell `at`, whose bits are not in their place. False if its value is one too many.
+    bool encode_other(uint32_t bits, bool has_categories, uint32_t most, uint8_t* codes,
+                      size_t at) {
+        const Slot* slot = find_or_insert(bits, has_categories, most);
+        too_many = slot == nullptr;
+        if (too_many) n_coded += at;
+        else codes[at] = static_cast<uint8_t>(slot->code);
+        return !too_many;
+    }
     // Whether cells of different bits may have the key.
     static bool has_several_bit_patterns(uint32_t key) {
         return key == MISSING_KEY || key == float_key(0.0f);

@@ -2,13 +2,12 @@
 //
 // Nodes are recorded in the order they are made, two children at a time, or depth-first where all
 // that is below a node is grown at once (`NodesBelow`). Subtrees grown by other threads have stores
-// of their own. `NodeWriter` numbers them all in depth-first order, left first.
+// of their own. `NodeWriter` (node_writer.hpp) numbers them all in depth-first order, left first.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include "engine/core/compact_tree.hpp"
@@ -318,178 +317,6 @@ public:
     void split(uint32_t node, const Question&... question) {
         store_.set_question(node, question...);
         store_.nodes_[node].left = store_.size();
-    }
-};
-
-// A subtree's store begins with a copy of the node it hangs from.
-inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& subtrees) noexcept {
-    size_t n = main.size();
-    for (const NodeStore& store : subtrees) n += store.size() - (store.size() > 0);
-    return n;
-}
-// How many numbers of a store that begins a subtree, or of all, are kept as the nodes' values.
-inline size_t count_values(const NodeStore& subtree) {
-    return subtree.values().n_kept() - (subtree.size() > 0 ? subtree.values().n_kept(0) : 0);
-}
-inline size_t count_values(const NodeStore& main, const std::vector<NodeStore>& subtrees) {
-    size_t n = main.values().n_kept();
-    for (const NodeStore& store : subtrees) n += count_values(store);
-    return n;
-}
-
-// The splits on categories of a tree: split i belongs to nodes[i] and lists
-// codes[offsets[i]:offsets[i + 1]].
-struct CategoryLists {
-    std::vector<int64_t> nodes, offsets;  // empty if there are none
-    std::vector<uint32_t> codes;
-    std::vector<uint8_t> listed_left;
-
-    CategoryLists() = default;
-    CategoryLists(CategoryLists&&) = default;
-    CategoryLists& operator=(CategoryLists&&) = default;
-
-    void append(int64_t node, const uint32_t* first, const uint32_t* last,
-                uint8_t is_listed_left) {
-        if (offsets.empty()) offsets.push_back(0);
-        nodes.push_back(node);
-        codes.insert(codes.end(), first, last);
-        offsets.push_back(static_cast<int64_t>(codes.size()));
-        listed_left.push_back(is_listed_left);
-    }
-};
-static_assert(is_value<CategoryLists>);
-
-// Writes the nodes of a tree depth-first, or in the order in which they were grown, and their
-// values. The main store's nodes come first, which gives the subtrees their places; threads may
-// share the subtrees.
-class NodeWriter {
-    struct Next {  // of the nodes of a store the one to be written
-        uint32_t id = 0;
-        size_t value = 0;  // its first value among those that are kept
-    };
-    const NodeStore& main_;
-    const std::vector<NodeStore>& subtrees_;
-    CompactNodes& nodes_;
-    CompactValues& values_;
-    std::vector<Next> first_;                // of each subtree
-    std::vector<int> order_;                 // of the subtrees, the largest first
-    std::vector<CategoryLists> categories_;  // of the subtrees and of the main store
-
-    // Node i of a store; `left` and `right` are its children if it is split. Returns whether it is.
-    bool write(const NodeStore& store, uint32_t i, uint32_t left, uint32_t right, Next& next) {
-        const CompactNode& node = store.nodes_[i];
-        const bool is_leaf = node.left == 0;
-        const uint32_t id = next.id++;
-        nodes_[id] = {node.threshold, node.impurity, node.weight, is_leaf ? 0 : left,
-                      is_leaf ? 0 : right, node.n_rows, node.feature, node.missing_left};
-        next.value = store.values_.put(i, id, next.value, values_);
-        return !is_leaf;
-    }
-    void write_below(const NodeStore& store, uint32_t first, uint32_t n, Next& next) {
-        for (uint32_t i = first; i < first + n; ++i) {
-            write(store, i, next.id + 1, next.id + store.nodes_[i].right - i, next);
-        }
-    }
-    void write_categories(const NodeStore& store, const NodeStore::Record& record, uint32_t id,
-                          CategoryLists& out) {
-        if (record.categories < 0) return;
-        const CategorySet& set = store.category_sets_[record.categories];
-        const uint32_t* codes = set.codes.data();
-        out.append(id, codes, codes + set.codes.size(), set.listed_left);
-    }
-    void write_depth_first(const NodeStore& store, Next next, CategoryLists& categories) {
-        // Written in place, see `NodeStore::put_off`.
-        struct Task {
-            uint32_t record = 0;
-            uint32_t parent = 0;  // whose right child it is
-        };
-        std::vector<Task> stack;
-        uint32_t record = 0;
-        while (true) {
-            // Down the left side: a left child's id follows its parent's.
-            while (true) {
-                const NodeStore::Record& r = store.records_[record];
-                if (r.subtree >= 0) {
-                    first_[r.subtree] = next;
-                    next.id += subtrees_[r.subtree].size();
-                    next.value += subtrees_[r.subtree].values_.n_kept();
-                    break;
-                }
-                const CompactNode& node = store.nodes_[r.node];
-                const uint32_t id = next.id;
-                write_categories(store, r, id, categories);
-                if (!write(store, r.node, id + 1, id + 1 + node.right - node.left, next)) break;
-                if (r.n_below > 0) {
-                    write_below(store, node.left, r.n_below, next);
-                    break;
-                }
-                Task& task = stack.emplace_back();
-                task.record = r.left + 1;
-                task.parent = id;
-                record = r.left;
-            }
-            if (stack.empty()) return;
-            nodes_[stack.back().parent].right = next.id;
-            record = stack.back().record;
-            stack.pop_back();
-        }
-    }
-
-public:
-    NodeWriter(const NodeStore& main, const std::vector<NodeStore>& subtrees, CompactNodes& nodes,
-               CompactValues& values)
-        : main_(main), subtrees_(subtrees), nodes_(nodes), values_(values),
-          first_(subtrees.size()), order_(subtrees.size()), categories_(subtrees.size() + 1) {
-        std::iota(order_.begin(), order_.end(), 0);
-        std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
-            return subtrees[a].size() > subtrees[b].size();
-        });
-    }
-
-    void write_main(bool as_grown) {
-        Next next;
-        CategoryLists& categories = categories_.back();
-        if (!as_grown) return write_depth_first(main_, next, categories);
-        for (uint32_t i = 0; i < main_.size(); ++i) {
-            const CompactNode& node = main_.nodes_[i];
-            write_categories(main_, main_.records_[i], i, categories);
-            write(main_, i, node.left, node.right, next);
-        }
-    }
-    // The subtree whose turn it is.
-    void write_subtree(int turn) {
-        const int i = order_[turn];
-        write_depth_first(subtrees_[i], first_[i], categories_[i]);
-    }
-
-    int max_depth() const noexcept {
-        uint32_t depth = main_.max_depth();
-        for (const NodeStore& subtree : subtrees_) depth = std::max(depth, subtree.max_depth());
-        return static_cast<int>(depth);
-    }
-    // In ascending order of nodes.
-    CategoryLists category_lists() const {
-        struct Entry {
-            int64_t node;
-            const CategoryLists* lists;
-            size_t i;
-        };
-        std::vector<Entry> entries;
-        for (const CategoryLists& lists : categories_) {
-            for (size_t i = 0; i < lists.nodes.size(); ++i) {
-                entries.push_back({lists.nodes[i], &lists, i});
-            }
-        }
-        std::sort(entries.begin(), entries.end(),
-                  [](const Entry& a, const Entry& b) { return a.node < b.node; });
-        CategoryLists out;
-        for (const Entry& entry : entries) {
-            const uint32_t* codes = entry.lists->codes.data();
-            const int64_t* offsets = &entry.lists->offsets[entry.i];
-            out.append(entry.node, codes + offsets[0], codes + offsets[1],
-                       entry.lists->listed_left[entry.i]);
-        }
-        return out;
     }
 };
 

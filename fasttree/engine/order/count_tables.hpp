@@ -263,9 +263,10 @@ private:
                     uint32_t share, Poll& poll) {
         CountedParts& parts = *counting.parts;
         const Chosen all = choose(counting.n_chosen, sampler, 0, 1);
+        const uint32_t n = counting.end - counting.start;
+        const uint32_t n_threads = static_cast<uint32_t>(parts.tables.size());
         const auto begin_of = [&](uint32_t k) {
-            return counting.start + segment_begin(counting.end - counting.start, k,
-                                                  counting.n_shares);
+            return counting.start + guided_begin(n, k, counting.n_shares, n_threads);
         };
         if (!parts.is_cleared[thread]) clear(parts.tables[thread], all);
         parts.is_cleared[thread] = true;

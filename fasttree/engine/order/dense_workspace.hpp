@@ -254,14 +254,14 @@ private:
         };
         uint32_t* const rows = sample.rows.data();
         const uint32_t n = end - start;
-        const uint32_t n_parts =
-            std::min(PARTS_OF_A_THREAD * static_cast<uint32_t>(crew.size()), MOST_PARTS);
+        const uint32_t n_threads = static_cast<uint32_t>(crew.size());
+        const uint32_t n_parts = std::min(PARTS_OF_A_THREAD * n_threads, MOST_PARTS);
         std::vector<Part> parts(n_parts);
         uint32_t* right = scratch.reserve(n + n_parts * PADDING);
         uint32_t at = start;
         for (uint32_t p = 0; p < n_parts; ++p) {
             parts[p] = {at, at, 0, right + (at - start) + p * PADDING, 0};
-            at = std::max(at, start + segment_begin(n, p + 1, n_parts));
+            at = std::max(at, start + guided_begin(n, p + 1, n_parts, n_threads));
             while (at > start && at < end && rows[at] >> 5 == rows[at - 1] >> 5) ++at;
             parts[p].end = at;
         }

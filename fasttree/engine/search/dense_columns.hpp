@@ -119,7 +119,8 @@ public:
     }
     const uint32_t* sides() const noexcept override { return workspace_.go_left.data(); }
 
-    // A part is a whole list, or one of n_threads segments of those that are left over.
+    // A part is one of n_threads segments of a list that is left over, or a whole list. Segments
+    // come first: whoever joins them leaves lists to others.
     uint32_t begin_division(Division& division) override {
         if (!division.with_left && !division.with_right) return 0;
         const uint32_t n_lists = static_cast<uint32_t>(division.lists->size());
@@ -130,20 +131,20 @@ public:
     }
     void divide_part(uint32_t part, const Division& division,
                      const FeatureSampler& sampler) override {
-        const uint32_t n_segments = division.n_threads;
-        const uint32_t n_lists = static_cast<uint32_t>(division.lists->size());
-        const uint32_t n_whole = n_lists - n_cut_lists(division);
+        const std::vector<uint32_t>& lists = *division.lists;
+        const uint32_t n_segments = division.n_threads, n_cut = n_cut_lists(division);
         const uint32_t start = division.left.start, end = division.right.end;
-        const uint32_t at = part < n_whole ? part : n_whole + (part - n_whole) / n_segments;
-        const uint32_t feature = (*division.lists)[at];
+        const bool is_whole = part >= n_cut * n_segments;
+        const uint32_t feature = is_whole ? lists[part - n_cut * n_segments]
+                                          : lists[lists.size() - n_cut + part / n_segments];
         if (sampler.is_known_constant(feature)) return;
-        if (part < n_whole) {
+        if (is_whole) {
             workspace_.split_list(feature, start, division.right.start, end, division.with_left,
                                   division.with_right, division.sides);
             return;
         }
-        CutList& cut = division.cut[at - n_whole];
-        const uint32_t segment = (part - n_whole) % n_segments;
+        CutList& cut = division.cut[part / n_segments];
+        const uint32_t segment = part % n_segments;
         cut.n_left[segment] = workspace_.split_segment(feature, start, end, segment, n_segments,
                                                        division.sides);
         if (--cut.n_open == 0) workspace_.join_segments(feature, start, end, cut.n_left);

@@ -25,8 +25,9 @@ struct WalkShare {
 static_assert(is_value<WalkShare>);
 
 // Some shares are lists, which take longest: they come after a few others, by which a good split is
-// found, and leave the rest to whoever is done first. The list that took longest in the last node
-// comes first. List i falls to the thread whose turn part i of a division of the lists is.
+// found, and leave the rest to whoever is done first. Those that took longest in the last node come
+// first, and a thread that has the longest of a turn has the shortest of the next one. A whole list
+// falls to the thread that divides it.
 class WalkShares {
     using Clock = std::chrono::steady_clock;
     struct Span {
@@ -58,8 +59,10 @@ public:
     const std::vector<uint32_t>& lists() const noexcept { return lists_; }
 
     // Says that a thread begins with a share, or is done.
-    void begin(int i) noexcept { spans_[i].begin = Clock::now(); }
-    void end(int i) noexcept { spans_[i].end = Clock::now(); }
+    void begin(int i) noexcept { begin(i, Clock::now()); }
+    void end(int i) noexcept { end(i, Clock::now()); }
+    void begin(int i, Clock::time_point now) noexcept { spans_[i].begin = now; }
+    void end(int i, Clock::time_point now) noexcept { spans_[i].end = now; }
 
     // After a node, for the next one.
     void sort_lists() {
@@ -69,6 +72,11 @@ public:
         }
         std::stable_sort(lists_.begin(), lists_.end(),
                          [this](uint32_t a, uint32_t b) { return took_[a] > took_[b]; });
+        const size_t n_whole = lists_.size() - n_cut_;
+        for (size_t at = n_threads_; at + n_threads_ <= n_whole; at += 2 * n_threads_) {
+            const auto turn = lists_.begin() + static_cast<ptrdiff_t>(at);
+            std::reverse(turn, turn + n_threads_);
+        }
         put_in_order();
     }
 

@@ -150,8 +150,8 @@ cdef class TreeBuilder:
                 n_nodes, width, count_values(self.store, self.subtrees), memory.blocks))
             writer.reset(new NodeWriter(self.store, self.subtrees, deref(arrays.compact_nodes),
                                         deref(arrays.compact_values)))
-            writer.get().write_main(as_grown)
             self.share_out(<int> self.subtrees.size(), write_subtree, writer.get())
+            writer.get().write_main(as_grown)
         self.splitter.criterion.restore_units(arrays)
         tree.take(arrays, writer.get().max_depth(), n_leaves,
                   category_arrays(writer.get().category_lists(), encoding.n_categories))
