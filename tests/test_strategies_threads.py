@@ -125,3 +125,53 @@ def test_same_tree_of_subtrees_that_threads_write(n_classes, with_categories):
     assert 12 * np.count_nonzero(values) + 4 * len(values) < 8 * values.size  # so that it pays
     for tree in trees[1:]:
         assert_same(tree, trees[0])
+
+
+@pytest.mark.parametrize("strategy", ["auto", "presort", "count", "sort"])
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("numbers", {}),
+        ("numbers", {"max_features": 3}),
+        ("numbers", {"splitter": "random"}),
+        ("numbers", {"criterion": "entropy"}),
+        ("mixed", {}),
+        ("mixed", {"categorical_split": "subset"}),
+        ("many classes", {}),
+        ("constrained", {"monotonic_cst": [1, -1, *[0] * 18]}),
+        ("targets", {}),
+        ("targets", {"criterion": "absolute_error"}),
+        ("sparse", {}),
+        ("sparse", {"max_features": 3}),
+    ],
+)
+def test_same_tree_of_subtrees_that_threads_leave_to_each_other(kind, params, strategy):
+    """Of a fourth of the rows nearly all nodes are made, the others are pure.
+
+    So one thread gets nearly all there is to do, and the others what it leaves to them.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(16_000, 20)).round(2).astype(np.float32)
+    is_pure = X[:, 0] < np.quantile(X[:, 0], 0.75)
+    X[:, 1::3] = rng.integers(0, 5, X[:, 1::3].shape)
+    X[X[:, 0] > 2, 2] = 0  # constant below some nodes
+    n_classes = {"many classes": 30}.get(kind, 2 if kind == "constrained" else 4)
+    y = np.where(is_pure, 0, rng.integers(0, n_classes, len(X)))
+    model = fasttree.tree.DecisionTreeClassifier(random_state=0, **params)
+    if kind == "targets":
+        y = np.where(is_pure, 0, rng.normal(size=len(X)))
+        model = fasttree.tree.DecisionTreeRegressor(random_state=0, **params)
+    if kind == "mixed":
+        X = pd.DataFrame(X, columns=list("abcdefghijklmnopqrst")).assign(
+            letter=pd.Categorical.from_codes(rng.integers(0, 9, len(X)), list("abcdefghi"))
+        )
+        y = y > 0 if "categorical_split" in params else y
+    if kind == "sparse":
+        X[:, 1:] *= rng.random((len(X), 19)) < 0.4
+        X = sp.csc_matrix(X)
+    with fasttree.config_context(n_threads=1, strategy=strategy):
+        expected = model.fit(X, y).tree_
+    assert expected.node_count > 1000
+    for n_threads in (2, 3, 7):
+        with fasttree.config_context(n_threads=n_threads, strategy=strategy):
+            assert_same(model.fit(X, y).tree_, expected)

@@ -208,7 +208,8 @@ cdef extern from "engine/core/cost_model.hpp" namespace "fasttree" nogil:
     const uint32_t MIN_BIT_COLUMNS
     cbool sparse_bits_pay(size_t n_rows, size_t n_features, size_t n_nonzeros) noexcept
     uint32_t subtree_size(uint32_t n_rows, int n_threads) noexcept
-    cbool handing_over_pays(uint32_t n_rows, uint32_t largest) noexcept
+    cbool handing_table_over_pays(uint32_t n_rows, uint32_t largest) noexcept
+    uint32_t fewest_rows_to_leave(uint32_t n_looked) noexcept
 
     cbool binary_search_pays(uint32_t n, uint32_t m) noexcept
 

@@ -7,6 +7,7 @@ from fasttree.engine.core cimport (
 )
 from fasttree.engine.order cimport Block, DenseSample, TableCells
 from fasttree.engine.search cimport KeyedNodeColumns
+from fasttree.utils._crew cimport Crew
 from fasttree.utils._std cimport vector
 from fasttree.utils._typedefs cimport int64_t, int8_t, uint32_t, uint8_t
 
@@ -39,15 +40,16 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         NodeStore() noexcept
         uint32_t append(const Node& node, const vector[double]& value) except +
         void set_split(uint32_t record, const Split& split, uint32_t left) except +
-        void settle_thresholds() noexcept
-        void begin_subtree(const NodeStore& main, uint32_t record) except +
+        void finish() noexcept
         void set_missing_side(uint32_t record, cbool left) noexcept
-        void set_subtree(uint32_t record, int subtree) noexcept
+
+    cdef cppclass SubtreeStores:
+        pass
 
 
 cdef extern from "engine/grow/node_writer.hpp" namespace "fasttree" nogil:
-    size_t count_nodes(const NodeStore& main, const vector[NodeStore]& subtrees) noexcept
-    size_t count_values(const NodeStore& main, const vector[NodeStore]& subtrees) except +
+    size_t count_nodes(const NodeStore& main, const SubtreeStores& subtrees) noexcept
+    size_t count_values(const NodeStore& main, const SubtreeStores& subtrees) noexcept
 
     cdef cppclass CategoryLists:
         vector[int64_t] nodes
@@ -56,8 +58,9 @@ cdef extern from "engine/grow/node_writer.hpp" namespace "fasttree" nogil:
         vector[uint8_t] listed_left
 
     cdef cppclass NodeWriter:
-        NodeWriter(const NodeStore& main, const vector[NodeStore]& subtrees, CompactNodes& nodes,
+        NodeWriter(const NodeStore& main, const SubtreeStores& subtrees, CompactNodes& nodes,
                    CompactValues& values) except +
+        int n_turns() noexcept
         void write_subtree(int turn) except +
         void write_main(cbool as_grown) except +
         int max_depth() noexcept
@@ -92,6 +95,7 @@ cdef extern from "engine/grow/frontier.hpp" namespace "fasttree" nogil:
         cbool is_ranked() noexcept
         void put(Open& open) except +
         cbool take(Open& open) noexcept
+        cbool take_largest(uint32_t least, Node& node) noexcept
 
     cdef cppclass Stack(Frontier):
         Stack() except +
@@ -122,10 +126,21 @@ cdef extern from "engine/grow/key_splitter.hpp" namespace "fasttree" nogil:
         void open(KeyedNodeColumns& columns) except +
 
 
-cdef extern from "engine/grow/deferred.hpp" namespace "fasttree" nogil:
+cdef extern from "engine/grow/subtrees.hpp" namespace "fasttree" nogil:
     cdef cppclass Deferred:
         Node node
+        vector[double] value
         vector[uint32_t] known
         TableCells table
+        NodeStore* store
 
-    vector[int] largest_first(const vector[Deferred]& deferred) except +
+    cdef cppclass Subtrees:
+        Subtrees() noexcept
+        const SubtreeStores& stores() noexcept
+        cbool empty() noexcept
+        void put(Deferred& deferred, NodeStore& store) except +
+        cbool is_wanted() noexcept
+        cbool take(int thread, Crew& crew, Deferred& out) except +
+        void finish() except +
+        void stop() except +
+        void clear() noexcept

@@ -157,13 +157,8 @@ class Crew {
             job_ = nullptr;
         }
         if (wait_awake(is_idle)) return;
-        constexpr std::chrono::milliseconds PATIENCE(50);  // between looks for Ctrl-C
         std::unique_lock<std::mutex> lock(mutex_);
-        while (!finished_.wait_for(lock, PATIENCE, is_idle)) {
-            lock.unlock();
-            poll_.look();
-            lock.lock();
-        }
+        while (!is_idle()) sleep_and_look(lock, finished_, [&] { poll_.look(); });
     }
 
 public:

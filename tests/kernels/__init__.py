@@ -9,15 +9,17 @@
 ``_codes``     codes of few values, of texts and of buckets of keys
 ``_walk``      the walk of rows through a packed tree
 ``_compact``   the values of a grown tree in few bytes
+``_subtrees``  a tree that threads grow, who leave parts of it to each other
 ``_nodes``     a node under any criterion: scans, screens, skips and bounds (``probe.hpp``)
 ``_optimal``   the kernels of the optimal search
 
 Bindings check nothing: the tests pass what the engine would. ``simd`` is one of ``machine.SIMD``.
 
-``kernels.hpp``, ``columns.hpp`` (encoding) and ``machine.hpp`` are the places that say which
-headers they are in; ``_shared.pxd`` declares what several modules need. The fixture ``kernels``
-builds them in ``build/`` of the repository by the package's own meson files, with its flags, on
-first use and whenever a source has changed, and skips where that takes a tool that is not there.
+``kernels.hpp``, ``columns.hpp`` (encoding), ``subtrees.hpp`` and ``machine.hpp`` are the places
+that say which headers they are in; ``_shared.pxd`` declares what several modules need. The fixture
+``kernels`` builds them in ``build/`` of the repository by the package's own meson files, with its
+flags, on first use and whenever a source has changed, and skips where that takes a tool that is not
+there.
 """
 
 import fcntl
@@ -41,6 +43,7 @@ MODULES = (
     "codes",
     "walk",
     "compact",
+    "subtrees",
     "nodes",
     "optimal",
 )

@@ -188,19 +188,26 @@ inline bool row_listing_pays(size_t n_nonzeros, uint32_t n_draws) noexcept {
 }
 
 // Nodes of more rows are searched and partitioned feature by feature on all threads, smaller
-// ones are whole subtrees of one thread's work. Subtrees of equal size may differ much in work; a
-// search on all threads has a fixed cost.
+// ones are roots of subtrees, each of which is a thread's work. Subtrees of equal size may differ
+// much in work; a search on all threads has a fixed cost.
 inline uint32_t subtree_size(uint32_t n_rows, int n_threads) noexcept {
     constexpr uint32_t FEW_ROWS = 4096;
     const uint32_t share = n_rows / static_cast<uint32_t>(n_threads);
     return std::max(share / 4, std::min(share / 2, FEW_ROWS));
 }
 
-// The table of a subtree's root goes to the thread that grows it; one of few rows is soon counted
-// again. Hence few tables exist at a time, however many subtrees there are.
-inline bool handing_over_pays(uint32_t n_rows, uint32_t largest) noexcept {
+// The table of such a root goes to the thread that grows it; one of few rows is soon counted again.
+// Hence few tables exist at a time, however many subtrees there are.
+inline bool handing_table_over_pays(uint32_t n_rows, uint32_t largest) noexcept {
     constexpr uint32_t SHARE = 4;
     return n_rows > largest / SHARE;
+}
+
+// The fewest rows of a node that a thread leaves to one that has no subtree: to search it takes
+// longer than to hand it over.
+inline uint32_t fewest_rows_to_leave(uint32_t n_looked) noexcept {
+    constexpr uint32_t CELLS = 1 << 13, FEW_ROWS = 128;
+    return std::max(CELLS / n_looked, FEW_ROWS);
 }
 
 }  // namespace fasttree

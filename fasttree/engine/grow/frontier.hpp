@@ -48,6 +48,9 @@ public:
     virtual void put(Open& open) = 0;
     // False if there is no node left to be expanded.
     virtual bool take(Open& open) noexcept = 0;
+    // Takes the node of most rows instead, for another thread; false if none can be expanded there
+    // or has as many rows as `least`.
+    virtual bool take_largest(uint32_t least, Node& node) noexcept = 0;
 };
 
 class Stack final : public Frontier {
@@ -61,6 +64,19 @@ public:
         open.node = nodes_.back().first;
         open.totals = std::move(nodes_.back().second);
         nodes_.pop_back();
+        return true;
+    }
+    bool take_largest(uint32_t least, Node& node) noexcept override {
+        const auto size = [](const std::pair<Node, Totals>& waiting) {
+            const bool is_in_block = waiting.first.members != 0;
+            return is_in_block ? 0 : waiting.first.size();
+        };
+        const auto largest =
+            std::max_element(nodes_.begin(), nodes_.end(),
+                             [&](const auto& a, const auto& b) { return size(a) < size(b); });
+        if (largest == nodes_.end() || size(*largest) < least) return false;
+        node = largest->first;
+        nodes_.erase(largest);
         return true;
     }
 };
@@ -103,6 +119,7 @@ public:
         }
         return false;
     }
+    bool take_largest(uint32_t, Node&) noexcept override { return false; }
 };
 
 }  // namespace fasttree

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "engine/core/compact_tree.hpp"
@@ -12,19 +11,15 @@
 
 namespace fasttree {
 
-// A subtree's store begins with a copy of the node it hangs from.
-inline size_t count_nodes(const NodeStore& main, const std::vector<NodeStore>& subtrees) noexcept {
+inline size_t count_nodes(const NodeStore& main, const SubtreeStores& subtrees) noexcept {
     size_t n = main.size();
-    for (const NodeStore& store : subtrees) n += store.size() - (store.size() > 0);
+    for (const auto& store : subtrees) n += store->size() - 1;
     return n;
 }
-// How many numbers of a store that begins a subtree, or of all, are kept as the nodes' values.
-inline size_t count_values(const NodeStore& subtree) {
-    return subtree.values().n_kept() - (subtree.size() > 0 ? subtree.values().n_kept(0) : 0);
-}
-inline size_t count_values(const NodeStore& main, const std::vector<NodeStore>& subtrees) {
-    size_t n = main.values().n_kept();
-    for (const NodeStore& store : subtrees) n += count_values(store);
+// How many numbers are kept as the nodes' values.
+inline size_t count_values(const NodeStore& main, const SubtreeStores& subtrees) noexcept {
+    size_t n = main.n_kept();
+    for (const auto& store : subtrees) n += store->n_kept() - store->n_kept_first();
     return n;
 }
 
@@ -58,14 +53,18 @@ class NodeWriter {
         uint32_t id = 0;
         size_t value = 0;  // its first value among those that are kept
     };
+    struct Size {
+        uint32_t n_nodes = 0;
+        size_t n_kept = 0;  // values
+    };
     const NodeStore& main_;
-    const std::vector<NodeStore>& subtrees_;
+    const SubtreeStores& subtrees_;
     CompactNodes& nodes_;
     CompactValues& values_;
-    std::vector<Next> first_;                // of each subtree
-    std::vector<size_t> n_kept_;             // values of each subtree
-    std::vector<int> order_;                 // of the subtrees, the largest first
-    std::vector<CategoryLists> categories_;  // of the subtrees and of the main store
+    std::vector<Next> first_;                // of each subtree that has a turn
+    std::vector<Size> sizes_;                // of each subtree with those that hang from it
+    std::vector<int> order_;                 // of the turns, the largest first
+    std::vector<CategoryLists> categories_;  // of each turn and of the main store
 
     // Writes node i of a store, or only counts it; `left` and `right` are its children if it is
     // split. Returns whether it is.
@@ -96,66 +95,87 @@ class NodeWriter {
         const uint32_t* codes = set.codes.data();
         out.append(id, codes, codes + set.codes.size(), set.listed_left);
     }
+    // A subtree that hangs from the main store has a turn of its own; one that hangs from another
+    // is passed with it.
     template <bool writes>
-    void pass_depth_first(const NodeStore& store, Next next, CategoryLists& categories) {
+    void pass_depth_first(const NodeStore& first, Next next, CategoryLists& categories) {
         // Written in place, see `NodeStore::put_off`.
         struct Task {
+            const NodeStore* store = nullptr;
             uint32_t record = 0;
             uint32_t parent = 0;  // whose right child it is
         };
         std::vector<Task> stack;
+        const NodeStore* store = &first;
         uint32_t record = 0;
         while (true) {
             // Down the left side: a left child's id follows its parent's.
             while (true) {
-                const NodeStore::Record& r = store.records_[record];
+                const NodeStore::Record& r = store->records_[record];
+                if (r.subtree >= 0 && store != &main_) {
+                    store = subtrees_[r.subtree].get();
+                    record = 0;
+                    continue;
+                }
                 if (r.subtree >= 0) {
-                    if constexpr (!writes) {
-                        first_[r.subtree] = next;
-                        n_kept_[r.subtree] = subtrees_[r.subtree].values_.n_kept();
-                    }
-                    next.id += subtrees_[r.subtree].size();
-                    next.value += n_kept_[r.subtree];
+                    if constexpr (!writes) first_[r.subtree] = next;
+                    next.id += sizes_[r.subtree].n_nodes;
+                    next.value += sizes_[r.subtree].n_kept;
                     break;
                 }
-                const CompactNode& node = store.nodes_[r.node];
+                const CompactNode& node = store->nodes_[r.node];
                 const uint32_t id = next.id;
-                if constexpr (writes) write_categories(store, r, id, categories);
+                if constexpr (writes) write_categories(*store, r, id, categories);
                 const uint32_t right = id + 1 + node.right - node.left;
-                if (!pass<writes>(store, r.node, id + 1, right, next)) break;
+                if (!pass<writes>(*store, r.node, id + 1, right, next)) break;
                 if (r.n_below > 0) {
-                    pass_below<writes>(store, node.left, r.n_below, next);
+                    pass_below<writes>(*store, node.left, r.n_below, next);
                     break;
                 }
                 Task& task = stack.emplace_back();
+                task.store = store;
                 task.record = r.left + 1;
                 task.parent = id;
                 record = r.left;
             }
             if (stack.empty()) return;
             if constexpr (writes) nodes_[stack.back().parent].right = next.id;
+            store = stack.back().store;
             record = stack.back().record;
             stack.pop_back();
         }
     }
-
-public:
-    NodeWriter(const NodeStore& main, const std::vector<NodeStore>& subtrees, CompactNodes& nodes,
-               CompactValues& values)
-        : main_(main), subtrees_(subtrees), nodes_(nodes), values_(values),
-          first_(subtrees.size()), n_kept_(subtrees.size()), order_(subtrees.size()),
-          categories_(subtrees.size() + 1) {
-        std::iota(order_.begin(), order_.end(), 0);
-        std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
-            return subtrees[a].size() > subtrees[b].size();
-        });
-        if (!subtrees.empty()) pass_depth_first<false>(main, {}, categories_.back());
+    void measure_subtrees() {
+        for (size_t i = subtrees_.size(); i-- > 0;) {
+            const NodeStore& store = *subtrees_[i];
+            sizes_[i].n_nodes = store.size();
+            sizes_[i].n_kept = store.n_kept();
+            for (int below : store.subtrees_) {
+                sizes_[i].n_nodes += sizes_[below].n_nodes - 1;
+                sizes_[i].n_kept += sizes_[below].n_kept - subtrees_[below]->n_kept_first();
+            }
+        }
     }
 
+public:
+    NodeWriter(const NodeStore& main, const SubtreeStores& subtrees, CompactNodes& nodes,
+               CompactValues& values)
+        : main_(main), subtrees_(subtrees), nodes_(nodes), values_(values),
+          first_(subtrees.size()), sizes_(subtrees.size()), order_(main.subtrees_),
+          categories_(order_.size() + 1) {
+        if (subtrees.empty()) return;
+        measure_subtrees();
+        std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
+            return sizes_[a].n_nodes > sizes_[b].n_nodes;
+        });
+        pass_depth_first<false>(main, {}, categories_.back());
+    }
+
+    int n_turns() const noexcept { return static_cast<int>(order_.size()); }
     // The subtree whose turn it is.
     void write_subtree(int turn) {
         const int i = order_[turn];
-        pass_depth_first<true>(subtrees_[i], first_[i], categories_[i]);
+        pass_depth_first<true>(*subtrees_[i], first_[i], categories_[turn]);
     }
     void write_main(bool as_grown) {
         Next next;
@@ -170,7 +190,7 @@ public:
 
     int max_depth() const noexcept {
         uint32_t depth = main_.max_depth();
-        for (const NodeStore& subtree : subtrees_) depth = std::max(depth, subtree.max_depth());
+        for (const auto& subtree : subtrees_) depth = std::max(depth, subtree->max_depth());
         return static_cast<int>(depth);
     }
     // In ascending order of nodes.

@@ -119,7 +119,7 @@ public:
         });
         return n;
     }
-    size_t n_kept(size_t node) const {
+    size_t n_kept(size_t node) const noexcept {
         if (width_ > WIDE) return ends_[node] - begin(node);
         return width_ <= NARROW ? width_ : count_kept(all_.at(node), width_);
     }
@@ -152,14 +152,15 @@ class NodeStore {
         uint32_t parent, left;  // records; the right child follows the left one
         uint32_t depth;
         uint32_t n_below;  // how many of `NodesBelow` are below it
-        int subtree;       // store that holds the node and what is below, or -1
+        int subtree;       // the store that holds the node and what is below, or -1
         int categories;    // place in category_sets_, or -1
     };
     ChunkedArray<Record> records_;
     ChunkedArray<CompactNode> nodes_;  // children are nodes here; one without is a leaf
     NodeValues values_;
     std::vector<CategorySet> category_sets_;
-    size_t value_size_ = 0;
+    std::vector<int> subtrees_;  // stores that hold what is below nodes of this one
+    size_t value_size_ = 0, n_kept_ = 0;
     uint32_t max_depth_ = 0;
 
 public:
@@ -176,7 +177,9 @@ public:
         nodes_.clear();
         values_.clear();
         category_sets_.clear();
+        subtrees_.clear();
         late_.clear();
+        n_kept_ = 0;
         max_depth_ = 0;
     }
     uint32_t append(const Node& node, const std::vector<double>& value) {
@@ -196,32 +199,33 @@ public:
             category_sets_.push_back(split.categories);
         }
     }
-    // Computes the thresholds that were put off; to be called when the last node is split.
-    void settle_thresholds() noexcept {
-        for (const LateThreshold& late : late_) {
-            nodes_[late.node].threshold = midpoint(*late.below, *late.above);
-        }
-        late_.clear();
+    // To be called when the last node is split.
+    void finish() noexcept {
+        settle_thresholds();
+        n_kept_ = values_.n_kept();
     }
-    // Begins a subtree's store with the node it hangs from.
-    void begin_subtree(const NodeStore& main, uint32_t record) {
-        *this = NodeStore(main.value_size_, *main.memory_);
-        const Record& root = main.records_[record];
-        *nodes_.append() = main.nodes_[root.node];
-        append_record(0, max_depth_ = root.depth);
+    // Another one for values of the same size.
+    NodeStore make_empty() const { return NodeStore(value_size_, *memory_); }
+    std::vector<double> value(uint32_t record) const {
         std::vector<double> value(value_size_);
-        main.values_.write(root.node, value.data());
-        values_.append(value.data());
+        values_.write(records_[record].node, value.data());
+        return value;
     }
     void set_missing_side(uint32_t record, bool left) noexcept {
         nodes_[records_[record].node].missing_left = left;
     }
-    void set_subtree(uint32_t record, int subtree) noexcept { records_[record].subtree = subtree; }
+    // Says where a node and what is below it are instead.
+    void set_subtree(uint32_t record, int subtree) {
+        subtrees_.push_back(subtree);
+        records_[record].subtree = subtree;
+    }
 
     uint32_t size() const noexcept { return static_cast<uint32_t>(nodes_.size()); }
     size_t value_size() const noexcept { return value_size_; }
     uint32_t max_depth() const noexcept { return max_depth_; }
-    const NodeValues& values() const noexcept { return values_; }
+    // How many numbers of the values are kept: of the store, once it is finished, and of node 0.
+    size_t n_kept() const noexcept { return n_kept_; }
+    size_t n_kept_first() const noexcept { return values_.n_kept(0); }
 
     // Whether node a comes before node b in depth-first order; neither is above the other.
     bool precedes(uint32_t a, uint32_t b) const {
@@ -281,9 +285,19 @@ private:
         late.above = split.above;
         if (late_.size() == MOST_LATE) settle_thresholds();
     }
+    void settle_thresholds() noexcept {
+        for (const LateThreshold& late : late_) {
+            nodes_[late.node].threshold = midpoint(*late.below, *late.above);
+        }
+        late_.clear();
+    }
 };
 
 static_assert(is_value<NodeStore>);
+
+// Of subtrees that were left to any thread. Each begins with a copy of the node it hangs from,
+// which is in the main store or in one of those before it.
+using SubtreeStores = std::vector<std::unique_ptr<NodeStore>>;
 
 // What is grown at once below a node, by thresholds: nodes are stored depth-first, so
 // that they are written one after the other.

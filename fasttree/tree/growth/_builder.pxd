@@ -1,6 +1,6 @@
 """TreeBuilder: the order in which nodes are grown, and on which threads."""
 from fasttree.engine.core cimport Node, Totals
-from fasttree.engine.grow cimport Deferred, Frontier, GrowthRules, NodeStore, NodeWriter, Open
+from fasttree.engine.grow cimport Frontier, GrowthRules, NodeStore, NodeWriter, Open, Subtrees
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._splitter cimport Splitter
@@ -8,7 +8,7 @@ from fasttree.tree._tree cimport Tree
 from fasttree.tree.fitted._node_arrays cimport TreeMemory
 from fasttree.tree.growth._splitter_crew cimport SplitterCrew
 from fasttree.utils._crew cimport CrewWork, Leader
-from fasttree.utils._std cimport unique_ptr, vector
+from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._typedefs cimport float64_t, intp_t, uint32_t
 
 
@@ -24,8 +24,7 @@ cdef class TreeBuilder:
     cdef SplitterCrew crew            # of the build
     cdef bint gives_back              # memory of rows that have been grown
     cdef NodeStore store
-    cdef vector[NodeStore] subtrees
-    cdef vector[Deferred] deferred    # their roots
+    cdef Subtrees subtrees            # grown by whichever thread is free
 
     # All that subclasses differ in.
     cdef unique_ptr[Frontier] make_frontier(self) except *
@@ -35,10 +34,11 @@ cdef class TreeBuilder:
                    bint as_grown) except -1
     cdef int make_root(self, Node& root) except -1 nogil
     cdef int grow(self) except -1
-    # Of pieces in order, the largest first.
+    # Of pieces in order, the longest first.
     cdef int share_out(self, int n, CrewWork work, void* shared) except -1 nogil
 
-    # Grows what is below `root`; nodes of up to `defer_below` rows are left to others.
+    # Grows what is below `root`; nodes of up to `defer_below` rows are left to others, and large
+    # ones to threads that have none.
     cdef int grow_below(self, Splitter splitter, NodeStore& store, Frontier& frontier,
                         const Node& root, uint32_t defer_below) except -1 nogil
     # May take the totals.
@@ -48,9 +48,11 @@ cdef class TreeBuilder:
     cdef int find(self, Splitter splitter, Open& open) except -1 nogil
     cdef int hand_down(self, Splitter splitter, Open& open) except -1 nogil
 
-    cdef int defer(self, Splitter splitter, const Node& node, uint32_t largest) except -1 nogil
+    # Leaves what is below a node to another thread.
+    cdef int defer(self, Splitter splitter, NodeStore& store, const Node& node,
+                   bint with_table) except -1 nogil
     cdef int grow_deferred(self) except -1 nogil
-    cdef int grow_subtree(self, int thread, int subtree) except -1 nogil
+    cdef int grow_subtrees(self, int thread) except -1 nogil
 
 
 cdef class DepthFirstTreeBuilder(TreeBuilder):

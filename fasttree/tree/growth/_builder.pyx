@@ -2,8 +2,9 @@
 
 Threads work in two phases. While nodes are large, all threads work on one node together
 (`_splitter_crew.pyx` says on what); below a size (`subtree_size`) each subtree is one thread's
-work. One thread leads. Functions that take a builder, a thread and a piece are what it shares out.
-Nodes are numbered depth-first at the end, so a tree does not show how it was grown.
+work, of which it leaves parts to threads that have none (`engine/grow/subtrees.hpp`). One thread
+leads. Functions that take a builder, a thread and a piece are what it shares out. Nodes are
+numbered depth-first at the end, so a tree does not show how it was grown.
 """
 import numpy as np
 
@@ -13,10 +14,11 @@ from libc.math cimport INFINITY, ldexp
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    NO_TABLE, CompactNodes, CompactValues, handing_over_pays, mix, subtree_size,
+    NO_TABLE, CompactNodes, CompactValues, fewest_rows_to_leave, handing_table_over_pays, mix,
+    subtree_size,
 )
 from fasttree.engine.grow cimport (
-    Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values, largest_first
+    Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values
 )
 from fasttree.engine.order cimport CountTables, TableHeirs
 from fasttree.engine.search cimport Division
@@ -26,7 +28,7 @@ from fasttree.tree._options cimport AUTO, COUNT, PRESORT, SORT, FitOptions
 from fasttree.tree._tree cimport Tree
 from fasttree.tree.fitted._node_arrays cimport NodeArrays, TreeMemory, category_arrays
 from fasttree.utils._crew cimport CrewWork, lead
-from fasttree.utils._std cimport unique_ptr
+from fasttree.utils._std cimport unique_ptr, vector
 
 # Columns of as many rows are worth a look for Ctrl-C each.
 cdef uint32_t LARGE = 1 << 14
@@ -39,9 +41,9 @@ cdef int write_subtree(void* owner, int thread, int turn, void* writer) except -
     return 0
 
 
-cdef int grow_subtree_in_turn(void* owner, int thread, int i, void* order) except -1 nogil:
-    """A subtree; the largest first."""
-    return (<TreeBuilder> owner).grow_subtree(thread, (<vector[int]*> order)[0][i])
+cdef int grow_subtrees(void* owner, int thread, int i, void* _) except -1 nogil:
+    """Subtrees, for as long as there are any."""
+    return (<TreeBuilder> owner).grow_subtrees(thread)
 
 
 STRATEGIES = {"auto": AUTO, "presort": PRESORT, "count": COUNT, "sort": SORT}
@@ -105,17 +107,14 @@ cdef class TreeBuilder:
             splitter.init(encoding, y, sample_weight, rows, options, leader)
             self.crew = SplitterCrew(splitter, leader)
             memory.stores.take(splitter.criterion.value_size, self.store)
-            self.subtrees.clear()
-            self.deferred.clear()
             self.grow()
             self.crew.close()
             # Scikit-learn numbers nodes in the order in which they were grown.
             self.write(tree, encoding, memory, as_grown=replay and not options.depth_first)
             memory.stores.give_back(self.store)
-            self.subtrees.clear()
-            self.deferred.clear()
         finally:
             self.crew = None
+            self.subtrees.clear()
 
     def prepare(self, data, *, int n_threads=1, str strategy="auto", bint replay=False,
                 str simd="auto"):
@@ -138,7 +137,7 @@ cdef class TreeBuilder:
     cdef int write(self, Tree tree, Encoding encoding, TreeMemory memory,
                    bint as_grown) except -1:
         """Give `tree` the nodes that have been grown."""
-        cdef size_t n_nodes = count_nodes(self.store, self.subtrees)
+        cdef size_t n_nodes = count_nodes(self.store, self.subtrees.stores())
         cdef size_t n_leaves = (n_nodes + 1) // 2  # a split makes two nodes of a leaf
         cdef NodeArrays arrays = NodeArrays(
             None, None, (n_nodes, tree.n_outputs, tree.max_n_classes))
@@ -147,10 +146,10 @@ cdef class TreeBuilder:
         with nogil:
             arrays.compact_nodes.reset(new CompactNodes(n_nodes, memory.blocks))
             arrays.compact_values.reset(new CompactValues(
-                n_nodes, width, count_values(self.store, self.subtrees), memory.blocks))
-            writer.reset(new NodeWriter(self.store, self.subtrees, deref(arrays.compact_nodes),
-                                        deref(arrays.compact_values)))
-            self.share_out(<int> self.subtrees.size(), write_subtree, writer.get())
+                n_nodes, width, count_values(self.store, self.subtrees.stores()), memory.blocks))
+            writer.reset(new NodeWriter(self.store, self.subtrees.stores(),
+                                        deref(arrays.compact_nodes), deref(arrays.compact_values)))
+            self.share_out(writer.get().n_turns(), write_subtree, writer.get())
             writer.get().write_main(as_grown)
         self.splitter.criterion.restore_units(arrays)
         tree.take(arrays, writer.get().max_depth(), n_leaves,
@@ -209,7 +208,10 @@ cdef class TreeBuilder:
                         const Node& root, uint32_t defer_below) except -1 nogil:
         cdef Open open, child
         cdef Totals unknown
+        cdef Node other
         cdef bint is_ranked = frontier.is_ranked()
+        cdef uint32_t least = fewest_rows_to_leave(
+            <uint32_t> min(splitter.max_features, splitter.partitioner.n_features))
         cdef uint32_t done = root.start  # what is kept of the rows before has been given back
         self.put(splitter, frontier, root, unknown, child)
         while frontier.take(open):
@@ -218,8 +220,12 @@ cdef class TreeBuilder:
                     and open.node.start - done >= FINISHED_AT_ONCE):
                 splitter.columns.finish_rows(done, open.node.start)
                 done = open.node.start // FINISHED_AT_ONCE * FINISHED_AT_ONCE
+            if (self.subtrees.is_wanted() and open.node.members == 0
+                    and frontier.take_largest(least, other)):
+                self.defer(splitter, store, other, True)
             if open.node.size() <= defer_below and open.node.members == 0:
-                self.defer(splitter, open.node, defer_below)
+                self.defer(splitter, store, open.node,
+                           handing_table_over_pays(open.node.size(), defer_below))
             elif not is_ranked and splitter.grow_at_once(open.node, store):
                 pass
             elif ((is_ranked or self.find(splitter, open))
@@ -231,7 +237,7 @@ cdef class TreeBuilder:
                 else:
                     self.put(splitter, frontier, open.right, open.right_totals, child)
                     self.put(splitter, frontier, open.left, open.left_totals, child)
-        store.settle_thresholds()
+        store.finish()
         return 0
 
     cdef int put(self, Splitter splitter, Frontier& frontier, const Node& node, Totals& totals,
@@ -318,39 +324,39 @@ cdef class TreeBuilder:
 
     # ---- subtrees, each on a thread of its own
 
-    cdef int defer(self, Splitter splitter, const Node& node, uint32_t largest) except -1 nogil:
-        """Leave what is below a node to whichever thread is free."""
+    cdef int defer(self, Splitter splitter, NodeStore& store, const Node& node,
+                   bint with_table) except -1 nogil:
         cdef CountTables* tables = &splitter.columns.tables
-        self.deferred.emplace_back()
-        self.deferred.back().node = node
-        self.deferred.back().node.table = NO_TABLE
-        self.deferred.back().known = splitter.sampler.get().known(node.n_known)
-        if handing_over_pays(node.size(), largest):
-            self.deferred.back().table = tables.give(node.table)
+        cdef Deferred deferred
+        deferred.node = node
+        deferred.node.table = NO_TABLE
+        deferred.known = splitter.sampler.get().known(node.n_known)
+        if with_table:
+            deferred.table = tables.give(node.table)
         else:
             tables.release(node.table)
+        self.subtrees.put(deferred, store)
         return 0
 
     cdef int grow_deferred(self) except -1 nogil:
-        cdef vector[int] order = largest_first(self.deferred)
-        cdef int i, n_subtrees = <int> self.deferred.size()
-        if n_subtrees == 0:
+        if self.subtrees.empty():
             return 0
-        self.subtrees.resize(n_subtrees)
-        for i in range(n_subtrees):
-            self.store.set_subtree(self.deferred[i].node.record, i)
-        return self.share_out(n_subtrees, grow_subtree_in_turn, &order)
+        return self.share_out(self.crew.n_threads, grow_subtrees, NULL)
 
-    cdef int grow_subtree(self, int thread, int subtree) except -1 nogil:
+    cdef int grow_subtrees(self, int thread) except -1 nogil:
         cdef void* worker = self.crew.workers[thread]
-        cdef Deferred* deferred = &self.deferred[subtree]
-        cdef Node root = deferred.node
+        cdef Deferred deferred
         cdef Stack stack
-        (<Splitter> worker).sampler.get().assume_known(deferred.known)
-        self.subtrees[subtree].begin_subtree(self.store, root.record)
-        root.record = 0
-        root.table = (<Splitter> worker).columns.tables.take(deferred.table)
-        return self.grow_below(<Splitter> worker, self.subtrees[subtree], stack, root, 0)
+        try:
+            while self.subtrees.take(thread, deref(self.crew.leader.crew), deferred):
+                (<Splitter> worker).sampler.get().assume_known(deferred.known)
+                deferred.node.record = deferred.store.append(deferred.node, deferred.value)
+                deferred.node.table = (<Splitter> worker).columns.tables.take(deferred.table)
+                self.grow_below(<Splitter> worker, deref(deferred.store), stack, deferred.node, 0)
+                self.subtrees.finish()
+        finally:
+            self.subtrees.stop()
+        return 0
 
 
 cdef class DepthFirstTreeBuilder(TreeBuilder):
