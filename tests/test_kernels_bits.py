@@ -49,7 +49,8 @@ def test_bits_are_put(kernels, with_writer, n):
 
 @each_size
 @pytest.mark.parametrize("halves", [(True, True), (True, False), (False, True)])
-def test_partition(kernels, simd, n, halves):
+@pytest.mark.parametrize("gathers", [False, True])
+def test_partition(kernels, simd, n, halves, gathers):
     boundary = kernels.bits.BOUNDARY
     for seed in range(8):
         rng = np.random.default_rng(1000 * n + seed)
@@ -57,14 +58,16 @@ def test_partition(kernels, simd, n, halves):
         entries = random_entries(rng, n, boundary, 2 * n + 1)
         if seed % 2:
             entries |= np.where(rng.random(n) < 0.5, CLASS_1, 0).astype(np.uint32)
-        n_left, *written = kernels.bits.partition(simd, entries, packed(goes_left), *halves)
+        n_left, *written = kernels.bits.partition(
+            simd, gathers, entries, packed(goes_left), *halves
+        )
         expected = partition(entries, goes_left, boundary)
         assert n_left == len(expected[0])
         for half, is_written, side in zip(written, halves, expected):
             assert (half is not None) == is_written
             if is_written:
                 assert_array_equal(half, side)
-        kept = kernels.bits.keep_left(simd, entries, packed(goes_left))
+        kept = kernels.bits.keep_left(simd, gathers, entries, packed(goes_left))
         assert_array_equal(kept, expected[0])
 
 

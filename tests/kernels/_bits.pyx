@@ -15,10 +15,10 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     uint32_t c_PADDING "fasttree::PADDING"
     uint32_t c_partition "fasttree::partition"(
         Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left, uint32_t* scratch,
-        cbool with_left, cbool with_right)
+        cbool with_left, cbool with_right, cbool gathers)
     uint32_t c_keep_left "fasttree::separate<true, false>"(
         Simd simd, const uint32_t* entries, uint32_t n, const uint32_t* go_left,
-        uint32_t* left_out, uint32_t* right_out)
+        uint32_t* left_out, uint32_t* right_out, cbool gathers)
     cdef cppclass ListedColumn:
         uint32_t feature, begin, n, max_class_count
     cdef cppclass ListDivider:
@@ -98,23 +98,25 @@ def put_bits(cbool with_writer, uint32_t[::1] words, const uint32_t[::1] places,
 
 # ---- entries
 
-def partition(Simd simd, entries, const uint32_t[::1] sides, cbool with_left, cbool with_right):
+def partition(Simd simd, cbool gathers, entries, const uint32_t[::1] sides, cbool with_left,
+              cbool with_right):
     """(entries on the left, entries on the right), None for the half that is not written."""
     cdef uint32_t n = len(entries), n_left
     cdef uint32_t[::1] all_entries = np.append(entries, np.uint32(GUARD)).astype(np.uint32)
     cdef uint32_t[::1] scratch = np.full(n + c_PADDING + 1, GUARD, np.uint32)
-    n_left = c_partition(simd, &all_entries[0], n, &sides[0], &scratch[0], with_left, with_right)
+    n_left = c_partition(simd, &all_entries[0], n, &sides[0], &scratch[0], with_left, with_right,
+                         gathers)
     assert all_entries[n] == GUARD and scratch[n + c_PADDING] == GUARD
     left, right = np.split(np.asarray(all_entries[:n]), [n_left])
     return n_left, left if with_left else None, right if with_right else None
 
 
-def keep_left(Simd simd, entries, const uint32_t[::1] sides):
+def keep_left(Simd simd, cbool gathers, entries, const uint32_t[::1] sides):
     """The entries on the left, written elsewhere."""
     cdef uint32_t n = len(entries), n_kept
     cdef const uint32_t[::1] all_entries = np.append(entries, np.uint32(GUARD)).astype(np.uint32)
     cdef uint32_t[::1] kept = np.full(n + c_PADDING + 1, GUARD, np.uint32)
-    n_kept = c_keep_left(simd, &all_entries[0], n, &sides[0], &kept[0], NULL)
+    n_kept = c_keep_left(simd, &all_entries[0], n, &sides[0], &kept[0], NULL, gathers)
     assert kept[n_kept + c_PADDING] == GUARD
     return np.asarray(kept[:n_kept])
 

@@ -106,13 +106,14 @@ template <bool with_left, bool with_right, bool few_ties>
 class Separation {
     const uint32_t *const entries_, *const go_left_;
     uint32_t *const left_out_, *const right_out_;
+    const bool gathers_;
     uint32_t n_left_ = 0, pending_left_ = 0, pending_right_ = 0;
 
     // The 16 entries from the i-th on, or those of `lanes`, the last ones.
     FASTTREE_AVX512 FASTTREE_INLINE void take(uint32_t i, uint32_t lanes) {
         const __m512i row_mask = _mm512_set1_epi32(ROW), top = _mm512_set1_epi32(BOUNDARY);
         const __m512i entry = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries_ + i);
-        const uint32_t left = few_ties || lanes != 0xffffu
+        const uint32_t left = gathers_ || lanes != 0xffffu
             ? get_bits_avx512(go_left_, _mm512_and_si512(entry, row_mask), lanes)
             : load_bits(entries_ + i);
         const uint32_t right = lanes & ~left;
@@ -142,7 +143,7 @@ class Separation {
         }
         n_left_ += count;
     }
-    // The bits of 16 entries: where more is done beside, loads take less time than a gather.
+    // The bits of 16 entries.
     FASTTREE_AVX512 FASTTREE_INLINE uint32_t load_bits(const uint32_t* entries) const {
         uint32_t bits = 0;
         for (int i = 15; i >= 0; --i) bits = bits * 2 + get_bit(go_left_, entries[i] & ROW);
@@ -151,8 +152,9 @@ class Separation {
 
 public:
     Separation(const uint32_t* entries, const uint32_t* go_left, uint32_t* left_out,
-               uint32_t* right_out)
-        : entries_(entries), go_left_(go_left), left_out_(left_out), right_out_(right_out) {}
+               uint32_t* right_out, bool gathers)
+        : entries_(entries), go_left_(go_left), left_out_(left_out), right_out_(right_out),
+          gathers_(gathers) {}
 
     FASTTREE_AVX512 uint32_t run(uint32_t n) {
         uint32_t i = 0;
@@ -175,13 +177,16 @@ FASTTREE_AVX512 inline bool has_few_ties(const uint32_t* entries, uint32_t n) {
 
 template <bool with_left, bool with_right>
 inline uint32_t separate(Simd simd, const uint32_t* entries, uint32_t n, const uint32_t* go_left,
-                         uint32_t* left_out, uint32_t* right_out) {
+                         uint32_t* left_out, uint32_t* right_out, bool gathers = gathers_fast()) {
 #if FASTTREE_X86
+    if (simd == SIMD_AVX512 && has_few_ties(entries, n)) {
+        Separation<with_left, with_right, true> all(entries, go_left, left_out, right_out, true);
+        return all.run(n);
+    }
     if (simd == SIMD_AVX512) {
-        return has_few_ties(entries, n)
-            ? Separation<with_left, with_right, true>(entries, go_left, left_out, right_out).run(n)
-            : Separation<with_left, with_right, false>(entries, go_left, left_out, right_out)
-                  .run(n);
+        Separation<with_left, with_right, false> all(entries, go_left, left_out, right_out,
+                                                     gathers);
+        return all.run(n);
     }
     if (simd == SIMD_AVX2) {
         return has_few_ties_avx2(entries, n)
@@ -196,11 +201,14 @@ inline uint32_t separate(Simd simd, const uint32_t* entries, uint32_t n, const u
 // Moves the entries that go left to the front of entries[0:n], returns their number. A half that
 // nobody will read (the child is a leaf) is not written. `scratch` holds those right and PADDING.
 inline uint32_t partition(Simd simd, uint32_t* entries, uint32_t n, const uint32_t* go_left,
-                          uint32_t* scratch, bool with_left = true, bool with_right = true) {
-    if (!with_right) return separate<true, false>(simd, entries, n, go_left, entries, scratch);
+                          uint32_t* scratch, bool with_left = true, bool with_right = true,
+                          bool gathers = gathers_fast()) {
+    const auto separated = [&](auto& way) {
+        return way(simd, entries, n, go_left, entries, scratch, gathers);
+    };
+    if (!with_right) return separated(separate<true, false>);
     const uint32_t n_left =
-        with_left ? separate<true, true>(simd, entries, n, go_left, entries, scratch)
-                  : separate<false, true>(simd, entries, n, go_left, entries, scratch);
+        with_left ? separated(separate<true, true>) : separated(separate<false, true>);
     std::memcpy(entries + n_left, scratch, (n - n_left) * sizeof(uint32_t));
     return n_left;
 }
