@@ -216,6 +216,10 @@ def test_rows_are_counted_by_whichever_threads_are_there(kernels, n_threads, n_v
             assert_array_equal(counts, expected)
 
 
+def test_tables_that_are_taken_do_not_pile_up(kernels):
+    assert kernels.codes.tables_after_taking(np.arange(5, dtype=np.float32), 100) == 1
+
+
 @pytest.mark.parametrize("gathers", [False, True])
 @pytest.mark.parametrize("n_values", [1, 2, 3, 31, 33, 200, 255, 256])
 @pytest.mark.parametrize("n_rows", [1, 2, 15, 16, 17, 100, 1000])

@@ -51,6 +51,11 @@ def test_same_tree_whoever_grows_its_parts(kernels, n_threads, width):
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_nobody_waits_for_a_subtree_that_failed(kernels, n_threads):
-    for fails, gives in itertools.product((0, 1, N_ROWS // 2), (0, 2)):
+    for fails, gives in itertools.product((1, N_ROWS // 2, N_ROWS - 1), (0, 2)):
         with pytest.raises(IndexError, match=f"row {fails}"):
             kernels.subtrees.grow(N_ROWS, n_threads, 100, gives, fails, 1)
+
+
+@pytest.mark.parametrize(("grows", "most"), [(0, 200), (1, 3)])  # it looks often, or waits
+def test_nobody_waits_once_a_fit_is_given_up(kernels, grows, most):
+    assert kernels.subtrees.look_while_waiting(grows, most) == most

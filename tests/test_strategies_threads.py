@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 import fasttree
 import fasttree.tree
+from fasttree.tree.growth._builder import DepthFirstTreeBuilder
 from reference.trees import assert_same
 
 
@@ -175,3 +176,28 @@ def test_same_tree_of_subtrees_that_threads_leave_to_each_other(kind, params, st
     for n_threads in (2, 3, 7):
         with fasttree.config_context(n_threads=n_threads, strategy=strategy):
             assert_same(model.fit(X, y).tree_, expected)
+
+
+@pytest.mark.parametrize("strategy", ["presort", "count"])
+def test_threads_leave_parts_of_subtrees_to_each_other(monkeypatch, strategy):
+    """As above. There are more subtrees than large nodes leave."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 100, (16_000, 20)).astype(np.float32)
+    y = np.where(X[:, 0] < 75, 0, rng.integers(0, 4, len(X)))
+    builders = []
+
+    class RecordedBuilder(DepthFirstTreeBuilder):
+        def __init__(self, *args):
+            super().__init__(*args)
+            builders.append(self)
+
+    monkeypatch.setattr("fasttree.tree._base.DepthFirstTreeBuilder", RecordedBuilder)
+    for _ in range(20):  # whether a thread has none in time is up to the system
+        with fasttree.config_context(n_threads=2, strategy=strategy):
+            tree = fasttree.tree.DecisionTreeClassifier(random_state=0).fit(X, y).tree_
+        is_large = tree.n_node_samples > len(X) // 4  # on two threads
+        is_split = is_large & (tree.children_left >= 0)
+        children = np.append(tree.children_left[is_split], tree.children_right[is_split])
+        if builders[-1].n_subtrees > np.count_nonzero(~is_large[children]):
+            return
+    raise AssertionError("No thread left anything to the other one.")

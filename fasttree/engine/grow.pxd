@@ -44,7 +44,7 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         void set_missing_side(uint32_t record, cbool left) noexcept
 
     cdef cppclass SubtreeStores:
-        pass
+        size_t size() noexcept
 
 
 cdef extern from "engine/grow/node_writer.hpp" namespace "fasttree" nogil:

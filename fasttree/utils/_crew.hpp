@@ -158,7 +158,10 @@ class Crew {
         }
         if (wait_awake(is_idle)) return;
         std::unique_lock<std::mutex> lock(mutex_);
-        while (!is_idle()) sleep_and_look(lock, finished_, [&] { poll_.look(); });
+        sleep_until(lock, finished_, is_idle, [this] {
+            poll_.look();
+            return true;
+        });
     }
 
 public:

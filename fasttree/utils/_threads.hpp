@@ -133,16 +133,29 @@ void share_out(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t size, int n_threads, co
     });
 }
 
+// Between two looks for Ctrl-C.
+constexpr std::chrono::milliseconds LONGEST_SLEEP(50);
+
 // Sleeps until something has changed, but not for long, then looks for Ctrl-C. The lock is given
 // up meanwhile: a look may wait for the interpreter.
 template <class Look>
 void sleep_and_look(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                     const Look& look) {
-    constexpr std::chrono::milliseconds PATIENCE(50);
-    changed.wait_for(lock, PATIENCE);
+    changed.wait_for(lock, LONGEST_SLEEP);
     lock.unlock();
     look();
     lock.lock();
+}
+// Sleeps until it has happened, which `changed` tells, with a look now and then that says whether
+// to go on.
+template <class Happened, class Look>
+void sleep_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                 const Happened& happened, const Look& look) {
+    for (bool goes_on = true; goes_on && !changed.wait_for(lock, LONGEST_SLEEP, happened);) {
+        lock.unlock();
+        goes_on = look();
+        lock.lock();
+    }
 }
 
 }  // namespace fasttree

@@ -93,6 +93,8 @@ cdef extern from "count_tables.hpp" namespace "fasttree::tests" nogil:
     vector[uint32_t] c_counted_on_threads "fasttree::tests::counted_on_threads"(
         const float* column, uint32_t n, uint32_t middle, uint32_t n_threads,
         const vector[int]& threads) except +
+    int c_tables_after_taking "fasttree::tests::tables_after_taking"(
+        const float* column, uint32_t n, int n_taken) except +
 
 
 RAW, COUNTED, WIDE, BUCKETED = c_RAW, c_COUNTED, c_WIDE, c_BUCKETED
@@ -216,6 +218,11 @@ def counted_on_threads(const float[::1] column, uint32_t middle, uint32_t n_thre
     """How often each value is in a column, before row `middle` and from there on."""
     counts = c_counted_on_threads(&column[0], len(column), middle, n_threads, threads)
     return np.array(counts, np.uint32).reshape(3, -1)
+
+
+def tables_after_taking(const float[::1] column, int n_taken):
+    """Tables of a thread that takes and releases so many, which another one gives."""
+    return c_tables_after_taking(&column[0], len(column), n_taken)
 
 
 def separated_by_codes(Simd simd, cbool gathers, const uint8_t[:, ::1] codes, uint32_t slot,

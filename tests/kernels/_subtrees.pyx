@@ -16,6 +16,7 @@ cdef extern from "subtrees.hpp" namespace "fasttree::tests" nogil:
     GrownTree c_grow "fasttree::tests::grow_on_threads"(
         uint32_t n, int n_threads, uint32_t defer_below, uint32_t gives, uint32_t fails,
         size_t width) except +
+    int c_look_while_waiting "fasttree::tests::look_while_waiting"(int grows, int most) except +
 
 
 def grow(uint32_t n, int n_threads, uint32_t defer_below, uint32_t gives, uint32_t fails,
@@ -33,3 +34,11 @@ def grow(uint32_t n, int n_threads, uint32_t defer_below, uint32_t gives, uint32
         "categories": np.array(tree.categories),
     }
     return arrays, tree.n_subtrees
+
+
+def look_while_waiting(int grows, int most):
+    """Looks of a fit that is given up at the last of them, while thread `grows` grows a subtree."""
+    cdef int n_looks
+    with nogil:
+        n_looks = c_look_while_waiting(grows, most)
+    return n_looks

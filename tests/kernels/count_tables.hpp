@@ -1,5 +1,6 @@
 // Count tables, as the tests call them.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -62,21 +63,36 @@ public:
     }
 };
 
+// A column of few values, all of whose rows are counted.
+struct CountedColumn {
+    DenseColumns columns;
+    const DenseSample sample;
+    const RowCells cells;
+    CountTables tables;
+
+    CountedColumn(const float* column, uint32_t n)
+        : columns(column, 1, n, n, 1), sample(encoded(columns), {}), tables(sample, cells, true) {}
+
+private:
+    static const DenseColumns& encoded(DenseColumns& columns) {
+        Poll poll;
+        Crew crew(1, poll);
+        DenseEncoder encoder(columns, crew, SIMD_PORTABLE);
+        encoder.count(false);
+        encoder.interleave(false);
+        return columns;
+    }
+};
+
 // How often each value of a column of n cells is in all rows, before row `middle`, and from there
 // on. Thread threads[i] counts share i of the counting on n_threads; i starts again at 0 behind the
 // last of `threads`.
 inline std::vector<uint32_t> counted_on_threads(const float* column, uint32_t n, uint32_t middle,
                                                 uint32_t n_threads,
                                                 const std::vector<int>& threads) {
-    DenseColumns columns(column, 1, n, n, 1);
+    CountedColumn counted(column, n);
+    CountTables& tables = counted.tables;
     Poll poll;
-    Crew crew(1, poll);
-    DenseEncoder encoder(columns, crew, SIMD_PORTABLE);
-    encoder.count(false);
-    encoder.interleave(false);
-    const DenseSample sample(columns, {});
-    const RowCells cells;
-    CountTables tables(sample, cells, true);
     FeatureSampler sampler(1, 1, false, 0);
     sampler.begin(0, 0);
     std::vector<uint32_t> out;
@@ -88,7 +104,7 @@ inline std::vector<uint32_t> counted_on_threads(const float* column, uint32_t n,
     const auto take = [&](const Node& node) {
         const void* const counts = tables.view(node.table, 0, node.size(), nullptr).cells;
         const uint32_t* const first = static_cast<const uint32_t*>(counts);
-        out.insert(out.end(), first, first + columns.columns[0].values.size());
+        out.insert(out.end(), first, first + counted.columns.columns[0].values.size());
     };
     Node node{}, left{}, right{};
     node.table = left.table = right.table = NO_TABLE;
@@ -105,6 +121,19 @@ inline std::vector<uint32_t> counted_on_threads(const float* column, uint32_t n,
         if (child->table != NO_TABLE) take(*child);
     }
     return out;
+}
+
+// How many tables a thread has in the end that takes and releases n_taken, which another one gives.
+inline int tables_after_taking(const float* column, uint32_t n, int n_taken) {
+    CountedColumn giving(column, n), taking(column, n);
+    int last = -1;
+    for (int i = 0; i < n_taken; ++i) {
+        TableCells given = giving.tables.give(giving.tables.acquire());
+        const int table = taking.tables.take(given);
+        last = std::max(last, table);
+        taking.tables.release(table);
+    }
+    return last + 1;
 }
 
 }  // namespace fasttree::tests

@@ -1,10 +1,13 @@
 // A tree that threads grow, who leave parts of it to each other, as the tests call it.
 #pragma once
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -171,6 +174,41 @@ inline GrownTree grow_on_threads(uint32_t n, int n_threads, uint32_t defer_below
         failure.rethrow();
     });
     return out;
+}
+
+// A fit that is given up after `most` looks, while thread `grows` of two has the only subtree and
+// the other one waits for another. Returns how many looks there were.
+inline int look_while_waiting(int grows, int most) {
+    struct Looks {
+        int n, most;
+    } looks{0, most};
+    const auto look = [](void* of) {
+        Looks& all = *static_cast<Looks*>(of);
+        return ++all.n < all.most;
+    };
+    Poll poll(look, &looks);
+    Crew crew(2, poll);
+    SharedBlocks memory;
+    NodeStore main(1, memory);
+    Deferred only;
+    only.node.record = main.append(only.node, {0.0});
+    Subtrees subtrees;
+    subtrees.put(only, main);
+    std::atomic<bool> is_taken{false};
+    const auto take = [&](int thread, int) {
+        Deferred taken;
+        const auto wait_a_bit = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+        for (int i = 0; thread != grows && !is_taken && i < 10000; ++i) wait_a_bit();
+        if (!subtrees.take(thread, crew, taken)) return;
+        is_taken = true;
+        while (crew.look(thread)) wait_a_bit();
+    };
+    fasttree::on_threads(2, [&](int thread) {
+        if (thread > 0) return crew.serve(thread);
+        crew.share(2, take);
+        crew.dismiss();
+    });
+    return looks.n;
 }
 
 }  // namespace fasttree::tests

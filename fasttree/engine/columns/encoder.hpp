@@ -138,8 +138,9 @@ public:
     }
 
 private:
-    // Sorts columns, as many at a time as a cache line holds cells of a row. While the last of them
-    // are sorted, threads also call work(piece) for so many pieces.
+    // Sorts columns. Keys are gathered of as many at a time as a cache line holds cells of a row;
+    // those that follow and have theirs are sorted with them. While the last columns are sorted,
+    // threads also call work(piece) for so many pieces.
     template <class Work>
     bool sort_columns(const std::vector<uint32_t>& features, Storage storage, int n_pieces,
                       const Work& work) {
@@ -150,6 +151,7 @@ private:
         int first = 0, last;
         do {
             last = std::min(first + at_once, n_columns);
+            while (last < n_columns && columns_.columns[features[last]].has_keys) ++last;
             if (first < last) gather_keys(features, first, last, buffers);
             const int n_sorted = last - first, n_beside = last == n_columns ? n_pieces : 0;
             const auto sort_or_work = [&](int thread, int i) {

@@ -48,8 +48,8 @@ public:
     virtual void put(Open& open) = 0;
     // False if there is no node left to be expanded.
     virtual bool take(Open& open) noexcept = 0;
-    // Takes the node of most rows instead, for another thread; false if none can be expanded there
-    // or has as many rows as `least`.
+    // Takes the node of most rows instead, for another thread; false unless one that can be
+    // expanded there has at least `least`.
     virtual bool take_largest(uint32_t least, Node& node) noexcept = 0;
 };
 

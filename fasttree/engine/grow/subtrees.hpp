@@ -53,10 +53,8 @@ class Subtrees {
         lock.unlock();
         wait_awake([this] { return has_news_.load(); });
         lock.lock();
-        bool goes_on = true;
-        while (goes_on && !is_settled()) {
-            sleep_and_look(lock, changed_, [&] { goes_on = crew.look(thread); });
-        }
+        sleep_until(lock, changed_, [this] { return is_settled(); },
+                    [&] { return crew.look(thread); });
     }
     void tell_all() noexcept {
         has_news_ = true;

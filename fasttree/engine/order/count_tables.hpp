@@ -120,7 +120,14 @@ public:
     TableCells give(int table) noexcept {
         return table == NO_TABLE ? nullptr : std::move(pool_[table]);
     }
-    int take(TableCells& cells) { return cells == nullptr ? NO_TABLE : add(std::move(cells)); }
+    // What comes stands for a table that was released, if there is one: they do not pile up.
+    int take(TableCells& cells) {
+        if (cells == nullptr) return NO_TABLE;
+        if (free_.empty()) return add(std::move(cells));
+        const int table = acquire();
+        pool_[table] = std::move(cells);
+        return table;
+    }
 
     // Gets a table for a node that has none, if counting pays for any feature: to be filled by
     // `count` of all shares, which n_threads take, and `end_counting`.

@@ -175,6 +175,8 @@ FASTTREE_AVX512 inline bool has_few_ties(const uint32_t* entries, uint32_t n) {
 }
 #endif
 
+// `gathers`: with AVX-512, bits of lists with ties are gathered, not loaded. Those of other lists
+// always are, as less is done beside.
 template <bool with_left, bool with_right>
 inline uint32_t separate(Simd simd, const uint32_t* entries, uint32_t n, const uint32_t* go_left,
                          uint32_t* left_out, uint32_t* right_out, bool gathers = gathers_fast()) {

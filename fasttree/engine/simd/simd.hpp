@@ -46,23 +46,31 @@ inline bool has_simd(Simd simd) noexcept {
     return simd == SIMD_PORTABLE;
 }
 
-// Whether AVX-512's gathering instructions take less time than a load per lane: on Intel's
-// processors as of Sapphire Rapids, the first with AVX512-FP16; virtual machines may hide that, but
-// not the model. Those before are slowed down by the repair of CVE-2022-40982, and AMD's take
-// longer.
+// Whether AVX-512's gathering instructions take less time than a load per lane on a processor of
+// Intel's: as of Sapphire Rapids, the first with AVX512-FP16; virtual machines may hide that, but
+// not the model, which is in the signature. Those before are slowed down by the repair of
+// CVE-2022-40982.
+constexpr bool gathers_fast(bool has_fp16, unsigned signature) noexcept {
+    constexpr unsigned FAMILY_AND_MODEL = 0xfff0ff0;
+    constexpr unsigned SAPPHIRE_RAPIDS = 0x806f0, EMERALD_RAPIDS = 0xc06f0;
+    constexpr unsigned GRANITE_RAPIDS = 0xa06d0, GRANITE_RAPIDS_D = 0xa06e0;
+    const unsigned model = signature & FAMILY_AND_MODEL;
+    return has_fp16 || model == SAPPHIRE_RAPIDS || model == EMERALD_RAPIDS
+           || model == GRANITE_RAPIDS || model == GRANITE_RAPIDS_D;
+}
+static_assert(gathers_fast(false, 0x806f8) && gathers_fast(false, 0xc06f2));
+static_assert(gathers_fast(false, 0xa06d1) && gathers_fast(true, 0xb06f2));
+static_assert(!gathers_fast(false, 0x606a6));  // Ice Lake
+
+// The same of this processor; AMD's gather more slowly than they load.
 inline bool gathers_fast() noexcept {
 #if FASTTREE_X86
     static const bool is_fast = [] {
-        constexpr unsigned FP16 = 1u << 23, FAMILY_AND_MODEL = 0xfff0ff0;
-        constexpr unsigned SAPPHIRE_RAPIDS = 0x806f0, EMERALD_RAPIDS = 0xc06f0;
-        constexpr unsigned GRANITE_RAPIDS = 0xa06d0, GRANITE_RAPIDS_D = 0xa06e0;
+        constexpr unsigned FP16 = 1u << 23;
         unsigned a = 0, b, c, d = 0;
         if (!__builtin_cpu_is("intel")) return false;
-        if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & FP16)) return true;
-        if (!__get_cpuid(1, &a, &b, &c, &d)) return false;
-        const unsigned model = a & FAMILY_AND_MODEL;
-        return model == SAPPHIRE_RAPIDS || model == EMERALD_RAPIDS || model == GRANITE_RAPIDS
-               || model == GRANITE_RAPIDS_D;
+        const bool has_fp16 = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & FP16);
+        return __get_cpuid(1, &a, &b, &c, &d) && gathers_fast(has_fp16, a);
     }();
     return is_fast;
 #else

@@ -1,4 +1,6 @@
 """TreeBuilder: the order in which nodes are grown, and on which threads."""
+from libc.stddef cimport size_t
+
 from fasttree.engine.core cimport Node, Totals
 from fasttree.engine.grow cimport Frontier, GrowthRules, NodeStore, NodeWriter, Open, Subtrees
 from fasttree.tree._encoding cimport Encoding
@@ -19,6 +21,7 @@ cdef class TreeBuilder:
     cdef readonly float64_t min_weight_leaf
     cdef readonly intp_t max_depth
     cdef readonly float64_t min_impurity_decrease
+    cdef readonly size_t n_subtrees   # that were left to other threads in the last build
 
     cdef GrowthRules rules
     cdef SplitterCrew crew            # of the build

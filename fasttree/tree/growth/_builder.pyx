@@ -108,6 +108,7 @@ cdef class TreeBuilder:
             self.crew = SplitterCrew(splitter, leader)
             memory.stores.take(splitter.criterion.value_size, self.store)
             self.grow()
+            self.n_subtrees = self.subtrees.stores().size()
             self.crew.close()
             # Scikit-learn numbers nodes in the order in which they were grown.
             self.write(tree, encoding, memory, as_grown=replay and not options.depth_first)
