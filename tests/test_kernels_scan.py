@@ -107,6 +107,47 @@ def test_a_pass_begins_anywhere(kernels, simd, criterion, n, weighted, n_outputs
                 assert_array_equal(found, case.scores[first - 1 :])
 
 
+@pytest.mark.parametrize("criterion", CLASSIFICATION)
+@pytest.mark.parametrize("n_classes", [2, 5, 64, 65])
+@pytest.mark.parametrize(
+    ("n_slots", "n_features"), [(1, 1), (16, 16), (40, 25), (64, 64), (150, 90)]
+)
+def test_rows_in_series_are_counted(kernels, simd, criterion, n_classes, n_slots, n_features):
+    """Rows that differ in few codes, in all, and in stretches of either kind."""
+    n_classes = 2 if criterion == "binary_gini" else n_classes
+    for seed, share_apart in enumerate((0, 0.02, 0.3, 1)):
+        rng = np.random.default_rng(seed)
+        n, n_values = int(rng.integers(3600, 6000)), int(rng.integers(2, 257))
+        y = np.repeat(rng.integers(0, n_classes, n // 8 + 1), 8)[:n].astype(np.uint8)
+        of_class = rng.integers(0, n_values, (n_classes, n_slots))
+        codes = of_class[y]
+        is_apart = rng.random((n, n_slots)) < share_apart
+        is_apart[n // 2 : n // 2 + 500] |= rng.random() < 0.5
+        codes[is_apart] = rng.integers(0, n_values, is_apart.sum())
+        codes = codes.astype(np.uint8)
+        slots = rng.choice(n_slots, n_features, replace=False).astype(np.uint32)
+        if seed != 2:  # as in a fit
+            slots.sort()
+        rows = np.flatnonzero(rng.random(n) < 0.9).astype(np.uint32)
+        node = kernels.nodes.Node(simd, criterion, y.reshape(-1, 1), rows)
+        cells = node.cells(codes, slots, n_values)
+        n_items = cells.shape[2]
+        expected = np.zeros_like(cells)
+        item, amount = (0, (1 << 32) + y[rows].astype(int)) if n_items == 1 else (y[rows], 1)
+        for f, slot in enumerate(slots):
+            np.add.at(expected[f], (codes[rows, slot], item), amount)
+        assert_array_equal(cells, expected)
+        n_within = np.argmin((slots - slots[0] < 64) & (slots >= slots[0])) or n_features
+        has_series = simd == kernels.machine.SIMD["avx512"] and n_classes <= 64 and n_within >= 16
+        n_in_series = node.n_in_series(codes, slots, n_values)
+        if not has_series:
+            assert n_in_series == 0
+        elif share_apart < 0.1:
+            assert n_in_series >= n // 3
+        elif share_apart == 1 and n_values > 16 and n_classes < 10:
+            assert n_in_series <= 64 * 2
+
+
 @each_size
 @pytest.mark.parametrize("criterion", [*CLASSIFICATION, "squared_error", "poisson"])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -244,6 +285,75 @@ def test_nothing_better_is_skipped(kernels, simd, n, n_classes):
             n_skipped += skipped and best < 10.0 * n * n
             assert skipped or best < 10.0 * n * n  # more than any bound
     assert n_skipped > 0
+
+
+def nearly_one_class(rng, n, n_classes, common, n_others):
+    """Classes of n rows, and an order of these where the others of them lie in a few heaps."""
+    y = np.full(n, common, np.uint8)
+    others = rng.choice(n, n_others, replace=False)
+    y[others] = rng.integers(0, n_classes, n_others)
+    heap = rng.integers(0, n, 3)[rng.integers(0, 3, n)]
+    at = np.where(y == common, rng.random(n) * n, heap + rng.normal(0, 20, n))
+    return y, np.argsort(at).astype(np.uint32)
+
+
+@pytest.mark.parametrize("n_others", [0, 1, 20, 150])
+@pytest.mark.parametrize("ties", [0, 0.5, 0.99])
+def test_rows_of_a_common_class_hide_nothing(kernels, simd, n_others, ties):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        n, n_classes = int(rng.integers(4096, 5000)), (3, 9, 70, 256)[seed]
+        common = (0, 8, 30, 255)[seed]
+        of_node, order = nearly_one_class(rng, n, n_classes, common, n_others)
+        rows = np.sort(rng.choice(2 * n, n, replace=False)).astype(np.uint32)
+        y = rng.integers(0, n_classes, 2 * n).astype(np.uint8)
+        y[rows], y[0] = of_node, n_classes - 1
+        order = rows[order]
+        node = kernels.nodes.Node(simd, "gini", y.reshape(-1, 1), rows)
+        assert node.common_class() == (common if simd == kernels.machine.SIMD["avx512"] else None)
+        is_boundary = rng.random(n) >= ties
+        entries = order + BOUNDARY * is_boundary.astype(np.uint32)
+        of_positions = np.append(np.nan, node.scores(entries))  # none with no row on the left
+        first, last = sorted(map(int, rng.choice(n, 2, replace=False)))
+        for begin, end in ((0, n - 1), (first, last)):
+            assert_array_equal(
+                node.count_classes(entries[begin:end]),
+                np.bincount(y[order[begin:end]], minlength=n_classes),
+            )
+            position = np.arange(begin + 1, end + 1)
+            is_candidate = is_boundary[position]
+            top = of_positions[position].max()
+            for best in (-np.inf, np.quantile(of_positions[position], 0.9), top - 1e-6, top):
+                stops, found = node.stops(entries, begin, end, best)
+                assert stops[-1] == end + 1
+                assert_array_equal(found[:-1], of_positions[stops[:-1]])
+                assert found[-1] == of_positions[end]
+                better = position[is_candidate & (of_positions[position] > best)]
+                assert set(better) <= set(stops)
+                slack = 1e-8 * top
+                near = position[is_candidate & (of_positions[position] >= best - slack)]
+                assert set(stops[:-1]) <= set(near)
+
+
+def test_the_common_class_is_that_of_the_node(kernels, simd):
+    rng = np.random.default_rng(0)
+    n = 9000
+    y = np.repeat(np.array([1, 2], np.uint8), n // 2)
+    y[rng.choice(n, 100, replace=False)] = 0
+    rows = np.arange(n, dtype=np.uint32)
+    for part, rest in ((rows[: n // 2], rows[n // 2 :]), (rows[:10], rows[10:])):
+        node = kernels.nodes.Node(simd, "gini", y.reshape(-1, 1), rows)
+        common = node.common_class
+        assert common() is None
+        assert node.take_rest(part, rest)
+        expected = 2 if simd == kernels.machine.SIMD["avx512"] and len(part) == n // 2 else None
+        assert common() == expected
+        entries = rng.permutation(rest) + np.uint32(BOUNDARY)
+        assert_array_equal(node.count_classes(entries), np.bincount(y[rest]))
+        of_positions = np.append(-np.inf, node.scores(entries))
+        best = np.quantile(of_positions[1:], 0.9)
+        stops = node.stops(entries, 0, len(rest) - 1, best)[0][:-1]
+        assert set(np.flatnonzero(of_positions > best)) <= set(stops)
 
 
 @pytest.mark.parametrize("n", [5, 30, 200])

@@ -206,6 +206,28 @@ def test_same_tree_of_columns_of_two_values_on_any_processor(seed):
     check_instruction_sets(random_problem(seed, rows=(2, 3000), one_hot=True))
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 9, 70])
+@pytest.mark.parametrize("n_codes", [12, 70])
+def test_large_nodes_of_nearly_one_class_on_any_processor(n_classes, n_codes):
+    """Rows that have most codes in common, some columns of many values, some cells missing."""
+    rng = np.random.default_rng(n_classes)
+    n = 12_000
+    y = np.where(rng.random(n) < 0.03, rng.integers(0, n_classes, n), 1)
+    codes = rng.integers(0, 30, (n, n_codes)) * (rng.random((n, n_codes)) < 0.05)
+    X = np.column_stack([codes, rng.normal(size=(n, 4)) + (y == 0)[:, None]]).astype(np.float32)
+    X[rng.random(n) < 0.01, n_codes] = np.nan
+    for kwargs in ({}, {"min_samples_leaf": 20}, {"criterion": "entropy"}):
+        tree = fasttree.tree.DecisionTreeClassifier(**kwargs)
+        with fasttree.config_context(simd="portable"):
+            expected = tree.fit(X, y).tree_
+        assert expected.node_count > 50
+        for simd, strategy, n_jobs in itertools.product(
+            ("avx2", "auto"), ("auto", "presort", "count"), (1, 2)
+        ):
+            with fasttree.config_context(simd=simd, strategy=strategy):
+                assert_same(tree.set_params(n_jobs=n_jobs).fit(X, y).tree_, expected)
+
+
 def test_small_counts_beside_large_ones_on_any_processor():
     X = np.random.default_rng(0).permutation(100).reshape(-1, 1)
     y = np.where(X[:, 0] < 50, 1.0, 1e-15)

@@ -97,6 +97,11 @@ cdef extern from "probe.hpp" namespace "fasttree::tests" nogil:
         cbool block_search(const uint8_t* codes, uint32_t n_features, const uint32_t* rows,
                            uint32_t n, uint64_t members, BlockBest& best,
                            BlockSides& sides) except +
+        void cells(const uint8_t* codes, size_t stride, const uint32_t* slots, uint32_t n_features,
+                   uint32_t n_values, vector[int64_t]& cells) except +
+        uint32_t n_in_series(const uint8_t* codes, size_t stride, const uint32_t* slots,
+                             uint32_t n_features, uint32_t n_values) except +
+        int common_class()
         void bit_cells(const BitRows& bits, vector[int64_t]& cells)
         void screen_bits(const BitRows& bits, uint32_t leaf, double floor, vector[uint32_t]& found)
         void key_scan(const Keys& keys, BestKey& best)
@@ -298,6 +303,23 @@ cdef class Node:
             return (), None
         return ((best.feature, best.n_left, best.score),
                 (sides.left, sides.below, sides.above))
+
+    def cells(self, const uint8_t[:, ::1] codes, const uint32_t[::1] slots, uint32_t n_values):
+        """[feature, value, item] of features whose codes are in these columns of `codes`."""
+        cdef vector[int64_t] cells
+        self.probe.get().cells(&codes[0, 0], codes.shape[1], &slots[0], len(slots), n_values, cells)
+        return np.array(cells, np.int64).reshape(len(slots), n_values, -1)
+
+    def n_in_series(self, const uint8_t[:, ::1] codes, const uint32_t[::1] slots,
+                    uint32_t n_values):
+        """How many rows from the first on are counted in series."""
+        return self.probe.get().n_in_series(&codes[0, 0], codes.shape[1], &slots[0], len(slots),
+                                            n_values)
+
+    def common_class(self):
+        """The class of nearly all rows, or None."""
+        common = self.probe.get().common_class()
+        return common if common >= 0 else None
 
     def bit_cells(self, const uint64_t[:, ::1] words):
         """[bit, value, item]; the third value is that of missing cells."""

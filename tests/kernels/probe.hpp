@@ -54,6 +54,15 @@ public:
     virtual bool block_search(const uint8_t* codes, uint32_t n_features, const uint32_t* rows,
                               uint32_t n, uint64_t members, BlockBest& best,
                               BlockSides& sides) = 0;
+    // Count tables of features with n_values values, [feature, value, item], of codes that are
+    // [row, stride]; how many rows from the first on are counted in series, of the features that
+    // are taken together with the first one.
+    virtual void cells(const uint8_t* codes, size_t stride, const uint32_t* slots,
+                       uint32_t n_features, uint32_t n_values, std::vector<int64_t>& cells) = 0;
+    virtual uint32_t n_in_series(const uint8_t* codes, size_t stride, const uint32_t* slots,
+                                 uint32_t n_features, uint32_t n_values) = 0;
+    // The class of nearly all rows of the node, or -1.
+    virtual int common_class() const = 0;
     // Cells of columns of two values, [bit, value, item]; bits that the screen leaves, all if there
     // is none.
     virtual void bit_cells(const BitRows& bits, std::vector<int64_t>& cells) = 0;
@@ -123,6 +132,14 @@ class ProbeOf final : public Probe {
     }
 
     using Cell = typename Acc::Cell;
+    // Features whose tables follow each other.
+    std::vector<CountedFeature> counted(const uint32_t* slots, uint32_t n_features,
+                                        uint32_t n_values) const {
+        const size_t n_bytes = n_values * acc_.cell_size() * sizeof(Cell);
+        std::vector<CountedFeature> out;
+        for (uint32_t f = 0; f < n_features; ++f) out.push_back({f * n_bytes, slots[f]});
+        return out;
+    }
     // In two shares of the words, each in two batches of rows.
     std::vector<Cell> fill_bits(const BitRows& bits) {
         const CellsOf<Acc> all(acc_);
@@ -283,6 +300,42 @@ public:
             return true;
         }
         return false;
+    }
+    void cells(const uint8_t* codes, size_t stride, const uint32_t* slots, uint32_t n_features,
+               uint32_t n_values, std::vector<int64_t>& cells) override {
+        if constexpr (Acc::has_cells) {
+            const CellsOf<Acc> all(acc_);
+            const std::vector<CountedFeature> features = counted(slots, n_features, n_values);
+            std::vector<Cell> filled(n_features * n_values * acc_.cell_size());
+            char* const bytes = reinterpret_cast<char*>(filled.data());
+            const uint32_t first = n() / 3;  // in two batches
+            all.fill(rows_.data(), first, codes, stride, features.data(), n_features, bytes);
+            all.fill(rows_.data() + first, n() - first, codes, stride, features.data(), n_features,
+                     bytes);
+            cells.assign(filled.begin(), filled.end());
+        }
+    }
+    uint32_t n_in_series(const uint8_t* codes, size_t stride, const uint32_t* slots,
+                         uint32_t n_features, uint32_t n_values) override {
+#if FASTTREE_X86
+        if constexpr (counts_classes<Acc>) {
+            using Series = CodeSeries<Acc>;
+            const std::vector<CountedFeature> features = counted(slots, n_features, n_values);
+            const uint32_t n_within = Series::n_within(features.data(), n_features);
+            if (!Series::pays(acc_, n()) || !Series::pays(n_within)) return 0;
+            std::vector<Cell> filled(n_features * n_values * acc_.cell_size());
+            Series series(acc_, codes, stride, features.data(), n_within,
+                          reinterpret_cast<char*>(filled.data()));
+            return series.count(rows_.data(), n());
+        }
+#endif
+        return 0;
+    }
+    int common_class() const override {
+        if constexpr (std::is_base_of_v<ClassWeights<UnitWeights, uint8_t, true>, Acc>) {
+            return acc_.common.of_node();
+        }
+        return -1;
     }
     void bit_cells(const BitRows& bits, std::vector<int64_t>& cells) override {
         if constexpr (Acc::has_cells) {

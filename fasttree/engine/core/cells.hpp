@@ -7,7 +7,8 @@
 
 namespace fasttree {
 
-// Where a feature has its table among all cells, and its code among those of a row.
+// Where a feature has its table among all cells, and its code among those of a row; no two have
+// the same.
 struct CountedFeature {
     size_t offset;  // of its table, in bytes
     uint32_t slot;  // of its code among those of a row

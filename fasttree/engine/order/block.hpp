@@ -17,6 +17,7 @@
 #include "engine/simd/avx2.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
+#include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
 
@@ -277,7 +278,7 @@ class Block {
     const Simd simd_;
     std::vector<BlockOrder> orders_;   // [n_features]
     std::vector<uint8_t> is_made_;     // orders are made when first looked at
-    std::vector<uint8_t> place_;       // of a row of the block in `rows`
+    AlignedBuffer<uint8_t> place_;     // of a row of the block in `rows`
     BlockRuns picked_;
     uint32_t picked_feature_ = NO_FEATURE;  // what it holds
     uint64_t picked_members_ = 0;
@@ -290,8 +291,10 @@ public:
     uint32_t rows[BLOCK_ROWS];         // ascending
 
     Block(BlockSource& source, Simd simd, uint32_t n_rows, uint32_t n_features)
-        : source_(source), simd_(simd), orders_(n_features), is_made_(n_features), place_(n_rows),
-          planes_(source.bits().n_bits()) {}
+        : source_(source), simd_(simd), orders_(n_features), is_made_(n_features),
+          planes_(source.bits().n_bits()) {
+        place_.reserve(n_rows);
+    }
 
     uint32_t n_features() const { return static_cast<uint32_t>(orders_.size()); }
     const BitColumns& bits() const { return source_.bits(); }

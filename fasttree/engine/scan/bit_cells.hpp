@@ -23,11 +23,6 @@ struct BitShare {
     uint32_t first, last;
 };
 
-// Accumulators whose cells are rows counted by classes of one byte.
-template <class Acc>
-constexpr bool counts_classes = std::is_same_v<Acc, BinaryGini<UnitWeights>> ||
-                                std::is_base_of_v<ClassWeights<UnitWeights, uint8_t, true>, Acc>;
-
 template <class Acc>
 class BitCells {
     using Cell = typename Acc::Cell;

@@ -7,6 +7,7 @@
 
 #include "engine/core/cells.hpp"
 #include "engine/scan/bit_cells.hpp"
+#include "engine/scan/code_series.hpp"
 #include "engine/score/accumulator.hpp"
 #include "engine/simd/simd.hpp"
 
@@ -27,6 +28,40 @@ class CellsOf final : public Cells {
                 });
             }
         }
+#if FASTTREE_X86
+        if constexpr (counts_classes<Acc> && sizeof(Code) == 1) {
+            if (CodeSeries<Acc>::pays(n_features) && CodeSeries<Acc>::pays(acc_, n)) {
+                return fill_in_series(rows, n, codes, stride, features, n_features, cells);
+            }
+        }
+#endif
+        fill_row_by_row(rows, n, codes, stride, features, n_features, cells);
+    }
+#if FASTTREE_X86
+    // Features are taken together whose codes are within 64 bytes. Where rows do not come in
+    // series, these are looked for again some rows later.
+    void fill_in_series(const uint32_t* rows, uint32_t n, const uint8_t* codes, size_t stride,
+                        const CountedFeature* features, uint32_t n_features, char* cells) const {
+        constexpr uint32_t LATER = 1 << 10;
+        for (uint32_t n_within; n_features > 0; features += n_within, n_features -= n_within) {
+            n_within = CodeSeries<Acc>::n_within(features, n_features);
+            if (!CodeSeries<Acc>::pays(n_within)) {
+                fill_row_by_row(rows, n, codes, stride, features, n_within, cells);
+                continue;
+            }
+            CodeSeries<Acc> series(acc_, codes, stride, features, n_within, cells);
+            for (uint32_t i = 0; i < n;) {
+                i += series.count(rows + i, n - i);
+                const uint32_t n_others = std::min(n - i, LATER);
+                fill_row_by_row(rows + i, n_others, codes, stride, features, n_within, cells);
+                i += n_others;
+            }
+        }
+    }
+#endif
+    template <class Code>
+    void fill_row_by_row(const uint32_t* rows, uint32_t n, const Code* codes, size_t stride,
+                         const CountedFeature* features, uint32_t n_features, char* cells) const {
         const auto adder = [&](uint32_t row) {
             return [size = bytes(), row_codes = codes + row * stride,
                     add = acc_.cell_adder(row)](char* table, uint32_t slot) {

@@ -7,6 +7,7 @@
 #include "engine/core/runs.hpp"
 #include "engine/score/best_passed.hpp"
 #include "engine/score/binary_gini.hpp"
+#include "engine/score/class_bits.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/score/screens.hpp"
 #include "engine/simd/bits.hpp"
@@ -46,36 +47,6 @@ FASTTREE_AVX512 inline uint32_t beating_of_16(__m512i l, __m512i w_left, double 
         beating(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(l, 1)),
                 _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(w_left, 1)), w, t, bar);
     return low | high << 8;
-}
-
-// The classes of up to 64 entries' rows, as bits: looked up by row, or from the entries themselves.
-struct ClassesByRow {
-    const uint32_t *entries, *class_bits;
-
-    FASTTREE_AVX512 uint32_t of_16(uint32_t p, uint32_t lanes) const {
-        const __m512i entry =
-            _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries + p);
-        const __m512i row = _mm512_and_si512(entry, _mm512_set1_epi32(ROW));
-        return get_bits_avx512(class_bits, row, lanes);
-    }
-};
-struct ClassesInEntries {
-    const uint32_t* entries;
-
-    FASTTREE_AVX512 uint32_t of_16(uint32_t p, uint32_t lanes) const {
-        const __m512i entry =
-            _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries + p);
-        return _mm512_test_epi32_mask(entry, _mm512_set1_epi32(CLASS_1));
-    }
-};
-template <class Classes>
-FASTTREE_AVX512 inline uint64_t class_bits_of(const Classes& classes, uint32_t p, uint32_t n) {
-    uint64_t ones = 0;
-    for (uint32_t i = 0; i < n; i += 16) {
-        const uint32_t lanes = static_cast<uint32_t>(low_bits(std::min(n - i, 16u)));
-        ones |= uint64_t{classes.of_16(p + i, lanes)} << i;
-    }
-    return ones;
 }
 
 // Whether the next n rows, of which so many are of class 1, may hold a position that beats `bar`,

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "engine/score/accumulator.hpp"
 #include "engine/score/classification.hpp"
@@ -124,5 +125,10 @@ struct BinaryGini : AccumulatorBase<Weights> {
         return to_double((w_total - total) - (w_left - left)) / to_double(w_total - w_left);
     }
 };
+
+// Accumulators whose cells are rows counted by classes of one byte.
+template <class Acc>
+constexpr bool counts_classes = std::is_same_v<Acc, BinaryGini<UnitWeights>> ||
+                                std::is_base_of_v<ClassWeights<UnitWeights, uint8_t, true>, Acc>;
 
 }  // namespace fasttree

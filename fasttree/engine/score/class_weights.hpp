@@ -7,6 +7,7 @@
 
 #include "engine/core/impurity.hpp"
 #include "engine/score/accumulator.hpp"
+#include "engine/score/common_class.hpp"
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {
@@ -39,6 +40,7 @@ struct ClassWeights : AccumulatorBase<Weights> {
 
     static constexpr bool with_numbers = single_output && sizeof(Class) > 1;
     static constexpr bool stats_of_totals = !with_numbers;
+    static constexpr bool with_common = single_output && sizeof(Class) == 1 && !weighted;
 
     const int n_outputs, n_classes;
     const Class* y;                          // of the fit, or numbers of the node's classes
@@ -47,6 +49,7 @@ struct ClassWeights : AccumulatorBase<Weights> {
     std::vector<uint32_t> classes;           // by number; empty: all classes
     std::vector<uint32_t> number;            // [n_classes], all 0 between nodes
     std::vector<Class> numbers;              // [n_rows] of the node's rows
+    CommonClass common;                      // of the node; only if with_common
 
     explicit ClassWeights(const Targets& targets)
         : Base(targets), n_outputs(single_output ? 1 : targets.n_outputs),
@@ -62,6 +65,7 @@ struct ClassWeights : AccumulatorBase<Weights> {
             if (number_classes(rows, n)) return;
         }
         std::fill(total.begin(), total.end(), 0);
+        common.leave_node();
         count_rows(rows, n, total.data());
         w_total = std::accumulate(total.begin(), total.begin() + stride, int64_t{0});
     }
@@ -70,6 +74,7 @@ struct ClassWeights : AccumulatorBase<Weights> {
         w_total = 0;
         for (size_t i = 0; i < total.size(); ++i) total[i] = cell[weighted + i];
         for (int c = 0; c < stride; ++c) w_total += total[c];
+        common.leave_node();
     }
     // Where classes have numbers, others hold in other nodes.
     void write_totals(Totals& out) const {
@@ -81,6 +86,7 @@ struct ClassWeights : AccumulatorBase<Weights> {
     void begin_totals(const Totals& totals, const uint32_t*, uint32_t) {
         std::copy(totals.begin(), totals.end() - 1, total.begin());
         w_total = totals.back();
+        common.leave_node();
     }
     // Numbers the classes of a node of few rows and counts them; false if there are many.
     bool number_classes(const uint32_t* rows, uint32_t n) {
@@ -118,9 +124,18 @@ struct ClassWeights : AccumulatorBase<Weights> {
         stride = n;
         for (std::vector<int64_t>* weights : {&total, &left, &right}) weights->resize(n);
     }
+    // For criteria of classes that stay the same during the fit, in nodes that will be scanned.
+    void begin_common() {
+        if constexpr (with_common) common.begin_node(t.simd, total, w_total, y, t.n_rows);
+    }
     // Adds the class weights of rows, or of entries, to `counts`. Many are counted in tables that
     // take turns: rows of one class often follow each other, and would wait for the one before.
     void count_rows(const uint32_t* entries, uint32_t n, int64_t* counts) const {
+#if FASTTREE_X86
+        if constexpr (with_common) {
+            if (common.of_node() >= 0) return common.count(entries, n, y, counts);
+        }
+#endif
         constexpr int TABLES = 4, FEW_CLASSES = 16, CLASSES = 64;
         uint32_t i = 0;
         if constexpr (single_output) {

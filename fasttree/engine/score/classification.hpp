@@ -27,6 +27,7 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     void begin_node(const uint32_t* rows, uint32_t n) {
         Base::begin_node(rows, n);
         square_totals();
+        this->begin_common();
     }
     void begin_cell(const Cell* cell) {
         Base::begin_cell(cell);
@@ -35,6 +36,7 @@ struct Gini : ClassWeights<Weights, Class, single_output> {
     void begin_totals(const Totals& totals, const uint32_t* rows, uint32_t n) {
         Base::begin_totals(totals, rows, n);
         square_totals();
+        this->begin_common();
     }
     void square_totals() {
         squares_total = 0;

@@ -1,0 +1,85 @@
+// The class of nearly all rows of a large node. Where a bit per row says which rows are of it, 64
+// of them are told apart from others at once.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "engine/score/class_bits.hpp"
+#include "engine/simd/bits.hpp"
+#include "engine/simd/simd.hpp"
+
+namespace fasttree {
+
+#if FASTTREE_X86
+
+// Which of n rows are of a class, as bits.
+FASTTREE_AVX512 inline void mark_class_avx512(const uint8_t* y, uint32_t n, uint8_t of_class,
+                                              uint32_t* bits) {
+    const __m512i own = _mm512_set1_epi8(static_cast<char>(of_class));
+    for (uint32_t i = 0; i < n; i += 64) {
+        const __mmask64 lanes = low_bits(std::min(n - i, 64u));
+        const uint64_t word =
+            _mm512_mask_cmpeq_epi8_mask(lanes, _mm512_maskz_loadu_epi8(lanes, y + i), own);
+        bits[i / 32] = static_cast<uint32_t>(word);
+        if (n - i > 32) bits[i / 32 + 1] = static_cast<uint32_t>(word >> 32);
+    }
+}
+
+#endif
+
+class CommonClass {
+    std::vector<uint32_t> bits_;  // by row of the fit: whether it is of the class marked last
+    int class_ = -1, marked_ = -1;
+
+public:
+    // The class, or -1 if the node has none.
+    int of_node() const noexcept { return class_; }
+
+    void leave_node() noexcept { class_ = -1; }
+    // A node of n rows with these class counts; y are the classes of all n_rows rows of the fit,
+    // the same in all nodes.
+    void begin_node(Simd simd, const std::vector<int64_t>& counts, int64_t n, const uint8_t* y,
+                    uint32_t n_rows) {
+        constexpr int64_t MANY = 1 << 12;   // rows: fewer are soon looked at
+        constexpr int64_t OF_CLASS = 16;    // for a row of another one
+        constexpr int64_t OF_FIT = 64;      // for a row of the node, or marking takes too long
+        leave_node();
+        if (n < MANY || n_rows / n > OF_FIT || simd != SIMD_AVX512) return;
+        const auto most = std::max_element(counts.begin(), counts.end());
+        if ((n - *most) * OF_CLASS > n) return;
+        begin_class(static_cast<int>(most - counts.begin()), y, n_rows);
+    }
+
+#if FASTTREE_X86
+    // Of a node that has one: which rows of up to 64 entries are of it, as bits.
+    FASTTREE_AVX512 uint64_t among(const uint32_t* entries, uint32_t n) const {
+        return class_bits_of(ClassesByRow{entries, bits_.data()}, 0, n);
+    }
+    // Adds the rows of each class to `counts`.
+    FASTTREE_AVX512 void count(const uint32_t* entries, uint32_t n, const uint8_t* y,
+                               int64_t* counts) const {
+        int64_t n_common = 0;
+        for (uint32_t i = 0; i < n; i += 64) {
+            const uint32_t n_here = std::min(n - i, 64u);
+            const uint64_t common = among(entries + i, n_here);
+            n_common += __builtin_popcountll(common);
+            for (uint64_t others = ~common & low_bits(n_here); others != 0; others &= others - 1) {
+                ++counts[y[entries[i + static_cast<uint32_t>(lowest_bit(others))] & ROW]];
+            }
+        }
+        counts[class_] += n_common;
+    }
+
+private:
+    void begin_class(int c, const uint8_t* y, uint32_t n_rows) {
+        if (bits_.empty()) bits_ = make_bits(n_rows);
+        if (marked_ != c) mark_class_avx512(y, n_rows, static_cast<uint8_t>(c), bits_.data());
+        class_ = marked_ = c;
+    }
+#else
+    void begin_class(int, const uint8_t*, uint32_t) {}
+#endif
+};
+
+}  // namespace fasttree
