@@ -267,14 +267,14 @@ def test_records_of_sums(kernels, n):
 # ---- classes
 
 
-@pytest.mark.parametrize("n", [1, 31, 32, 33, 200])
-def test_bits_and_records_of_two_classes(kernels, n):
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 63, 64, 65, 97, 200])
+def test_bits_and_records_of_two_classes(kernels, simd, n):
     rng = np.random.default_rng(n)
     classes = rng.integers(0, 2, n).astype(np.uint8)
     weights = rng.integers(0, 1 << 12, n)
-    bits, records = kernels.numbers.targets_of_two_classes(classes, weights)
+    bits, records = kernels.numbers.targets_of_two_classes(simd, classes, weights)
     assert_array_equal(np.unpackbits(bits.view(np.uint8), bitorder="little")[:n], classes)
     assert_array_equal(records, weights + (weights * classes << 16))
     for unfit in (-1, 1 << 12, 1 << 40):
         weights[n // 2] = unfit
-        assert kernels.numbers.targets_of_two_classes(classes, weights)[1] is None
+        assert kernels.numbers.targets_of_two_classes(simd, classes, weights)[1] is None

@@ -240,7 +240,8 @@ cdef extern from "engine/core/target_sums.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "engine/core/class_targets.hpp" namespace "fasttree" nogil:
-    void class_bits(const uint8_t* classes, size_t n, uint32_t* out) noexcept
+    void class_bits(Simd simd, const uint8_t* classes, size_t n, uint8_t of_class,
+                    uint32_t* out) noexcept
     cbool class_records(const uint8_t* classes, const int64_t* weights, size_t n,
                         uint32_t* out) noexcept
 

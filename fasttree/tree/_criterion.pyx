@@ -236,7 +236,7 @@ cdef class ClassificationCriterion(Criterion):
         cdef size_t n = classes.shape[0]
         cdef uint32_t[::1] bits = np.zeros(n // 32 + 1, dtype=np.uint32)
         with nogil:
-            class_bits(&classes[0, 0], n, &bits[0])
+            class_bits(self.targets.simd, &classes[0, 0], n, 1, &bits[0])
         self.targets.class_bits = &bits[0]
         self.arrays["class_bits"] = bits
         return self.init_records()

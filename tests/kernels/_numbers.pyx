@@ -26,7 +26,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         Wide times(double x)
     cdef cppclass WeightGrid:
         double unit
-    void class_bits(const uint8_t* classes, size_t n, uint32_t* out)
+    void class_bits(Simd simd, const uint8_t* classes, size_t n, uint8_t of_class, uint32_t* out)
     cbool class_records(const uint8_t* classes, const int64_t* weights, size_t n, uint32_t* out)
     WeightGrid c_weight_grid "fasttree::weight_grid"(const double* w, size_t n, int n_outputs,
                                                      int64_t* out)
@@ -109,11 +109,11 @@ def wide_times(double high, double low, double x):
     return wide.high, wide.low
 
 
-def targets_of_two_classes(const uint8_t[::1] classes, const int64_t[::1] weights):
+def targets_of_two_classes(Simd simd, const uint8_t[::1] classes, const int64_t[::1] weights):
     """(words of bits, records or None)."""
     cdef size_t n = len(classes)
     cdef uint32_t[::1] bits = np.full(n // 32 + 1, 0, np.uint32), records = np.empty(n, np.uint32)
-    class_bits(&classes[0], n, &bits[0])
+    class_bits(simd, &classes[0], n, 1, &bits[0])
     fits = class_records(&classes[0], &weights[0], n, &records[0])
     return np.asarray(bits), np.asarray(records) if fits else None
 

@@ -22,8 +22,10 @@ template <class Acc>
 class CodeSeries {
     using Cell = typename Acc::Cell;
     static constexpr bool is_binary = std::is_same_v<Acc, BinaryGini<UnitWeights>>;
-    static constexpr uint32_t SLOTS = 64, CLASSES = 64, GROUP = 64, LONGEST = 255;  // rows
-    static constexpr size_t MOST_CODES = GROUP * SLOTS / 4 + SLOTS;
+    static constexpr uint32_t SLOTS = 64, CLASSES = 64;
+    static constexpr uint32_t GROUP = 64, LONGEST = 255;  // rows; of a series, to count in bytes
+    static constexpr uint32_t APART = 4;  // for one code that differs, within a series
+    static constexpr size_t MOST_CODES = GROUP * SLOTS / APART + SLOTS;  // and what a vector writes
 
     const Acc& acc_;
     const size_t n_bytes_;              // of a cell
@@ -84,7 +86,7 @@ private:
     // Returns how many rows began a series. Cells are added to once all of them have been looked
     // at: how many codes a row adds cannot be predicted.
     FASTTREE_AVX512 uint32_t count_group(const uint32_t* rows, uint32_t n) {
-        const int most_apart = __builtin_popcountll(slots_) / 4;
+        const int most_apart = __builtin_popcountll(slots_) / int{APART};
         const __m512i slot_numbers = _mm512_load_si512(numbers_), one = _mm512_set1_epi8(1);
         uint32_t n_new = 0, n_codes = 0;
         for (uint32_t i = 0; i < n; ++i) {

@@ -2,8 +2,8 @@
 //
 // The class counts at a position bound every score within a stretch of rows behind it. Where that
 // is below the best so far, none of its positions need a score, and its rows are only counted by
-// class. Most columns of many-class data are far from the best one: they are counted
-// through. In a node of nearly one class, a step is 64 rows of this class.
+// class. Most columns of many-class data are far from the best one: they are counted through. In a
+// large node of nearly one class, with AVX-512, 64 rows of this class are one step.
 #pragma once
 #include <algorithm>
 #include <cstdint>

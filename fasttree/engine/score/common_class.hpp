@@ -5,28 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/core/class_targets.hpp"
 #include "engine/score/class_bits.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {
-
-#if FASTTREE_X86
-
-// Which of n rows are of a class, as bits.
-FASTTREE_AVX512 inline void mark_class_avx512(const uint8_t* y, uint32_t n, uint8_t of_class,
-                                              uint32_t* bits) {
-    const __m512i own = _mm512_set1_epi8(static_cast<char>(of_class));
-    for (uint32_t i = 0; i < n; i += 64) {
-        const __mmask64 lanes = low_bits(std::min(n - i, 64u));
-        const uint64_t word =
-            _mm512_mask_cmpeq_epi8_mask(lanes, _mm512_maskz_loadu_epi8(lanes, y + i), own);
-        bits[i / 32] = static_cast<uint32_t>(word);
-        if (n - i > 32) bits[i / 32 + 1] = static_cast<uint32_t>(word >> 32);
-    }
-}
-
-#endif
 
 class CommonClass {
     std::vector<uint32_t> bits_;  // by row of the fit: whether it is of the class marked last
@@ -48,7 +32,10 @@ public:
         if (n < MANY || n_rows / n > OF_FIT || simd != SIMD_AVX512) return;
         const auto most = std::max_element(counts.begin(), counts.end());
         if ((n - *most) * OF_CLASS > n) return;
-        begin_class(static_cast<int>(most - counts.begin()), y, n_rows);
+        const int c = static_cast<int>(most - counts.begin());
+        if (bits_.empty()) bits_ = make_bits(n_rows);
+        if (marked_ != c) class_bits(simd, y, n_rows, static_cast<uint8_t>(c), bits_.data());
+        class_ = marked_ = c;
     }
 
 #if FASTTREE_X86
@@ -70,15 +57,6 @@ public:
         }
         counts[class_] += n_common;
     }
-
-private:
-    void begin_class(int c, const uint8_t* y, uint32_t n_rows) {
-        if (bits_.empty()) bits_ = make_bits(n_rows);
-        if (marked_ != c) mark_class_avx512(y, n_rows, static_cast<uint8_t>(c), bits_.data());
-        class_ = marked_ = c;
-    }
-#else
-    void begin_class(int, const uint8_t*, uint32_t) {}
 #endif
 };
 
