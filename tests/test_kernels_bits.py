@@ -52,10 +52,14 @@ def test_bits_are_put(kernels, with_writer, n):
 @pytest.mark.parametrize("gathers", [False, True])
 def test_partition(kernels, simd, n, halves, gathers):
     boundary = kernels.bits.BOUNDARY
-    for seed in range(8):
+    for seed in range(12):
         rng = np.random.default_rng(1000 * n + seed)
         goes_left = random_sides(rng, 2 * n + 1)
         entries = random_entries(rng, n, boundary, 2 * n + 1)
+        if seed >= 4:  # stretches that go to one side, but for a few entries
+            in_stretches = np.repeat(rng.random(n // 150 + 1) < 0.5, 150)[:n]
+            is_other = rng.random(n) < rng.choice([0, 0.005])
+            goes_left[entries % CLASS_1] = in_stretches ^ is_other
         if seed % 2:
             entries |= np.where(rng.random(n) < 0.5, CLASS_1, 0).astype(np.uint32)
         n_left, *written = kernels.bits.partition(

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-# Around the number of lanes of every vector, the limits of a sort, and words of bits.
 CLASS_1 = 1 << 30  # in an entry of a list
+
+# Around the number of lanes of every vector, the limits of a sort, and words of bits.
 SIZES = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 1001)
 MASK = (1 << 64) - 1
 

@@ -1,10 +1,12 @@
 // Stable partition of rows and of sorted entries by a go-left bit per row.
 //
-// Complexity O(n) without a branch on the data, unless nearly all entries are boundaries, as in
-// continuous columns. A partitioned list stays sorted; an entry's BOUNDARY bit is carried over the
-// entries that left its list: it says whether any boundary lay since the entry's new predecessor.
-// Rows are entries without boundaries.
+// Complexity O(n). There is a branch on the data only where nearly all entries are boundaries, as
+// in continuous columns, and, with AVX-512, on whether 64 entries all go to one side: most do where
+// few rows of the node leave its larger part. A partitioned list stays sorted; an entry's BOUNDARY
+// bit is carried over the entries that left its list: it says whether any boundary lay since the
+// entry's new predecessor. Rows are entries without boundaries.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -104,18 +106,34 @@ FASTTREE_AVX2 inline uint32_t separate_avx2(const uint32_t* entries, uint32_t n,
 // `few_ties`: it is worth a branch whether 16 entries are all boundaries.
 template <bool with_left, bool with_right, bool few_ties>
 class Separation {
+    static constexpr uint32_t LANES = 16, STEP = 64;
     const uint32_t *const entries_, *const go_left_;
     uint32_t *const left_out_, *const right_out_;
     const bool gathers_;
     uint32_t n_left_ = 0, pending_left_ = 0, pending_right_ = 0;
 
-    // The 16 entries from the i-th on, or those of `lanes`, the last ones.
-    FASTTREE_AVX512 FASTTREE_INLINE void take(uint32_t i, uint32_t lanes) {
-        const __m512i row_mask = _mm512_set1_epi32(ROW), top = _mm512_set1_epi32(BOUNDARY);
+    // Which of STEP entries from the i-th on go left.
+    FASTTREE_AVX512 FASTTREE_INLINE uint64_t sides(uint32_t i) const {
+        uint64_t left = 0;
+        for (uint32_t k = 0; k < STEP; k += LANES) {
+            left |= uint64_t{sides_of_vector(i + k, 0xffffu)} << k;
+        }
+        return left;
+    }
+    FASTTREE_AVX512 FASTTREE_INLINE uint32_t sides_of_vector(uint32_t i, uint32_t lanes) const {
+        if (!gathers_ && lanes == 0xffffu) return load_bits(entries_ + i);
         const __m512i entry = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries_ + i);
-        const uint32_t left = gathers_ || lanes != 0xffffu
-            ? get_bits_avx512(go_left_, _mm512_and_si512(entry, row_mask), lanes)
-            : load_bits(entries_ + i);
+        return get_bits_avx512(go_left_, _mm512_and_si512(entry, _mm512_set1_epi32(ROW)), lanes);
+    }
+    FASTTREE_AVX512 FASTTREE_INLINE uint32_t load_bits(const uint32_t* entries) const {
+        uint32_t bits = 0;
+        for (int i = LANES - 1; i >= 0; --i) bits = bits * 2 + get_bit(go_left_, entries[i] & ROW);
+        return bits;
+    }
+    // The entries of `lanes` from the i-th on, of which those go left.
+    FASTTREE_AVX512 FASTTREE_INLINE void take(uint32_t i, uint32_t lanes, uint32_t left) {
+        const __m512i top = _mm512_set1_epi32(BOUNDARY);
+        const __m512i entry = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries_ + i);
         const uint32_t right = lanes & ~left;
         const uint32_t boundary = _mm512_movepi32_mask(entry);
         const uint32_t count = static_cast<uint32_t>(__builtin_popcount(left));
@@ -143,11 +161,21 @@ class Separation {
         }
         n_left_ += count;
     }
-    // The bits of 16 entries.
-    FASTTREE_AVX512 FASTTREE_INLINE uint32_t load_bits(const uint32_t* entries) const {
-        uint32_t bits = 0;
-        for (int i = 15; i >= 0; --i) bits = bits * 2 + get_bit(go_left_, entries[i] & ROW);
-        return bits;
+    // STEP entries from the i-th on, which all go to one side: to out[at], if it is written.
+    template <bool is_written>
+    FASTTREE_AVX512 FASTTREE_INLINE void move(uint32_t i, uint32_t* out, uint32_t at,
+                                              uint32_t& pending, uint32_t& pending_there) const {
+        __m512i all = _mm512_setzero_si512();
+        for (uint32_t k = 0; k < STEP; k += LANES) {
+            const __m512i entry = _mm512_loadu_si512(entries_ + i + k);
+            all = _mm512_or_si512(all, entry);
+            if constexpr (is_written) _mm512_storeu_si512(out + at + k, entry);
+        }
+        if constexpr (is_written) {
+            if (pending) out[at] |= BOUNDARY;
+        }
+        pending = 0;
+        pending_there |= _mm512_movepi32_mask(all) != 0;
     }
 
 public:
@@ -158,8 +186,23 @@ public:
 
     FASTTREE_AVX512 uint32_t run(uint32_t n) {
         uint32_t i = 0;
-        for (; n - i >= 16; i += 16) take(i, 0xffffu);
-        if (i < n) take(i, (1u << (n - i)) - 1);
+        for (; n - i >= STEP; i += STEP) {
+            const uint64_t left = sides(i);
+            if (left == ~uint64_t{0}) {
+                move<with_left>(i, left_out_, n_left_, pending_left_, pending_right_);
+                n_left_ += STEP;
+            } else if (left == 0) {
+                move<with_right>(i, right_out_, i - n_left_, pending_right_, pending_left_);
+            } else {
+                for (uint32_t k = 0; k < STEP; k += LANES) {
+                    take(i + k, 0xffffu, static_cast<uint32_t>(left >> k & 0xffffu));
+                }
+            }
+        }
+        for (; i < n; i += LANES) {
+            const uint32_t lanes = static_cast<uint32_t>(low_bits(std::min(n - i, LANES)));
+            take(i, lanes, sides_of_vector(i, lanes));
+        }
         return n_left_;
     }
 };

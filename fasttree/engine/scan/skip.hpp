@@ -3,7 +3,8 @@
 // The class counts at a position bound every score within a stretch of rows behind it. Where that
 // is below the best so far, none of its positions need a score, and its rows are only counted by
 // class. Most columns of many-class data are far from the best one: they are counted through. In a
-// large node of nearly one class, with AVX-512, 64 rows of this class are one step.
+// large node of nearly one class, with AVX-512, rows of this class that follow each other are one
+// step, up to 64 of them.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -105,45 +106,43 @@ inline bool skip_class(Gini<UnitWeights, Class, true>& acc, size_t c, uint32_t n
     return true;
 }
 
-// See advance(), of a node with a class of nearly all rows: 64 rows of it are one step.
+// See advance(), of a node with a class of nearly all rows. Of 64 rows those of this class that
+// follow each other are one step, each of the others is one.
 template <class Class>
-inline uint32_t advance_by_blocks(Gini<UnitWeights, Class, true>& acc, const uint32_t* entries,
-                                  uint32_t p, uint32_t last, double best) {
+inline uint32_t advance_by_class(Gini<UnitWeights, Class, true>& acc, const uint32_t* entries,
+                                 uint32_t p, uint32_t last, double best) {
     constexpr uint32_t BLOCK = 64;
     const size_t c = static_cast<size_t>(acc.common.of_node());
     while (last - p >= BLOCK) {
         const uint32_t end = p + BLOCK;
-        const bool is_common = acc.common.among(entries + p, BLOCK) == ~uint64_t{0};
-        const bool skips = is_common ? !acc.may_beat(best) && skip_class(acc, c, BLOCK, best)
-                                     : skip(acc, entries + p, BLOCK, best);
-        if (!skips) {
-            const uint32_t found = advance_portable(acc, entries, p, end, best);
-            if (found <= end) return found;
+        uint64_t others = ~acc.common.among(entries + p, BLOCK);
+        // Loop invariant: the lowest bits of `others` are those of entries[p:end].
+        while (p < end) {
+            const uint32_t n_common =
+                others == 0 ? end - p : static_cast<uint32_t>(lowest_bit(others));
+            const uint32_t n = std::max(n_common, 1u);
+            if (n_common == 0 || acc.may_beat(best) || !skip_class(acc, c, n, best)) {
+                const uint32_t found = advance_portable(acc, entries, p, p + n, best);
+                if (found <= p + n) return found;
+            }
+            p += n;
+            others = n < BLOCK ? others >> n : 0;
         }
-        p = end;
     }
     return advance_portable(acc, entries, p, last, best);
 }
 #endif
-
-// See advance(), of a few stretches that cannot be skipped as they are.
-template <class Class>
-inline uint32_t advance_within(Gini<UnitWeights, Class, true>& acc, const uint32_t* entries,
-                               uint32_t p, uint32_t last, double best) {
-#if FASTTREE_X86
-    if (acc.common.of_node() >= 0) return advance_by_blocks(acc, entries, p, last, best);
-#endif
-    return advance_portable(acc, entries, p, last, best);
-}
 
 // See advance(). Stretches are twice as long as the one skipped before, or a fraction of one that
 // may hold a better position, until the next ones would be too short; these are looked at.
 template <class Class>
 inline uint32_t advance(Gini<UnitWeights, Class, true>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
-    // Times the shortest stretch: blocks are looked at in less time.
-    const uint32_t most_looks = acc.common.of_node() < 0 ? 8 : 64;
-    const uint32_t shortest = 16 + 1 * static_cast<uint32_t>(acc.stride);
+#if FASTTREE_X86
+    if (acc.common.of_node() >= 0) return advance_by_class(acc, entries, p, last, best);
+#endif
+    constexpr uint32_t MOST_LOOKS = 8;  // times the shortest stretch
+    const uint32_t shortest = 16 + static_cast<uint32_t>(acc.stride);
     uint32_t stretch = 16 * shortest, n_looks = 1;
     while (last - p >= shortest) {
         const uint32_t n = std::min(stretch, last - p);
@@ -156,11 +155,11 @@ inline uint32_t advance(Gini<UnitWeights, Class, true>& acc, const uint32_t* ent
         stretch = n / 4;
         if (stretch >= shortest) continue;
         const uint32_t next = p + std::min(n_looks * shortest, last - p);
-        const uint32_t found = advance_within(acc, entries, p, next, best);
+        const uint32_t found = advance_portable(acc, entries, p, next, best);
         if (found <= next) return found;
         p = next;
         stretch = shortest;
-        n_looks = std::min(2 * n_looks, most_looks);
+        n_looks = std::min(2 * n_looks, MOST_LOOKS);
     }
     return advance_portable(acc, entries, p, last, best);
 }
