@@ -91,6 +91,18 @@ def test_few_classes_are_encoded_as_by_unique(labels):
     assert_encoded_as_by_unique(y)
 
 
+@pytest.mark.parametrize("last", [3, 255, 256, 70_000])
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 1000, 1003])
+def test_classes_that_follow_each_other(n, last):
+    """In long stretches, with a class here and there that has one row, or the last row."""
+    rng = np.random.default_rng(n)
+    for _ in range(10):
+        y = np.sort(rng.integers(0, 5, n))
+        y[rng.integers(0, n, n // 100)] = rng.integers(5, 256, n // 100)
+        y[-1] = last
+        assert_encoded_as_by_unique(y[:, None])
+
+
 def assert_encoded_as_by_unique(y, dtype=np.uint8):
     codes, classes = encode_classes(y)
     assert codes.dtype == dtype

@@ -11,7 +11,7 @@ each_size = pytest.mark.parametrize("n", SIZES)
 
 def random_entries(rng, n, boundary, n_rows):
     rows = rng.choice(n_rows, n, replace=False).astype(np.uint32)
-    is_boundary = rng.random(n) < rng.choice([0.0, 0.1, 0.5, 1.0])
+    is_boundary = rng.random(n) < rng.choice([0.0, 0.01, 0.1, 0.5, 1.0])
     return rows | np.where(is_boundary, np.uint32(boundary), np.uint32(0))
 
 
@@ -57,7 +57,8 @@ def test_partition(kernels, simd, n, halves, gathers):
         goes_left = random_sides(rng, 2 * n + 1)
         entries = random_entries(rng, n, boundary, 2 * n + 1)
         if seed >= 4:  # stretches that go to one side, but for a few entries
-            in_stretches = np.repeat(rng.random(n // 150 + 1) < 0.5, 150)[:n]
+            length = int(rng.choice([64, 128, 150]))
+            in_stretches = np.repeat(rng.random(n // length + 1) < 0.5, length)[:n]
             is_other = rng.random(n) < rng.choice([0, 0.005])
             goes_left[entries % CLASS_1] = in_stretches ^ is_other
         if seed % 2:
@@ -73,6 +74,21 @@ def test_partition(kernels, simd, n, halves, gathers):
                 assert_array_equal(half, side)
         kept = kernels.bits.keep_left(simd, gathers, entries, packed(goes_left))
         assert_array_equal(kept, expected[0])
+
+
+@pytest.mark.parametrize("boundaries", [[], [10], [10, 200], [64], [70, 130], range(256)])
+@pytest.mark.parametrize("sides", ["lrlr", "lrrl", "llrl", "rllr", "lrll"])
+def test_boundaries_are_carried_over_stretches_of_the_other_side(kernels, simd, sides, boundaries):
+    """64 entries each: the first one behind them has the boundaries of all of them."""
+    boundary = kernels.bits.BOUNDARY
+    entries = np.random.default_rng(0).permutation(256).astype(np.uint32)
+    goes_left = np.zeros(256, bool)
+    goes_left[entries] = np.repeat([side == "l" for side in sides], 64)
+    entries[list(boundaries)] |= np.uint32(boundary)
+    n_left, *written = kernels.bits.partition(simd, True, entries, packed(goes_left), True, True)
+    for half, side in zip(written, partition(entries, goes_left, boundary)):
+        assert_array_equal(half, side)
+    assert n_left == goes_left.sum()
 
 
 @pytest.mark.parametrize("sizes", [[1], [16], [17], [3, 1, 2], [15, 1, 1], [1] * 40, [33, 64, 5]])

@@ -297,7 +297,7 @@ def nearly_one_class(rng, n, n_classes, common, n_others):
     return y, np.argsort(at).astype(np.uint32)
 
 
-@pytest.mark.parametrize("n_others", [0, 1, 20, 150])
+@pytest.mark.parametrize("n_others", [0, 1, 20, 150, 256])
 @pytest.mark.parametrize("ties", [0, 0.5, 0.99])
 def test_rows_of_a_common_class_hide_nothing(kernels, simd, n_others, ties):
     for seed in range(4):

@@ -15,9 +15,14 @@ from fasttree.utils._typedefs cimport intp_t
 cdef enum:
     INTEGERS_PER_ROW = 4
 
-# Rows that are read twice while they are in a cache.
+
+# Integers that are narrowed in one step, and how far ahead of it memory is asked for them.
 cdef enum:
-    ROWS_AT_ONCE = 4096
+    STEP = 8
+    AHEAD = 256
+
+cdef extern from * nogil:
+    void __builtin_prefetch(const void* place) noexcept
 
 ctypedef fused code_t:
     uint8_t
@@ -44,22 +49,32 @@ cdef void look_up(const uint64_t[::1] bits, uint64_t first, const uint32_t* code
         codes[i] = <code_t> code_of[bits[i] - first]
 
 
-cdef bint narrow(const uint64_t[::1] bits, uint8_t[::1] out, uint8_t[::1] seen) noexcept nogil:
-    """Write integers as bytes and mark those that occur; returns whether all are below 256."""
-    cdef intp_t start = 0, stop, i
-    cdef uint64_t all_bits
-    while start < bits.shape[0]:
-        stop = min(start + ROWS_AT_ONCE, bits.shape[0])
-        all_bits = 0
-        for i in range(start, stop):
-            all_bits |= bits[i]
-            out[i] = <uint8_t> bits[i]
-        if all_bits >= 256:
-            return False
-        for i in range(start, stop):
-            seen[out[i]] = 1
-        start = stop
-    return True
+cdef bint narrow(const uint64_t* integers, intp_t n, uint8_t* out, uint8_t* seen) noexcept nogil:
+    """Write integers as bytes and mark those that occur; returns whether all are below 256.
+
+    Rows of one class often follow each other: most steps have a single integer, seen before.
+    """
+    cdef uint64_t all_bits = 0, word, first
+    cdef intp_t i = 0, k
+    while n - i >= STEP and all_bits < 256:
+        word = 0
+        __builtin_prefetch(integers + min(i + AHEAD, n - 1))
+        for k in range(STEP):
+            all_bits |= integers[i + k]
+            word |= integers[i + k] << 8 * k
+        for k in range(STEP):
+            out[i + k] = <uint8_t> (word >> 8 * k)
+        first = word & 0xff
+        if word != first * <uint64_t> 0x0101010101010101 or not seen[first]:
+            for k in range(STEP):
+                seen[out[i + k]] = 1
+        i += STEP
+    while i < n and all_bits < 256:
+        all_bits |= integers[i]
+        out[i] = <uint8_t> integers[i]
+        seen[out[i]] = 1
+        i += 1
+    return all_bits < 256
 
 
 cdef encode_bytes(const uint64_t[::1] bits):
@@ -69,7 +84,7 @@ cdef encode_bytes(const uint64_t[::1] bits):
     cdef uint8_t[::1] marks = seen
     cdef bint are_below
     with nogil:
-        are_below = narrow(bits, out, marks)
+        are_below = narrow(&bits[0], bits.shape[0], &out[0], &marks[0])
     if not are_below:
         return None
     classes = np.flatnonzero(seen)

@@ -2,9 +2,9 @@
 //
 // Complexity O(n). There is a branch on the data only where nearly all entries are boundaries, as
 // in continuous columns, and, with AVX-512, on whether 64 entries all go to one side: most do where
-// few rows of the node leave its larger part. A partitioned list stays sorted; an entry's BOUNDARY
-// bit is carried over the entries that left its list: it says whether any boundary lay since the
-// entry's new predecessor. Rows are entries without boundaries.
+// one child gets nearly all rows. A partitioned list stays sorted; an entry's BOUNDARY bit is
+// carried over the entries that left its list: it says whether any boundary lay since the entry's
+// new predecessor. Rows are entries without boundaries.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -130,7 +130,7 @@ class Separation {
         for (int i = LANES - 1; i >= 0; --i) bits = bits * 2 + get_bit(go_left_, entries[i] & ROW);
         return bits;
     }
-    // The entries of `lanes` from the i-th on, of which those go left.
+    // The entries of `lanes` from the i-th on, of which those of `left` go left.
     FASTTREE_AVX512 FASTTREE_INLINE void take(uint32_t i, uint32_t lanes, uint32_t left) {
         const __m512i top = _mm512_set1_epi32(BOUNDARY);
         const __m512i entry = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries_ + i);

@@ -133,8 +133,9 @@ inline uint32_t advance_by_class(Gini<UnitWeights, Class, true>& acc, const uint
 }
 #endif
 
-// See advance(). Stretches are twice as long as the one skipped before, or a fraction of one that
-// may hold a better position, until the next ones would be too short; these are looked at.
+// See advance(). Unless nearly all rows are of a class, stretches are twice as long as the one
+// skipped before, or a fraction of one that may hold a better position, until the next ones would
+// be too short; these are looked at.
 template <class Class>
 inline uint32_t advance(Gini<UnitWeights, Class, true>& acc, const uint32_t* entries, uint32_t p,
                         uint32_t last, double best) {
