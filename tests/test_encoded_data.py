@@ -240,6 +240,7 @@ def columns_of_many_kinds(n_rows):
             rng.integers(0, 256, n_rows) * missing,
             rng.integers(0, 255, n_rows) * missing,
             place * 500 // 1,  # few in each of three parts
+            rng.integers(0, 150, n_rows) + place * 6 // 1 * 150,  # few in each, many in all
             np.where(rng.random(n_rows) < place / 9, normal, rng.choice([np.nan, 7.0], n_rows)),
         ]
     ).astype(np.float32)

@@ -382,7 +382,7 @@ def test_few_values(kernels, simd, n_values, has_categories, most):
         expected, distinct = codes_of(keys, most)
         for gathers in (None, False, True):
             table = kernels.codes.FewValues()
-            codes = []
+            codes, n_coded, n_not_coded = [], 0, 0
             for batch in batches:
                 if gathers is None:
                     of_batch = table.encode(column[:, 0], batch, has_categories, most)
@@ -391,16 +391,19 @@ def test_few_values(kernels, simd, n_values, has_categories, most):
                         simd, gathers, column[batch, 0], has_categories, most
                     )
                 codes.append(of_batch)
+                if not table.too_many:
+                    n_coded += len(batch)
+                elif n_not_coded == 0:
+                    n_not_coded = len(batch)
             assert table.too_many == (expected is None)
             if expected is not None:
                 assert_array_equal(np.concatenate(codes), expected)
                 assert_array_equal(table.keys, distinct)
                 continue
-            # What comes before the cell with one value too many has been coded.
-            most_coded = table.n_coded
-            before, _ = codes_of(keys[:most_coded], most)
-            assert_array_equal(np.concatenate(codes)[:most_coded], before)
-            assert codes_of(keys[: most_coded + 1], most)[0] is None
+            # What comes before the batch with one value too many has been coded.
+            before, _ = codes_of(keys[:n_coded], most)
+            assert_array_equal(np.concatenate(codes)[:n_coded], before)
+            assert codes_of(keys[: n_coded + n_not_coded], most)[0] is None
 
 
 def test_values_of_several_bit_patterns_share_a_code(kernels):
@@ -409,6 +412,34 @@ def test_values_of_several_bit_patterns_share_a_code(kernels):
     table = kernels.codes.FewValues()
     codes = table.encode(column, np.arange(8, dtype=np.uint32), False, 256)
     assert_array_equal(codes, [0, 1, 0, 2, 3, 3, 3, 3])
+
+
+@pytest.mark.parametrize("has_categories", [False, True])
+def test_values_that_others_have_met_have_codes(kernels, has_categories):
+    """Of several tables the last one knows the values of all, or is told that they are too many."""
+    rng = np.random.default_rng(0)
+    cells = np.array([*range(-40, 40), -0.0, np.nan, np.inf, -np.inf], np.float32)
+    if has_categories:
+        cells = np.append(cells, (np.uint32(0x7FC00001) + np.arange(9, dtype=np.uint32)).view("f4"))
+    keys = kernels.keys.cell_keys(cells, has_categories)
+    n_distinct = len(np.unique(keys))
+    for most in (n_distinct, n_distinct - 1):
+        table = kernels.codes.FewValues()
+        is_known = True
+        for of_table in np.array_split(rng.permutation(len(cells)), 3):
+            other = kernels.codes.FewValues()
+            rows = of_table.astype(np.uint32)
+            other.encode(cells, rows, has_categories, most)
+            is_known = table.learn(other.keys, has_categories, most)
+        assert is_known == (most == n_distinct)
+        assert table.too_many != is_known
+        if not is_known:
+            continue
+        assert_array_equal(np.sort(table.keys), np.unique(keys))
+        rows = rng.integers(0, len(cells), 500).astype(np.uint32)
+        codes = table.encode(cells, rows, has_categories, most)
+        assert_array_equal(table.keys[codes], keys[rows])
+        assert len(table.keys) == n_distinct
 
 
 def test_any_number_of_kinds_of_nan_does_no_harm(kernels):

@@ -19,8 +19,8 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         void find(Simd simd, const uint32_t* keys, uint32_t n, uint8_t* out)
     cdef cppclass CppFewValues "fasttree::FewValues":
         vector[uint32_t] keys
-        size_t n_coded
         cbool too_many
+        cbool learn(const vector[uint32_t]& met, cbool has_categories, uint32_t most) except +
     cdef cppclass Text "fasttree::DistinctTexts::Text":
         const char* chars
         size_t size
@@ -141,13 +141,12 @@ cdef class FewValues:
         assert codes[len(cells)] == 255
         return np.asarray(codes[:len(cells)])
 
+    def learn(self, vector[uint32_t] met, cbool has_categories, uint32_t most):
+        return self.table.learn(met, has_categories, most)
+
     @property
     def keys(self):
         return np.array(self.table.keys, np.uint32)
-
-    @property
-    def n_coded(self):
-        return self.table.n_coded
 
     @property
     def too_many(self):

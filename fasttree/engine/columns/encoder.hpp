@@ -69,9 +69,9 @@ public:
         const int at_once = tile * std::max(1, crew_.size() / n_parts());
         for (int first = 0, last; first < n; first = last) {
             last = std::min(first + at_once, n);
-            ValueCounting counting(columns_, first, last, simd_);
+            ValueCounting counting(columns_, first, last, lists_follow, simd_);
             const auto begin = [&](uint32_t step) {
-                if (lists_follow && step > 0) counting.begin_gathering(step);
+                if (step == 1) counting.end_first_step();
             };
             const auto count = [&](uint32_t share, uint32_t step) { counting.count(share, step); };
             const int n_shares = static_cast<int>(counting.n_shares());

@@ -29,7 +29,6 @@ class FewValues {
 
 public:
     std::vector<uint32_t> keys;  // of the codes
-    size_t n_coded = 0;          // cells
     bool too_many = false;
 
     FewValues() { slots_[place(0)].bits = 1; }
@@ -38,8 +37,19 @@ public:
     void give_up() {
         slots_ = std::vector<Slot>();
         keys = std::vector<uint32_t>();
-        n_coded = 0;
         too_many = true;
+    }
+
+    bool has_given_up() const { return slots_.empty(); }
+
+    // Gives codes to keys that others have met, as if cells of them were read. False, and nothing
+    // is coded any more, if there are too many then.
+    bool learn(const std::vector<uint32_t>& met, bool has_categories, uint32_t most) {
+        for (uint32_t key : met) {
+            const uint32_t bits = float_bits(key_cell(key));
+            too_many = too_many || find_or_insert(bits, has_categories, most) == nullptr;
+        }
+        return !too_many;
     }
 
     // Codes of the cells cell(0) to cell(n - 1). Nothing is coded once there are more than `most`
@@ -60,7 +70,6 @@ public:
             if (i == n) break;
             if (!encode_other(bits, has_categories, most, codes, i)) return;
         }
-        n_coded += n;
     }
     // The same of cells that are side by side.
     void encode(Simd simd, const float* cells, size_t n, bool has_categories, uint32_t most,
@@ -103,7 +112,6 @@ private:
                 if (!encode_other(float_bits(cells[at]), has_categories, most, codes, at)) return;
             }
         }
-        n_coded += n;
     }
 #endif
     // Codes cell `at`, whose bits are not in their place. False if its value is one too many.
@@ -111,8 +119,7 @@ private:
                       size_t at) {
         const Slot* slot = find_or_insert(bits, has_categories, most);
         too_many = slot == nullptr;
-        if (too_many) n_coded += at;
-        else codes[at] = static_cast<uint8_t>(slot->code);
+        if (!too_many) codes[at] = static_cast<uint8_t>(slot->code);
         return !too_many;
     }
     // Whether cells of different bits may have the key.

@@ -5,8 +5,10 @@
 // appearance; then, of each feature, all parts have the same.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "engine/columns/dense.hpp"
@@ -25,14 +27,17 @@ constexpr uint32_t TILE = 64;  // features that a thread counts together
 class ValueCounting {
     DenseColumns& data_;
     const uint32_t first_, last_, n_parts_;
+    const bool lists_follow_;
     const Simd simd_;
-    std::vector<std::vector<FewValues>> found_;  // [share, feature of its tile]
-    std::vector<uint32_t> gathered_from_;        // [feature] step from which there are keys, or 0
+    std::vector<std::vector<FewValues>> found_;    // [share, feature of its tile]
+    std::vector<std::atomic<bool>> gathers_keys_;  // [feature], instead of telling values apart
+    std::mutex mutex_;                             // while room for keys is made
 
 public:
-    ValueCounting(DenseColumns& data, uint32_t first, uint32_t last, Simd simd)
-        : data_(data), first_(first), last_(last), n_parts_(data.n_parts()), simd_(simd),
-          found_((last - first + TILE - 1) / TILE * n_parts_), gathered_from_(last - first) {
+    ValueCounting(DenseColumns& data, uint32_t first, uint32_t last, bool lists_follow, Simd simd)
+        : data_(data), first_(first), last_(last), n_parts_(data.n_parts()),
+          lists_follow_(lists_follow), simd_(simd),
+          found_((last - first + TILE - 1) / TILE * n_parts_), gathers_keys_(last - first) {
         for (uint32_t f = first; f < last; ++f) {
             if (is_open(f)) data.columns[f].narrow.reserve(data.rows.size() + GATHER_PADDING);
         }
@@ -42,64 +47,65 @@ public:
     // The first step is short: most features of many values are known after it.
     uint32_t n_steps() const noexcept { return 1 + data_.n_steps(TILE); }
 
-    // From this step on, keys of features that turned out to have too many values are gathered,
-    // for a list, as X is read anyway. The codes of a short first step make room for the lists.
-    void begin_gathering(uint32_t step) {
+    // Settles what the first step has found. Of features of too many values the codes make room for
+    // keys, if lists follow; they are gathered from the first row on.
+    void end_first_step() {
         for (uint32_t f = first_; f < last_; ++f) {
-            Column& col = data_.columns[f];
-            if (!is_open(f) || col.has_keys || !has_too_many(f)) continue;
-            col.has_keys = true;
-            gathered_from_[f - first_] = step;
-            if (step > 1) continue;
-            col.narrow.release();
+            if (!is_open(f) || !has_too_many(f)) continue;
             for (uint32_t part = 0; part < n_parts_; ++part) found(f, part).give_up();
-        }
-        for (uint32_t f = first_; f < last_; ++f) {
-            if (data_.columns[f].has_keys) data_.columns[f].list.reserve(data_.rows.size());
+            if (!lists_follow_) continue;
+            data_.columns[f].narrow.release();
+            make_room(f);
         }
     }
     void count(uint32_t share, uint32_t step) {
-        const uint32_t part = part_of(share), first = tile_begin(share);
-        std::vector<FewValues>& found = found_[share];
-        if (step == 0) found.resize(std::min(TILE, last_ - first));
-        else restore_keys(share, step);
-        RowBlocks blocks(data_.row_stride, data_.column_stride);
-        SideBySide side_by_side(simd_, data_.rows, data_.row_stride, data_.column_stride);
-        for (uint32_t f = first; f < first + found.size(); ++f) {
-            const bool is_read = data_.columns[f].has_keys || !found[f - first].too_many;
-            if (!is_open(f) || !is_read) continue;
-            blocks.add(f, data_.column(f));
-            side_by_side.add(data_.column(f));
-        }
-        const auto read = [&](uint32_t f, size_t start, size_t stop) {
-            const float* const cells = side_by_side.of(data_.column(f), start, stop);
-            const bool has_keys = data_.columns[f].has_keys;
-            if (has_keys) data_.gather_keys(simd_, f, start, stop, cells);
-            else encode(f, start, stop, cells, found[f - first]);
-            return has_keys || !found[f - first].too_many;
-        };
-        blocks.visit(data_.rows, begin_of(part, step), begin_of(part, step + 1), read);
+        const uint32_t part = part_of(share);
+        if (step == 0) found_[share].resize(std::min(TILE, last_ - tile_begin(share)));
+        if (step == 1) read(share, step, begin_of(part, 0), begin_of(part, 1), true);
+        read(share, step, begin_of(part, step), begin_of(part, step + 1), false);
     }
     // Makes a feature COUNTED if its values are few.
     void settle(uint32_t feature) {
         if (!is_open(feature)) return;
-        data_.columns[feature].merge_codes(n_parts_, [&](uint32_t part) -> const FewValues& {
+        Column& col = data_.columns[feature];
+        if (gathers_keys(feature)) {
+            for (uint32_t part = 0; part < n_parts_; ++part) {
+                restore_keys(feature, part, data_.part_begin(part + 1));
+            }
+            return col.release_codes();
+        }
+        col.merge_codes(n_parts_, [&](uint32_t part) -> const FewValues& {
             return found(feature, part);
         });
     }
 
 private:
     bool is_open(uint32_t feature) const { return data_.columns[feature].storage != BITS; }
+    bool gathers_keys(uint32_t feature) const {
+        return gathers_keys_[feature - first_].load(std::memory_order_acquire);
+    }
     uint32_t part_of(uint32_t share) const noexcept { return share % n_parts_; }
     uint32_t tile_begin(uint32_t share) const noexcept { return first_ + share / n_parts_ * TILE; }
     FewValues& found(uint32_t feature, uint32_t part) {
         const uint32_t at = feature - first_;
         return found_[at / TILE * n_parts_ + part][at % TILE];
     }
+    // Whether a feature has too many values. Parts that may have that together learn of each
+    // other's, so as to find out soon.
     bool has_too_many(uint32_t feature) {
+        size_t n_values = 0;
         for (uint32_t part = 0; part < n_parts_; ++part) {
             if (found(feature, part).too_many) return true;
+            n_values += found(feature, part).keys.size();
         }
+        if (n_values <= MAX_COUNTED) return false;
+        const auto learn = [&](uint32_t part, uint32_t from) {
+            const bool has_categories = data_.columns[feature].has_categories();
+            FewValues& values = found(feature, part);
+            return values.learn(found(feature, from).keys, has_categories, MAX_COUNTED);
+        };
+        for (uint32_t part = 1; part < n_parts_; ++part) if (!learn(0, part)) return true;
+        for (uint32_t part = 1; part < n_parts_; ++part) learn(part, 0);
         return false;
     }
     // Where a step of a part begins.
@@ -125,27 +131,49 @@ private:
                 stop - start, col.has_categories(), MAX_COUNTED, col.narrow.get() + start);
         });
     }
-    // Keys of the rows before a step, of features of which they are gathered from it on: from their
-    // codes, and where these come to an end, which is in the step before, from X.
-    void restore_keys(uint32_t share, uint32_t step) {
-        const uint32_t part = part_of(share), first = tile_begin(share);
-        const std::vector<FewValues>& found = found_[share];
-        const size_t begin = data_.part_begin(part), end = begin_of(part, step);
-        RowBlocks blocks(data_.row_stride, data_.column_stride);
-        for (uint32_t f = first; f < first + found.size(); ++f) {
-            if (gathered_from_[f - first_] != step) continue;
-            const Column& col = data_.columns[f];
-            const FewValues& values = found[f - first];
-            const size_t stop = begin + values.n_coded;
-            for (size_t i = begin; i < stop; ++i) col.list[i] = values.keys[col.narrow[i]];
-            if (stop < end) blocks.add(f, data_.column(f));
+    // From here on all threads gather keys of the feature, as X is read anyway.
+    void make_room(uint32_t feature) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (gathers_keys(feature)) return;
+        data_.columns[feature].list.reserve(data_.rows.size());
+        data_.columns[feature].has_keys = true;
+        gathers_keys_[feature - first_].store(true, std::memory_order_release);
+    }
+    // Keys of those rows of a part that have codes, which are all before `end`.
+    void restore_keys(uint32_t feature, uint32_t part, size_t end) {
+        FewValues& values = found(feature, part);
+        if (values.has_given_up()) return;
+        const Column& col = data_.columns[feature];
+        for (size_t i = data_.part_begin(part); i < end; ++i) {
+            col.list[i] = values.keys[col.narrow[i]];
         }
-        blocks.visit(data_.rows, begin_of(part, step - 1), end,
-                     [&](uint32_t f, size_t start, size_t stop) {
-                         const size_t coded_to = begin + found[f - first].n_coded;
-                         data_.gather_keys(simd_, f, std::max(start, coded_to), stop);
-                         return true;
-                     });
+        values.give_up();
+    }
+    // Goes through rows in a step of a share, of those features only of which there are keys, or
+    // of all that are not finished.
+    void read(uint32_t share, uint32_t step, size_t begin, size_t end, bool keys_only) {
+        const uint32_t part = part_of(share), first = tile_begin(share);
+        std::vector<FewValues>& found = found_[share];
+        RowBlocks blocks(data_.row_stride, data_.column_stride);
+        SideBySide side_by_side(simd_, data_.rows, data_.row_stride, data_.column_stride);
+        for (uint32_t f = first; f < first + found.size(); ++f) {
+            const bool is_coded = !keys_only && !found[f - first].too_many;
+            if (!is_open(f) || !(is_coded || gathers_keys(f))) continue;
+            blocks.add(f, data_.column(f));
+            side_by_side.add(data_.column(f));
+        }
+        blocks.visit(data_.rows, begin, end, [&](uint32_t f, size_t start, size_t stop) {
+            const float* const cells = side_by_side.of(data_.column(f), start, stop);
+            if (!gathers_keys(f)) {
+                encode(f, start, stop, cells, found[f - first]);
+                if (!found[f - first].too_many) return true;
+                if (!lists_follow_ || step == 0) return false;
+                make_room(f);
+            }
+            restore_keys(f, part, start);
+            data_.gather_keys(simd_, f, start, stop, cells);
+            return true;
+        });
     }
 };
 

@@ -94,14 +94,13 @@ private:
     template <bool with_moved>
     FASTTREE_AVX512 void stream_avx512(const uint32_t* entries, uint32_t n, const uint32_t* sides,
                                        uint32_t kept_side, uint32_t* kept, uint32_t* moved) {
-        const __m512i row_mask = _mm512_set1_epi32(ROW), top = _mm512_set1_epi32(BOUNDARY);
+        const __m512i top = _mm512_set1_epi32(BOUNDARY);
         uint32_t n_kept_ = 0, n_moved = 0, pending_kept = 0, pending_moved = 0;
         Block* block = blocks_.data();
         for (uint32_t i = 0; i < n; i += BLOCK, ++block) {
             const uint32_t lanes = n - i < BLOCK ? (1u << (n - i)) - 1 : 0xffffu;
-            const __mmask16 k = static_cast<__mmask16>(lanes);
-            const __m512i entry = _mm512_maskz_loadu_epi32(k, entries + i);
-            const __m512i row = _mm512_and_si512(entry, row_mask);
+            const __m512i entry = load_entries(entries + i, lanes);
+            const __m512i row = rows_of(entry);
             const uint32_t ones = get_bits_avx512(sides, row, lanes);
             const uint32_t keep = kept_side ? ones : lanes & ~ones;
             const uint32_t move = lanes & ~keep;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "engine/core/entry_bits.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/simd/avx2.hpp"
 #include "engine/simd/bits.hpp"
@@ -112,19 +113,6 @@ class Separation {
     const bool gathers_;
     uint32_t n_left_ = 0, pending_left_ = 0, pending_right_ = 0;
 
-    // Which of STEP entries from the i-th on go left.
-    FASTTREE_AVX512 FASTTREE_INLINE uint64_t sides(uint32_t i) const {
-        uint64_t left = 0;
-        for (uint32_t k = 0; k < STEP; k += LANES) {
-            left |= uint64_t{sides_of_vector(i + k, 0xffffu)} << k;
-        }
-        return left;
-    }
-    FASTTREE_AVX512 FASTTREE_INLINE uint32_t sides_of_vector(uint32_t i, uint32_t lanes) const {
-        if (!gathers_ && lanes == 0xffffu) return load_bits(entries_ + i);
-        const __m512i entry = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries_ + i);
-        return get_bits_avx512(go_left_, _mm512_and_si512(entry, _mm512_set1_epi32(ROW)), lanes);
-    }
     FASTTREE_AVX512 FASTTREE_INLINE uint32_t load_bits(const uint32_t* entries) const {
         uint32_t bits = 0;
         for (int i = LANES - 1; i >= 0; --i) bits = bits * 2 + get_bit(go_left_, entries[i] & ROW);
@@ -184,10 +172,15 @@ public:
         : entries_(entries), go_left_(go_left), left_out_(left_out), right_out_(right_out),
           gathers_(gathers) {}
 
+    // Which of 16 entries from the i-th on go left.
+    FASTTREE_AVX512 FASTTREE_INLINE uint32_t of_16(uint32_t i, uint32_t lanes) const {
+        if (!gathers_ && lanes == 0xffffu) return load_bits(entries_ + i);
+        return bits_of_16(go_left_, entries_ + i, lanes);
+    }
     FASTTREE_AVX512 uint32_t run(uint32_t n) {
         uint32_t i = 0;
         for (; n - i >= STEP; i += STEP) {
-            const uint64_t left = sides(i);
+            const uint64_t left = bits_of_64(*this, i, STEP);
             if (left == ~uint64_t{0}) {
                 move<with_left>(i, left_out_, n_left_, pending_left_, pending_right_);
                 n_left_ += STEP;
@@ -201,7 +194,7 @@ public:
         }
         for (; i < n; i += LANES) {
             const uint32_t lanes = static_cast<uint32_t>(low_bits(std::min(n - i, LANES)));
-            take(i, lanes, sides_of_vector(i, lanes));
+            take(i, lanes, of_16(i, lanes));
         }
         return n_left_;
     }

@@ -188,10 +188,8 @@ FASTTREE_AVX512 inline uint32_t count_ones_avx512(const uint32_t* class_bits,
     uint32_t ones = 0;
     for (uint32_t i = 0; i < n; i += LANES) {
         const uint32_t lanes = static_cast<uint32_t>(low_bits(std::min(n - i, LANES)));
-        const __m512i entry = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries + i);
-        const __m512i row = _mm512_and_si512(entry, _mm512_set1_epi32(ROW));
-        ones += static_cast<uint32_t>(
-            __builtin_popcount(get_bits_avx512(class_bits, row, lanes)));
+        const uint32_t are_of_1 = bits_of_16(class_bits, entries + i, lanes);
+        ones += static_cast<uint32_t>(__builtin_popcount(are_of_1));
     }
     return ones;
 }

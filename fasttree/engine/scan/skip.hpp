@@ -113,6 +113,7 @@ inline uint32_t advance_by_class(Gini<UnitWeights, Class, true>& acc, const uint
                                  uint32_t p, uint32_t last, double best) {
     constexpr uint32_t BLOCK = 64;
     const size_t c = static_cast<size_t>(acc.common.of_node());
+    bool is_below = false;  // whether position p is known not to score more than `best`
     while (last - p >= BLOCK) {
         const uint32_t end = p + BLOCK;
         uint64_t others = ~acc.common.among(entries + p, BLOCK);
@@ -121,7 +122,9 @@ inline uint32_t advance_by_class(Gini<UnitWeights, Class, true>& acc, const uint
             const uint32_t n_common =
                 others == 0 ? end - p : static_cast<uint32_t>(lowest_bit(others));
             const uint32_t n = std::max(n_common, 1u);
-            if (n_common == 0 || acc.may_beat(best) || !skip_class(acc, c, n, best)) {
+            is_below = n_common > 0 && (is_below || !acc.may_beat(best))
+                       && skip_class(acc, c, n, best);
+            if (!is_below) {
                 const uint32_t found = advance_portable(acc, entries, p, p + n, best);
                 if (found <= p + n) return found;
             }

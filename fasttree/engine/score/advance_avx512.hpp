@@ -77,7 +77,7 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
     BestPassed top(acc, last, best);
     while (p < last) {
         const uint32_t n = std::min(last - p, BLOCK);
-        uint64_t ones = class_bits_of(classes, p, n);
+        uint64_t ones = bits_of_64(classes, p, n);
         const uint32_t n_ones = static_cast<uint32_t>(__builtin_popcountll(ones));
         if (!may_beat_among(acc, n, n_ones, bar)) {
             acc.left += n_ones;

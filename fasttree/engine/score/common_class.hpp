@@ -41,7 +41,7 @@ public:
 #if FASTTREE_X86
     // Of a node that has one: which rows of up to 64 entries are of it, as bits.
     FASTTREE_AVX512 uint64_t among(const uint32_t* entries, uint32_t n) const {
-        return class_bits_of(ClassesByRow{entries, bits_.data()}, 0, n);
+        return bits_of_64(ClassesByRow{entries, bits_.data()}, 0, n);
     }
     // Adds the rows of each class to `counts`.
     FASTTREE_AVX512 void count(const uint32_t* entries, uint32_t n, const uint8_t* y,

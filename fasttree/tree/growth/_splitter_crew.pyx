@@ -9,6 +9,7 @@ from libcpp.utility cimport move
 
 from fasttree.engine.core cimport NO_FEATURE, NO_TABLE, add_totals, is_better, subtree_size
 from fasttree.engine.search cimport NodeColumns, WalkShare
+from fasttree.utils._threads cimport PARTS_OF_A_THREAD
 
 # Rows that are worth counting on several threads.
 cdef uint32_t MANY_ROWS = 1 << 14
@@ -150,7 +151,8 @@ cdef class SplitterCrew:
         return 1
 
     cdef int count_totals(self, const Node& node, Totals& out) except -1 nogil:
-        cdef int part, n_parts = self.n_threads if node.size() >= MANY_ROWS else 1
+        cdef int part, most = PARTS_OF_A_THREAD * self.n_threads
+        cdef int n_parts = most if node.size() >= MANY_ROWS else 1
         cdef vector[Totals] of_part = vector[Totals](n_parts)
         cdef TotalsInParts totals = TotalsInParts(&node, n_parts, of_part.data())
         self.share_out(n_parts, totals_of_part, <void*> self, &totals)
