@@ -242,19 +242,16 @@ def columns_of_many_kinds(n_rows):
             place * 500 // 1,  # few in each of three parts
             rng.integers(0, 150, n_rows) + place * 6 // 1 * 150,  # few in each, many in all
             np.where(rng.random(n_rows) < place / 9, normal, rng.choice([np.nan, 7.0], n_rows)),
+            np.where(place < 0.5, rng.integers(0, 250, n_rows), 3.0),
         ]
     ).astype(np.float32)
 
 
-@pytest.mark.parametrize("order", "CF")
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
-@pytest.mark.parametrize(("n_rows", "n_repeats"), [(400_000, 1), (20_000, 8)])
-def test_values_are_told_apart_or_listed(order, n_threads, n_rows, n_repeats):
-    X = np.asarray(np.tile(columns_of_many_kinds(n_rows), n_repeats), order=order)
+def assert_told_apart_or_listed(X, n_threads):
     encoding = encoding_of(X, is_shared=True)
     encoding.prepare(n_threads)
     [made] = encoding.made().values()
-    codes = iter(made["codes"].reshape(n_rows, -1).T)
+    codes = iter(made["codes"].reshape(len(X), -1).T)
     lists = iter(made["lists"])
     for x in X.T:
         distinct = np.unique(x[~np.isnan(x)])
@@ -270,15 +267,44 @@ def test_values_are_told_apart_or_listed(order, n_threads, n_rows, n_repeats):
     assert next(lists, None) is None
 
 
+@pytest.mark.parametrize("order", "CF")
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
-def test_values_of_a_sample_are_told_apart_or_listed(n_threads):
-    """Rows of no weight are not read."""
+@pytest.mark.parametrize(("n_rows", "n_repeats"), [(400_000, 1), (20_000, 8)])
+def test_values_are_told_apart_or_listed(order, n_threads, n_rows, n_repeats):
+    X = np.tile(columns_of_many_kinds(n_rows), n_repeats)
+    assert_told_apart_or_listed(np.asarray(X, order=order), n_threads)
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("is_listed", [False, True])
+def test_kinds_of_nan_that_leave_no_room_for_the_values_of_others(order, is_listed):
+    """The second thread has met one value, but in 400 kinds, when it learns of the first one's."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 250, 20_000).astype(np.float32)
+    x[:625] = np.arange(625) % 250
+    if is_listed:
+        x[9_990:10_000] = rng.standard_normal(10)
+    x[10_000:10_400].view(np.uint32)[:] = 0x7FC00000 + np.arange(400)
+    X = np.column_stack([x] * 9)
+    encoding = encoding_of(np.asarray(X, order=order), is_shared=True)
+    encoding.prepare(2)
+    [made] = encoding.made().values()
+    assert not made["codes"].size  # as with any number of kinds
+    rows = np.argsort(x, kind="stable")
+    for entries in made["lists"]:
+        assert np.array_equal(entries & 0x3FFFFFFF, rows)
+
+
+@pytest.mark.parametrize("max_features", [None, 3])
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_values_of_a_sample_are_told_apart_or_listed(n_threads, max_features):
+    """Rows of no weight are not read. If nodes look at few columns, there are no lists."""
     rng = np.random.default_rng(1)
     X = columns_of_many_kinds(60_000)
     y = np.digitize(np.nan_to_num(X).sum(axis=1) + rng.normal(size=len(X)), [100, 250, 400])
     is_in = rng.random(len(X)) < 0.7
     X[~is_in] = rng.normal(size=X.shape)[~is_in]
-    model = DecisionTreeClassifier(max_depth=8)
+    model = DecisionTreeClassifier(max_depth=8, max_features=max_features, random_state=0)
     with config_context(n_threads=n_threads):
         weighted = model.fit(X, y, sample_weight=is_in.astype(float)).tree_
     with config_context(strategy="sort"):
@@ -293,7 +319,7 @@ def test_categories_are_told_apart_or_listed(n_threads):
     n_rows = 60_000
     is_late = np.arange(n_rows) > 0.9 * n_rows
     codes = {
-        "few": rng.integers(0, 30, n_rows),
+        "few": rng.integers(0, 200, n_rows),
         "many": rng.integers(0, 700, n_rows),
         "late": np.where(is_late, rng.integers(0, 700, n_rows), rng.integers(0, 9, n_rows)),
     }

@@ -70,9 +70,8 @@ cdef class Splitter:
     # The same but for totals, statistics and values of the children; a crew, if there is one,
     # shares rows.
     cdef int divide_rows(self, Open& open, Crew* crew) except -1 nogil
-    # Totals of one of n_parts parts of a node's rows.
-    cdef int totals_of_part(self, const Node& node, uint32_t part, uint32_t n_parts,
-                            Totals& out) except -1 nogil
+    # Totals of a part of a node's rows, as if it were a node.
+    cdef int totals_of_part(self, const Node& rows, Totals& out) except -1 nogil
     # Statistics and values of both children; returns 1.
     cdef int children_stats(self, Open& open) except -1 nogil
     # Both at once, in a subtree that is grown in one place.

@@ -255,12 +255,8 @@ cdef class Splitter:
         self.scanner.write_totals(open.totals)  # it holds the node, whose split it found
         return 0
 
-    cdef int totals_of_part(self, const Node& node, uint32_t part, uint32_t n_parts,
-                            Totals& out) except -1 nogil:
-        cdef Node rows = node
+    cdef int totals_of_part(self, const Node& rows, Totals& out) except -1 nogil:
         cdef Totals unknown
-        rows.start = node.start + <uint32_t> (<uint64_t> node.size() * part // n_parts)
-        rows.end = node.start + <uint32_t> (<uint64_t> node.size() * (part + 1) // n_parts)
         self.columns.begin_node(rows, self.columns.rows(rows), unknown)
         self.scanner.write_totals(out)
         self.current_start = self.current_end = 0  # a child may get the same place

@@ -20,7 +20,7 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     cdef cppclass CppFewValues "fasttree::FewValues":
         vector[uint32_t] keys
         cbool too_many
-        cbool learn(const vector[uint32_t]& met, cbool has_categories, uint32_t most) except +
+        void learn(const vector[uint32_t]& met, cbool has_categories, uint32_t most) except +
     cdef cppclass Text "fasttree::DistinctTexts::Text":
         const char* chars
         size_t size
@@ -142,7 +142,7 @@ cdef class FewValues:
         return np.asarray(codes[:len(cells)])
 
     def learn(self, vector[uint32_t] met, cbool has_categories, uint32_t most):
-        return self.table.learn(met, has_categories, most)
+        self.table.learn(met, has_categories, most)
 
     @property
     def keys(self):

@@ -117,7 +117,7 @@ struct Column {
         storage = COUNTED;
     }
     // The same of any number of rows, whose codes in each part are in the order in which
-    // found(part) met the values. The column becomes RAW if these are too many.
+    // found(part) came to know the values. The column becomes RAW if these are too many.
     template <class Found>
     void merge_codes(uint32_t n_parts, const Found& found) {
         std::vector<uint32_t> keys;

@@ -70,15 +70,23 @@ public:
         for (int first = 0, last; first < n; first = last) {
             last = std::min(first + at_once, n);
             ValueCounting counting(columns_, first, last, lists_follow, simd_);
+            const auto of_feature = [&](auto work) {
+                crew_.share(last - first, [&](int, int i) {
+                    (counting.*work)(static_cast<uint32_t>(first + i));
+                });
+            };
             const auto begin = [&](uint32_t step) {
-                if (step == 1) counting.end_first_step();
+                if (step != 1) return;
+                of_feature(&ValueCounting::tell_each_other);
+                counting.end_first_step();
             };
             const auto count = [&](uint32_t share, uint32_t step) { counting.count(share, step); };
             const int n_shares = static_cast<int>(counting.n_shares());
             if (!step_by_step(n_shares, counting.n_steps(), count, begin)) return false;
-            crew_.share(last - first, [&](int, int i) {
-                counting.settle(static_cast<uint32_t>(first + i));
+            crew_.share(n_shares, [&](int, int i) {
+                counting.restore_keys(static_cast<uint32_t>(i));
             });
+            of_feature(&ValueCounting::settle);
         }
         return true;
     }

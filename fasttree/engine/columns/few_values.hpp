@@ -1,4 +1,4 @@
-// Codes of a column that has few distinct values, in order of appearance.
+// Codes of a column that has few distinct values, in the order in which they become known.
 //
 // A hash table of cells as they are, bit by bit: -0 and +0, or two kinds of NaN, have slots of
 // their own but share a code. O(1) per cell. Invariant: an empty slot holds bits that belong
@@ -42,14 +42,13 @@ public:
 
     bool has_given_up() const { return slots_.empty(); }
 
-    // Gives codes to keys that others have met, as if cells of them were read. False, and nothing
-    // is coded any more, if there are too many then.
-    bool learn(const std::vector<uint32_t>& met, bool has_categories, uint32_t most) {
-        for (uint32_t key : met) {
-            const uint32_t bits = float_bits(key_cell(key));
-            too_many = too_many || find_or_insert(bits, has_categories, most) == nullptr;
+    // Gives codes to keys that others have met, as if cells of them were read, unless they are too
+    // many then.
+    void learn(const std::vector<uint32_t>& met, bool has_categories, uint32_t most) {
+        for (size_t i = 0; i < met.size() && !too_many; ++i) {
+            const uint32_t bits = float_bits(key_cell(met[i]));
+            too_many = find_or_insert(bits, has_categories, most) == nullptr;
         }
-        return !too_many;
     }
 
     // Codes of the cells cell(0) to cell(n - 1). Nothing is coded once there are more than `most`

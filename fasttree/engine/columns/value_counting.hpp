@@ -1,8 +1,10 @@
 // Telling the values of dense columns apart, as long as they are few.
 //
 // Features [first, last) are gone through in shares, TILE features in a part of the rows, that
-// threads take, and in steps, so that X is read in its order. A part has codes in order of
-// appearance; then, of each feature, all parts have the same.
+// threads take, and in steps, so that X is read in its order. A part gives codes as it meets or
+// learns of values; then, of each feature, all parts have the same. As soon as one part knows that
+// the values of a feature are too many, it says so, and all of them gather keys instead, if lists
+// follow.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -30,14 +32,14 @@ class ValueCounting {
     const bool lists_follow_;
     const Simd simd_;
     std::vector<std::vector<FewValues>> found_;    // [share, feature of its tile]
-    std::vector<std::atomic<bool>> gathers_keys_;  // [feature], instead of telling values apart
+    std::vector<std::atomic<bool>> has_too_many_;  // [feature], as any part has said
     std::mutex mutex_;                             // while room for keys is made
 
 public:
     ValueCounting(DenseColumns& data, uint32_t first, uint32_t last, bool lists_follow, Simd simd)
         : data_(data), first_(first), last_(last), n_parts_(data.n_parts()),
           lists_follow_(lists_follow), simd_(simd),
-          found_((last - first + TILE - 1) / TILE * n_parts_), gathers_keys_(last - first) {
+          found_((last - first + TILE - 1) / TILE * n_parts_), has_too_many_(last - first) {
         for (uint32_t f = first; f < last; ++f) {
             if (is_open(f)) data.columns[f].narrow.reserve(data.rows.size() + GATHER_PADDING);
         }
@@ -47,33 +49,63 @@ public:
     // The first step is short: most features of many values are known after it.
     uint32_t n_steps() const noexcept { return 1 + data_.n_steps(TILE); }
 
-    // Settles what the first step has found. Of features of too many values the codes make room for
-    // keys, if lists follow; they are gathered from the first row on.
-    void end_first_step() {
-        for (uint32_t f = first_; f < last_; ++f) {
-            if (!is_open(f) || !has_too_many(f)) continue;
-            for (uint32_t part = 0; part < n_parts_; ++part) found(f, part).give_up();
-            if (!lists_follow_) continue;
-            data_.columns[f].narrow.release();
-            make_room(f);
-        }
-    }
+    // Codes, or keys, of a step of a share. What the first step had no room for follows in the
+    // next one.
     void count(uint32_t share, uint32_t step) {
         const uint32_t part = part_of(share);
         if (step == 0) found_[share].resize(std::min(TILE, last_ - tile_begin(share)));
-        if (step == 1) read(share, step, begin_of(part, 0), begin_of(part, 1), true);
-        read(share, step, begin_of(part, step), begin_of(part, step + 1), false);
+        if (step == 1) gather_first_step(share);
+        const auto is_read = [&](uint32_t f) { return !has_too_many(f) || lists_follow_; };
+        read(share, begin_of(part, step), begin_of(part, step + 1), is_read,
+             [&](uint32_t f, size_t start, size_t stop, const float* cells) {
+                 if (!has_too_many(f)) {
+                     encode(f, start, stop, cells, found(f, part));
+                     if (!found(f, part).too_many) return true;
+                     if (step == 0) return false;
+                     begin_keys(f);
+                 }
+                 if (!lists_follow_) return false;
+                 restore_keys(f, part, start);
+                 data_.gather_keys(simd_, f, start, stop, cells);
+                 return true;
+             });
     }
-    // Makes a feature COUNTED if its values are few.
+    // After the first step: the parts tell each other the values of a feature, if together they may
+    // have too many, so that one of them soon knows.
+    void tell_each_other(uint32_t feature) {
+        if (!is_open(feature)) return;
+        size_t n_values = 0;
+        for (uint32_t part = 0; part < n_parts_; ++part) {
+            if (found(feature, part).too_many) return;
+            n_values += found(feature, part).keys.size();
+        }
+        if (n_values <= MAX_COUNTED) return;
+        for (uint32_t part = 1; part < n_parts_; ++part) learn(feature, 0, part);
+        for (uint32_t part = 1; part < n_parts_; ++part) learn(feature, part, 0);
+    }
+    // After that: of features of too many values, codes make room for keys.
+    void end_first_step() {
+        for (uint32_t f = first_; f < last_; ++f) {
+            if (!is_open(f) || !does_any_part_know(f)) continue;
+            data_.columns[f].narrow.release();
+            for (uint32_t part = 0; part < n_parts_; ++part) found(f, part).give_up();
+            begin_keys(f);
+        }
+    }
+    // After the last step: a share's keys of rows that have codes still.
+    void restore_keys(uint32_t share) {
+        if (!lists_follow_) return;
+        const uint32_t part = part_of(share), first = tile_begin(share);
+        for (uint32_t f = first; f < first + found_[share].size(); ++f) {
+            if (has_too_many(f)) restore_keys(f, part, data_.part_begin(part + 1));
+        }
+    }
+    // After that: makes a feature COUNTED if its values are few.
     void settle(uint32_t feature) {
         if (!is_open(feature)) return;
         Column& col = data_.columns[feature];
-        if (gathers_keys(feature)) {
-            for (uint32_t part = 0; part < n_parts_; ++part) {
-                restore_keys(feature, part, data_.part_begin(part + 1));
-            }
-            return col.release_codes();
-        }
+        col.has_keys = lists_follow_ && has_too_many(feature);
+        if (has_too_many(feature)) return col.release_codes();
         col.merge_codes(n_parts_, [&](uint32_t part) -> const FewValues& {
             return found(feature, part);
         });
@@ -81,8 +113,8 @@ public:
 
 private:
     bool is_open(uint32_t feature) const { return data_.columns[feature].storage != BITS; }
-    bool gathers_keys(uint32_t feature) const {
-        return gathers_keys_[feature - first_].load(std::memory_order_acquire);
+    bool has_too_many(uint32_t feature) const {
+        return has_too_many_[feature - first_].load(std::memory_order_acquire);
     }
     uint32_t part_of(uint32_t share) const noexcept { return share % n_parts_; }
     uint32_t tile_begin(uint32_t share) const noexcept { return first_ + share / n_parts_ * TILE; }
@@ -90,23 +122,15 @@ private:
         const uint32_t at = feature - first_;
         return found_[at / TILE * n_parts_ + part][at % TILE];
     }
-    // Whether a feature has too many values. Parts that may have that together learn of each
-    // other's, so as to find out soon.
-    bool has_too_many(uint32_t feature) {
-        size_t n_values = 0;
+    bool does_any_part_know(uint32_t feature) {
         for (uint32_t part = 0; part < n_parts_; ++part) {
             if (found(feature, part).too_many) return true;
-            n_values += found(feature, part).keys.size();
         }
-        if (n_values <= MAX_COUNTED) return false;
-        const auto learn = [&](uint32_t part, uint32_t from) {
-            const bool has_categories = data_.columns[feature].has_categories();
-            FewValues& values = found(feature, part);
-            return values.learn(found(feature, from).keys, has_categories, MAX_COUNTED);
-        };
-        for (uint32_t part = 1; part < n_parts_; ++part) if (!learn(0, part)) return true;
-        for (uint32_t part = 1; part < n_parts_; ++part) learn(part, 0);
         return false;
+    }
+    void learn(uint32_t feature, uint32_t part, uint32_t from) {
+        const bool has_categories = data_.columns[feature].has_categories();
+        found(feature, part).learn(found(feature, from).keys, has_categories, MAX_COUNTED);
     }
     // Where a step of a part begins.
     size_t begin_of(uint32_t part, uint32_t step) const {
@@ -131,48 +155,48 @@ private:
                 stop - start, col.has_categories(), MAX_COUNTED, col.narrow.get() + start);
         });
     }
-    // From here on all threads gather keys of the feature, as X is read anyway.
-    void make_room(uint32_t feature) {
+    // Says that a feature has too many values, once there is room for its keys if lists follow.
+    void begin_keys(uint32_t feature) {
         std::lock_guard<std::mutex> lock(mutex_);
-        if (gathers_keys(feature)) return;
-        data_.columns[feature].list.reserve(data_.rows.size());
-        data_.columns[feature].has_keys = true;
-        gathers_keys_[feature - first_].store(true, std::memory_order_release);
+        if (has_too_many(feature)) return;
+        if (lists_follow_) data_.columns[feature].list.reserve(data_.rows.size());
+        has_too_many_[feature - first_].store(true, std::memory_order_release);
     }
-    // Keys of those rows of a part that have codes, which are all before `end`.
+    // Keys of the rows of a part before `end`, if they have codes.
     void restore_keys(uint32_t feature, uint32_t part, size_t end) {
         FewValues& values = found(feature, part);
         if (values.has_given_up()) return;
-        const Column& col = data_.columns[feature];
-        for (size_t i = data_.part_begin(part); i < end; ++i) {
-            col.list[i] = values.keys[col.narrow[i]];
-        }
+        const uint8_t* const FASTTREE_RESTRICT codes = data_.columns[feature].narrow.get();
+        uint32_t* const FASTTREE_RESTRICT keys = data_.columns[feature].list.get();
+        const uint32_t* const FASTTREE_RESTRICT key_of = values.keys.data();
+        for (size_t i = data_.part_begin(part); i < end; ++i) keys[i] = key_of[codes[i]];
         values.give_up();
     }
-    // Goes through rows in a step of a share, of those features only of which there are keys, or
-    // of all that are not finished.
-    void read(uint32_t share, uint32_t step, size_t begin, size_t end, bool keys_only) {
-        const uint32_t part = part_of(share), first = tile_begin(share);
-        std::vector<FewValues>& found = found_[share];
+    // Keys of the first step of a share, of features of which it has no codes any more.
+    void gather_first_step(uint32_t share) {
+        if (!lists_follow_) return;
+        const uint32_t part = part_of(share);
+        const auto is_read = [&](uint32_t f) { return found(f, part).has_given_up(); };
+        read(share, begin_of(part, 0), begin_of(part, 1), is_read,
+             [&](uint32_t f, size_t start, size_t stop, const float* cells) {
+                 data_.gather_keys(simd_, f, start, stop, cells);
+                 return true;
+             });
+    }
+    // Calls work(feature, start, stop, cells) for the features of a share that are read, in blocks
+    // of rows from `begin` to `end`, until it returns false.
+    template <class IsRead, class Work>
+    void read(uint32_t share, size_t begin, size_t end, const IsRead& is_read, const Work& work) {
+        const uint32_t first = tile_begin(share);
         RowBlocks blocks(data_.row_stride, data_.column_stride);
         SideBySide side_by_side(simd_, data_.rows, data_.row_stride, data_.column_stride);
-        for (uint32_t f = first; f < first + found.size(); ++f) {
-            const bool is_coded = !keys_only && !found[f - first].too_many;
-            if (!is_open(f) || !(is_coded || gathers_keys(f))) continue;
+        for (uint32_t f = first; f < first + found_[share].size(); ++f) {
+            if (!is_open(f) || !is_read(f)) continue;
             blocks.add(f, data_.column(f));
             side_by_side.add(data_.column(f));
         }
         blocks.visit(data_.rows, begin, end, [&](uint32_t f, size_t start, size_t stop) {
-            const float* const cells = side_by_side.of(data_.column(f), start, stop);
-            if (!gathers_keys(f)) {
-                encode(f, start, stop, cells, found[f - first]);
-                if (!found[f - first].too_many) return true;
-                if (!lists_follow_ || step == 0) return false;
-                make_room(f);
-            }
-            restore_keys(f, part, start);
-            data_.gather_keys(simd_, f, start, stop, cells);
-            return true;
+            return work(f, start, stop, side_by_side.of(data_.column(f), start, stop));
         });
     }
 };

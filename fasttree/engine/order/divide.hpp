@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/core/entry_bits.hpp"
+#include "engine/core/runs.hpp"
 #include "engine/order/partition.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"

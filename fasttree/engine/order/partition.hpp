@@ -121,7 +121,7 @@ class Separation {
     // The entries of `lanes` from the i-th on, of which those of `left` go left.
     FASTTREE_AVX512 FASTTREE_INLINE void take(uint32_t i, uint32_t lanes, uint32_t left) {
         const __m512i top = _mm512_set1_epi32(BOUNDARY);
-        const __m512i entry = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries_ + i);
+        const __m512i entry = load_entries(entries_ + i, lanes);
         const uint32_t right = lanes & ~left;
         const uint32_t boundary = _mm512_movepi32_mask(entry);
         const uint32_t count = static_cast<uint32_t>(__builtin_popcount(left));

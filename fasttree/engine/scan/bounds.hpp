@@ -12,6 +12,7 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/core/entry_bits.hpp"
 #include "engine/core/nonzeros.hpp"
 #include "engine/score/absolute_error.hpp"
 #include "engine/score/binary_gini.hpp"
@@ -188,8 +189,8 @@ FASTTREE_AVX512 inline uint32_t count_ones_avx512(const uint32_t* class_bits,
     uint32_t ones = 0;
     for (uint32_t i = 0; i < n; i += LANES) {
         const uint32_t lanes = static_cast<uint32_t>(low_bits(std::min(n - i, LANES)));
-        const uint32_t are_of_1 = bits_of_16(class_bits, entries + i, lanes);
-        ones += static_cast<uint32_t>(__builtin_popcount(are_of_1));
+        const uint32_t of_class_1 = bits_of_16(class_bits, entries + i, lanes);
+        ones += static_cast<uint32_t>(__builtin_popcount(of_class_1));
     }
     return ones;
 }

@@ -71,7 +71,7 @@ inline uint32_t advance_by_row(BinaryGini<UnitWeights>& acc, const uint32_t* ent
                                uint32_t last, double best) {
     const Simd simd = simd_for(acc, last - p);
     if (simd == SIMD_AVX512) {
-        const ClassesByRow classes{entries, acc.t.class_bits};
+        const BitsByRow classes{entries, acc.t.class_bits};
         return advance_avx512<to_best>(acc, classes, p, last, best);
     }
     if (simd == SIMD_AVX2) {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <utility>
 
+#include "engine/core/entry_bits.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/score/best_passed.hpp"
 #include "engine/score/binary_gini.hpp"
-#include "engine/score/class_bits.hpp"
 #include "engine/score/regression.hpp"
 #include "engine/score/screens.hpp"
 #include "engine/simd/bits.hpp"
@@ -87,8 +87,7 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<UnitWeights>& acc,
         }
         for (const uint32_t end = p + n; p < end; ones >>= 16) {
             const uint32_t lanes = static_cast<uint32_t>(low_bits(std::min(end - p, 16u)));
-            const uint32_t boundary = _mm512_movepi32_mask(
-                _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), entries + p + 1));
+            const uint32_t boundary = _mm512_movepi32_mask(load_entries(entries + p + 1, lanes));
             const __m512i prefix = _mm512_popcnt_epi32(
                 _mm512_and_si512(_mm512_set1_epi32(static_cast<int>(ones & 0xffff)), up_to));
             const __m512i left =
@@ -124,7 +123,6 @@ template <bool to_best>
 FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<SampleWeights>& acc,
                                                const uint32_t* entries, uint32_t p, uint32_t last,
                                                double best) {
-    const __m512i row_mask = _mm512_set1_epi32(ROW);
     const __m512i half = _mm512_set1_epi32((1 << RECORD_BITS) - 1);
     const double w = to_double(acc.w_total), t = to_double(acc.total);
     double bar = best * SCREEN;
@@ -132,9 +130,8 @@ FASTTREE_AVX512 inline uint32_t advance_avx512(BinaryGini<SampleWeights>& acc,
     while (p < last) {
         const uint32_t lanes = last - p < 16 ? (1u << (last - p)) - 1 : 0xffffu;
         const __mmask16 k = static_cast<__mmask16>(lanes);
-        const __m512i row = _mm512_and_si512(_mm512_maskz_loadu_epi32(k, entries + p), row_mask);
-        const uint32_t boundary =
-            _mm512_movepi32_mask(_mm512_maskz_loadu_epi32(k, entries + p + 1));
+        const __m512i row = rows_of(load_entries(entries + p, lanes));
+        const uint32_t boundary = _mm512_movepi32_mask(load_entries(entries + p + 1, lanes));
         const __m512i sums = prefix_sums_of_16(
             _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), k, row, acc.t.records, 4));
         const __m512i left = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(acc.left)),

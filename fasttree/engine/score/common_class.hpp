@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "engine/core/class_targets.hpp"
-#include "engine/score/class_bits.hpp"
+#include "engine/core/entry_bits.hpp"
+#include "engine/core/runs.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 
@@ -41,7 +42,7 @@ public:
 #if FASTTREE_X86
     // Of a node that has one: which rows of up to 64 entries are of it, as bits.
     FASTTREE_AVX512 uint64_t among(const uint32_t* entries, uint32_t n) const {
-        return bits_of_64(ClassesByRow{entries, bits_.data()}, 0, n);
+        return bits_of_64(BitsByRow{entries, bits_.data()}, 0, n);
     }
     // Adds the rows of each class to `counts`.
     FASTTREE_AVX512 void count(const uint32_t* entries, uint32_t n, const uint8_t* y,

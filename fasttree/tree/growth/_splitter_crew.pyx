@@ -9,10 +9,10 @@ from libcpp.utility cimport move
 
 from fasttree.engine.core cimport NO_FEATURE, NO_TABLE, add_totals, is_better, subtree_size
 from fasttree.engine.search cimport NodeColumns, WalkShare
-from fasttree.utils._threads cimport PARTS_OF_A_THREAD
+from fasttree.utils._threads cimport PARTS_OF_A_THREAD, guided_begin
 
-# Rows that are worth counting on several threads.
-cdef uint32_t MANY_ROWS = 1 << 14
+# Rows that are worth a part of the totals of a node.
+cdef uint32_t ROWS_OF_A_PART = 1 << 13
 
 
 cdef int count_share(void* crew, int thread, int share, void* counting) except -1 nogil:
@@ -45,8 +45,12 @@ cdef int totals_of_part(void* crew, int thread, int part, void* shared) except -
     """Totals of a part of the rows of a node."""
     cdef TotalsInParts* totals = <TotalsInParts*> shared
     cdef void* worker = (<SplitterCrew> crew).workers[thread]
-    return (<Splitter> worker).totals_of_part(totals.node[0], part, totals.n_parts,
-                                              totals.of_part[part])
+    cdef uint32_t n_threads = <uint32_t> (<SplitterCrew> crew).n_threads
+    cdef uint32_t start = totals.node.start, n = totals.node.size()
+    cdef Node rows = totals.node[0]
+    rows.start = start + guided_begin(n, <uint32_t> part, totals.n_parts, n_threads)
+    rows.end = start + guided_begin(n, <uint32_t> part + 1, totals.n_parts, n_threads)
+    return (<Splitter> worker).totals_of_part(rows, totals.of_part[part])
 
 
 cdef int child_stats(void* crew, int thread, int child, void* shared) except -1 nogil:
@@ -151,8 +155,8 @@ cdef class SplitterCrew:
         return 1
 
     cdef int count_totals(self, const Node& node, Totals& out) except -1 nogil:
-        cdef int part, most = PARTS_OF_A_THREAD * self.n_threads
-        cdef int n_parts = most if node.size() >= MANY_ROWS else 1
+        cdef int part, n_parts = min(PARTS_OF_A_THREAD * self.n_threads,
+                                     <int> (node.size() // ROWS_OF_A_PART) + 1)
         cdef vector[Totals] of_part = vector[Totals](n_parts)
         cdef TotalsInParts totals = TotalsInParts(&node, n_parts, of_part.data())
         self.share_out(n_parts, totals_of_part, <void*> self, &totals)
