@@ -172,7 +172,7 @@ public:
         : entries_(entries), go_left_(go_left), left_out_(left_out), right_out_(right_out),
           gathers_(gathers) {}
 
-    // Which of 16 entries from the i-th on go left.
+    // Which of 16 entries from the i-th on go left; of those of `lanes`, if they are the last ones.
     FASTTREE_AVX512 FASTTREE_INLINE uint32_t of_16(uint32_t i, uint32_t lanes) const {
         if (!gathers_ && lanes == 0xffffu) return load_bits(entries_ + i);
         return bits_of_16(go_left_, entries_ + i, lanes);
