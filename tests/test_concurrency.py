@@ -73,6 +73,22 @@ def test_a_piece_that_fails_ends_the_job_of_a_crew(kernels, n_threads):
             kernels.machine.share(n_threads, n_threads, 100, 2, fails)
 
 
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+def test_pieces_wait_for_those_of_the_first_stage(kernels, n_threads):
+    for n_first in (1, 2, 5):
+        found = np.array(kernels.machine.waited(n_threads, n_first, 20, -1))
+        waits_for_all = np.arange(n_first, 20) % 2 == 1
+        assert (found[waits_for_all] == n_first).all()
+        assert (found >= 1).all()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+def test_nobody_waits_for_a_piece_that_fails(kernels, n_threads):
+    for fails in (0, 1, 4, 12):
+        with pytest.raises(IndexError, match=f"piece {fails}"):
+            kernels.machine.waited(n_threads, 5, 20, fails)
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_what_a_leader_returns_and_raises(n_threads):
     assert lead(n_threads, lambda _, *args: sum(args), (2, 3)) == 5

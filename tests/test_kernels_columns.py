@@ -214,6 +214,14 @@ def test_rows_are_counted_by_whichever_threads_are_there(kernels, n_threads, n_v
             assert_array_equal(counts, expected)
 
 
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_tables_that_no_child_reads_do_not_pile_up(kernels, n_threads):
+    column = (np.arange(4000) % 5).astype(np.float32)
+    for middle in (100, 3900):
+        tables = kernels.codes.tables_after_handing_down(column, middle, n_threads, 50)
+        assert 2 <= tables <= n_threads + 1  # a parent's, and one per thread that counts
+
+
 def test_tables_that_are_taken_do_not_pile_up(kernels):
     assert kernels.codes.tables_after_taking(np.arange(5, dtype=np.float32), 100) == 1
 
@@ -233,23 +241,57 @@ def test_rows_are_separated_by_their_codes(kernels, simd, n_rows, n_values, gath
         codes = rng.integers(0, min(n_values + 1, 256), (n_rows, stride), np.uint8)
         slot = rng.choice([rng.integers(stride), stride - 1])
         rows = np.flatnonzero(rng.random(n_rows) < rng.choice([0.3, 1]))
-        split = {"missing_left": rng.random() < 0.5}
-        if asks_for_threshold:
-            split["threshold"] = rng.choice([-1.0, 0.0, n_numbers / 2 + 0.5, np.inf])
-            numbers_left = np.arange(n_numbers) <= split["threshold"]
-            categories_left = np.full(n_categories, split["missing_left"])
-        else:
-            split["listed"] = np.flatnonzero(rng.random(n_categories) < 0.5)
-            split["listed_left"] = rng.random() < 0.5
-            numbers_left = np.zeros(n_numbers, bool)
-            categories_left = np.isin(categories, split["listed"]) == split["listed_left"]
-        goes_left = np.r_[numbers_left, categories_left, split["missing_left"]].astype(bool)
+        split, goes_left = random_split(rng, n_numbers, n_categories, asks_for_threshold)
         sides = goes_left[codes[rows, slot]]
         separated, n_left = kernels.codes.separated_by_codes(
             simd, gathers, codes, slot, values, n_categories, split, rows
         )
         assert n_left == sides.sum()
         assert_array_equal(separated, np.r_[rows[sides], rows[~sides]])
+
+
+def random_split(rng, n_numbers, n_categories, asks_for_threshold):
+    """(a split on a column of values 0, 1, ... and categories, whether each code goes left)."""
+    split = {"missing_left": rng.random() < 0.5}
+    if asks_for_threshold:
+        split["threshold"] = rng.choice([-1.0, 0.0, n_numbers / 2 + 0.5, np.inf])
+        numbers_left = np.arange(n_numbers) <= split["threshold"]
+        categories_left = np.full(n_categories, split["missing_left"])
+    else:
+        split["listed"] = np.flatnonzero(rng.random(n_categories) < 0.5)
+        split["listed_left"] = rng.random() < 0.5
+        numbers_left = np.zeros(n_numbers, bool)
+        categories = np.arange(n_categories)
+        categories_left = np.isin(categories, split["listed"]) == split["listed_left"]
+    return split, np.r_[numbers_left, categories_left, split["missing_left"]].astype(bool)
+
+
+@pytest.mark.parametrize("n_values", [1, 2, 3, 31, 33, 200, 255, 256])
+@pytest.mark.parametrize("n_rows", [1, 2, 31, 32, 33, 100, 1000])
+def test_rows_are_marked_by_codes_of_a_column(kernels, simd, n_rows, n_values):
+    """Rows [begin, end), by what becomes of their codes; bits of other rows stay."""
+    for asks_for_threshold in (False, True):
+        rng = np.random.default_rng([n_rows, n_values, asks_for_threshold])
+        n_numbers = n_values - (rng.integers(n_values + 1) if rng.random() < 0.7 else 0)
+        values = np.r_[np.arange(n_numbers), np.arange(n_values - n_numbers)].astype(np.float32)
+        values[n_numbers:] = (0x7FC00001 + np.arange(n_values - n_numbers, dtype=np.uint32)).view(
+            np.float32
+        )
+        split, goes_left = random_split(rng, n_numbers, n_values - n_numbers, asks_for_threshold)
+        n_codes = min(n_values + 1, 256)
+        mapped = np.r_[rng.permutation(n_codes), np.zeros(256 - n_codes)].astype(np.uint8)
+        codes = rng.integers(0, n_codes, (n_rows, 1), np.uint8)
+        begin, end = np.sort(rng.integers(0, n_rows + 1, 2))
+        before = rng.integers(0, 2**32, n_rows // 32 + 1, np.uint32)
+        bits = before.copy()
+        kernels.codes.mark_by_codes(
+            simd, codes, mapped, values, n_values - n_numbers, split, begin, end, bits
+        )
+        found, expected = (
+            np.unpackbits(words.view(np.uint8), bitorder="little") for words in (bits, before)
+        )
+        expected[begin:end] = goes_left[mapped[codes[begin:end, 0]]]
+        assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 7, 15, 16, 17, 31, 32, 33, 50])

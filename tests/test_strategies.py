@@ -320,6 +320,33 @@ def test_same_regression_with_weights(n_rows, largest):
             assert_same(trees[-1], trees[0])
 
 
+@pytest.mark.parametrize("criterion", ["gini", "squared_error", "poisson"])
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("categorical_split", ["equality", "subset"])
+@pytest.mark.parametrize("min_samples_leaf", [1, 4])
+def test_same_tree_of_two_categories(criterion, n_classes, categorical_split, min_samples_leaf):
+    """Or of one and missing values: vectors look at small nodes before they are scanned."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.integers(0, 2, (500, 7)).astype(object)
+    X[:, 5] = np.where(rng.random(500) < 0.3, np.nan, X[:, 5])
+    X[:, 6] = np.where(rng.random(500) < 0.5, np.nan, 1)
+    y = (X[:, 0] ^ X[:, 1]) + 2 * X[:, 2] + (rng.random(500) < 0.2)
+    y = y.astype(int) % n_classes
+    kind = "DecisionTreeClassifier" if criterion == "gini" else "DecisionTreeRegressor"
+    model = getattr(fasttree.tree, kind)(
+        criterion=criterion,
+        categorical_features=list(range(7)),
+        categorical_split=categorical_split,
+        min_samples_leaf=min_samples_leaf,
+    )
+    for weight in (None, rng.integers(1, 4, 500)):
+        trees = []
+        for strategy, simd in itertools.product(STRATEGIES, ("auto", "avx2", "portable")):
+            with fasttree.config_context(strategy=strategy, simd=simd):
+                trees.append(model.fit(X, y, sample_weight=weight).tree_)
+            assert_same(trees[-1], trees[0])
+
+
 @pytest.mark.parametrize(
     "criterion", ["gini", "entropy", "chi2", "squared_error", "absolute_error", "poisson"]
 )

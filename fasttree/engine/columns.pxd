@@ -65,7 +65,7 @@ cdef extern from "engine/columns/encoder.hpp" namespace "fasttree" nogil:
         cbool find_buckets() except +
         cbool add_lists(Storage storage) except +
         cbool compare(cbool& is_consistent) except +
-        cbool interleave(cbool with_lists) except +
+        cbool interleave(cbool with_lists, cbool by_column) except +
 
 
 cdef extern from "engine/columns/bit_matrix.hpp" namespace "fasttree" nogil:

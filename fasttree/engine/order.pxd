@@ -37,9 +37,6 @@ cdef extern from "engine/order/count_tables.hpp" namespace "fasttree" nogil:
         int table
         uint32_t n_shares
 
-    cdef cppclass TableHeirs:
-        Counting counting
-
     cdef cppclass CountTables:
         void release(int table) noexcept
         TableCells give(int table) noexcept
@@ -48,9 +45,8 @@ cdef extern from "engine/order/count_tables.hpp" namespace "fasttree" nogil:
         void count(const Counting& counting, const FeatureSampler& sampler, int thread,
                    uint32_t share, Poll& poll) except +
         void end_counting(const Counting& counting) noexcept
-        TableHeirs hand_down(const Node& node, Node& left, Node& right, cbool with_left,
-                             cbool with_right, uint32_t n_threads) except +
-        void end_handing_down(const TableHeirs& heirs) noexcept
+        Counting hand_down(const Node& node, Node& left, Node& right, cbool with_left,
+                           cbool with_right, uint32_t n_threads) except +
 
 
 cdef extern from "engine/order/sparse_lists.hpp" namespace "fasttree" nogil:

@@ -30,9 +30,12 @@ cdef extern from "engine/search/feature_walk.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "engine/search/walk_shares.hpp" namespace "fasttree" nogil:
+    const int NO_LIST
+
     cdef cppclass WalkShare:
         uint32_t share
         uint32_t segment
+        int list
 
     cdef cppclass WalkShares:
         WalkShares() except +
@@ -55,6 +58,11 @@ cdef extern from "engine/search/node_columns.hpp" namespace "fasttree" nogil:
         const uint32_t* sides
         uint32_t n_threads
         const vector[uint32_t]* lists
+        cbool is_by_list
+        uint32_t n_segments
+        uint32_t n_cut_parts() noexcept
+        cbool is_cut(uint32_t list) noexcept
+        uint32_t part_of(uint32_t list) noexcept
 
     cdef cppclass NodeColumns:
         CountTables tables

@@ -8,6 +8,7 @@ from fasttree.utils._std cimport shared_ptr
 cdef class DenseColumnsOwner:
     cdef shared_ptr[DenseColumns] columns
     cdef bint is_listed
+    cdef bint is_of_one_fit
     cdef dict arrays                       # what pickles hold, as far as it was asked for
     cdef object borrowed                   # keeps memory that the columns refer to
 

@@ -56,6 +56,9 @@ cdef class DenseColumnsOwner:
         cdef DenseColumns* columns = self.columns.get()
         cdef Strategy strategy = options.strategy
         cdef uint32_t n_features = <uint32_t> columns.columns.size()
+        # Marks by column fall on rows of other nodes, too.
+        cdef bint by_column = (self.is_of_one_fit and options.depth_first and not options.is_drawn
+                               and not options.with_keys)
         cdef bint are_wide = strategy == COUNT and not options.with_keys  # columns of many values
         if strategy == CODES:
             if drawn_bits_pay(columns.n_rows, n_features) and not columns.has_categories():
@@ -75,7 +78,7 @@ cdef class DenseColumnsOwner:
             leader.raise_unless(encoder.find_buckets())
         elif are_wide:
             leader.raise_unless(encoder.add_lists(WIDE))
-        leader.raise_unless(encoder.interleave(options.with_lists))
+        leader.raise_unless(encoder.interleave(options.with_lists, by_column))
         return 0
 
     cdef int add_lists(self, Leader leader) except -1:

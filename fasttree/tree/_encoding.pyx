@@ -159,6 +159,7 @@ cdef class DenseEncoding(Encoding):
         if not self.is_shared:
             owner = self.make_owner()
             owner.columns.get().rows.swap(rows)
+            owner.is_of_one_fit = True
             owner.encode(options, leader)
             if self.check is not None and not owner.columns.get().are_finite():
                 self.check(leader)

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "utils/_interrupt.hpp"
@@ -29,12 +30,14 @@ inline void pause_briefly() noexcept {
 #endif
 }
 
+// How long who waits is awake.
+constexpr std::chrono::microseconds AWAKE(50);
+
 // Waits for what will happen soon, if it does; returns whether it did.
 template <class Happened>
 bool wait_awake(const Happened& happened) noexcept {
-    constexpr std::chrono::microseconds PATIENCE(50);
     constexpr int PAUSES = 32;  // between two looks at the clock
-    const auto until = std::chrono::steady_clock::now() + PATIENCE;
+    const auto until = std::chrono::steady_clock::now() + AWAKE;
     do {
         for (int i = 0; i < PAUSES; ++i) {
             if (happened()) return true;
@@ -108,26 +111,59 @@ public:
     }
 };
 
+// The first pieces of a job, for later ones that need what they do. Threads begin with later pieces
+// when all of these have been taken, hence nobody waits for a piece that no thread is at.
+class Stage {
+    std::vector<std::atomic<bool>> is_done_;
+    std::atomic<bool> has_failed_{false};
+
+public:
+    explicit Stage(int n_pieces) : is_done_(static_cast<size_t>(n_pieces)) {}
+
+    int n_pieces() const noexcept { return static_cast<int>(is_done_.size()); }
+    void done(int i) noexcept { is_done_[i].store(true); }
+    void failed() noexcept { has_failed_.store(true); }
+    // Waits for pieces [first, last), awake and asleep in turns. False: the job has failed.
+    bool wait(int first, int last) const noexcept {
+        const auto are_done = [&] {
+            while (first < last && is_done_[first].load()) ++first;
+            return first == last || has_failed_.load();
+        };
+        while (!wait_awake(are_done)) std::this_thread::sleep_for(AWAKE);
+        return first == last;
+    }
+};
+
 class Crew {
     using Piece = void (*)(const void* work, int thread, int piece);
     struct PieceOfCythonFailed {};
 
     // What is shared out.
     struct Job {
-        Turns turns;
+        Stage& stage;
+        Turns first, later;
         const void* work;
         Piece piece;
         FirstFailure failure;
 
-        Job(int n, int n_queues, const void* work_, Piece piece_)
-            : turns(n, n_queues), work(work_), piece(piece_) {}
+        Job(Stage& stage_, int n, int n_queues, const void* work_, Piece piece_)
+            : stage(stage_), first(stage.n_pieces(), n_queues),
+              later(n - stage.n_pieces(), n_queues), work(work_), piece(piece_) {}
 
         void take_part(int thread) noexcept {
             try {
-                for (int i; (i = turns.take(thread)) >= 0;) piece(work, thread, i);
+                for (int i; (i = first.take(thread)) >= 0;) {
+                    piece(work, thread, i);
+                    stage.done(i);
+                }
+                for (int i; (i = later.take(thread)) >= 0;) {
+                    piece(work, thread, stage.n_pieces() + i);
+                }
             } catch (...) {
                 failure.keep();
-                turns.stop();
+                stage.failed();
+                first.stop();
+                later.stop();
             }
         }
     };
@@ -179,14 +215,23 @@ public:
     // long pieces, and short ones behind them.
     template <class Work>
     void share(int n, const Work& work, bool in_order = false) {
+        Stage none(0);
+        share(none, n, work, in_order);
+    }
+    // The same of pieces of which the first ones are a stage that later ones may wait for.
+    template <class Work>
+    void share(Stage& stage, int n, const Work& work, bool in_order = false) {
         const Piece piece = [](const void* w, int thread, int i) {
             (*static_cast<const Work*>(w))(thread, i);
         };
         if (n_threads_ == 1 || n <= 1) {
-            for (int i = 0; i < n; ++i) work(0, i);
+            for (int i = 0; i < n; ++i) {
+                work(0, i);
+                if (i < stage.n_pieces()) stage.done(i);
+            }
             return;
         }
-        Job job(n, in_order ? 1 : n_threads_, &work, piece);
+        Job job(stage, n, in_order ? 1 : n_threads_, &work, piece);
         offer(job);
         job.take_part(0);
         withdraw();
@@ -202,13 +247,13 @@ public:
         return look();
     }
     // `share` of what Cython does, which says by false that it has failed.
-    bool share(int n, bool (*work)(const void* job, int thread, int i), const void* job,
-               bool in_order) {
+    bool share(Stage& stage, int n, bool (*work)(const void* job, int thread, int i),
+               const void* job, bool in_order) {
         const auto work_or_fail = [=](int thread, int i) {
             if (!work(job, thread, i)) throw PieceOfCythonFailed();
         };
         try {
-            share(n, work_or_fail, in_order);
+            share(stage, n, work_or_fail, in_order);
             return true;
         } catch (const PieceOfCythonFailed&) {
             return false;

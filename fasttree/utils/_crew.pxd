@@ -9,10 +9,16 @@ ctypedef int (*CrewWork)(void* owner, int thread, int i, void* shared) except -1
 
 
 cdef extern from "utils/_crew.hpp" namespace "fasttree" nogil:
+    cdef cppclass Stage:
+        Stage(int n_pieces) except +
+        int n_pieces() noexcept
+        cbool wait(int first, int last) noexcept
+
     cdef cppclass Crew:
         Crew(int n_threads, Poll& poll) except +
         int size() noexcept
-        cbool share(int n, cbool (*work)(const void* job, int thread, int i) noexcept,
+        cbool share(Stage& stage, int n,
+                    cbool (*work)(const void* job, int thread, int i) noexcept,
                     const void* job, cbool in_order) except +
         void serve(int thread) except +
         void dismiss() except +
@@ -32,6 +38,9 @@ cdef class Leader:
     # the longest first. Else a thread has the same pieces each time, if it is free.
     cdef int share_out(self, int n, CrewWork work, void* owner, void* shared,
                        bint in_order) except -1 nogil
+    # The same of pieces of which the first ones are a stage: see `Stage`.
+    cdef int share_out_from(self, Stage& stage, int n, CrewWork work, void* owner, void* shared,
+                            bint in_order) except -1 nogil
     # Raises what stopped the call, unless its threads go on.
     cdef int raise_unless(self, bint goes_on) except -1 nogil
 

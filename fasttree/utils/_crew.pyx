@@ -1,4 +1,5 @@
 """Calls on several threads; `_crew.hpp` says how they share work."""
+from cython.operator cimport dereference as deref
 from cython.parallel cimport parallel, threadid
 
 from fasttree.utils._interrupt cimport steps_of
@@ -53,8 +54,14 @@ cdef class Leader:
 
     cdef int share_out(self, int n, CrewWork work, void* owner, void* shared,
                        bint in_order) except -1 nogil:
+        cdef unique_ptr[Stage] none
+        none.reset(new Stage(0))
+        return self.share_out_from(deref(none), n, work, owner, shared, in_order)
+
+    cdef int share_out_from(self, Stage& stage, int n, CrewWork work, void* owner, void* shared,
+                            bint in_order) except -1 nogil:
         cdef Job job = Job(<UncheckedWork> work, owner, shared, <void*> self)
-        if not self.crew.get().share(n, do_piece, &job, in_order):
+        if not self.crew.get().share(stage, n, do_piece, &job, in_order):
             with gil:
                 raise self.error
         return self.steps.count(0)

@@ -83,6 +83,9 @@ cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
         cbool missing_left
         vector[uint32_t] listed
         cbool listed_left
+    void c_mark_by_codes "fasttree::tests::mark_by_codes"(
+        Simd simd, const CodedSplit& coded, const uint8_t* mapped, uint32_t begin, uint32_t end,
+        uint32_t* bits) except +
     vector[uint32_t] c_separated_by_codes "fasttree::tests::separated_by_codes"(
         Simd simd, cbool gathers, const CodedSplit& coded, vector[uint32_t] rows,
         uint32_t& n_left) except +
@@ -93,6 +96,8 @@ cdef extern from "count_tables.hpp" namespace "fasttree::tests" nogil:
     vector[uint32_t] c_counted_on_threads "fasttree::tests::counted_on_threads"(
         const float* column, uint32_t n, uint32_t middle, uint32_t n_threads,
         const vector[int]& threads) except +
+    int c_tables_after_handing_down "fasttree::tests::tables_after_handing_down"(
+        const float* column, uint32_t n, uint32_t middle, uint32_t n_threads, int n_nodes) except +
     int c_tables_after_taking "fasttree::tests::tables_after_taking"(
         const float* column, uint32_t n, int n_taken) except +
 
@@ -219,6 +224,12 @@ def counted_on_threads(const float[::1] column, uint32_t middle, uint32_t n_thre
     return np.array(counts, np.uint32).reshape(3, -1)
 
 
+def tables_after_handing_down(const float[::1] column, uint32_t middle, uint32_t n_threads,
+                              int n_nodes):
+    """Tables that there are after nodes of which the larger child alone reads one."""
+    return c_tables_after_handing_down(&column[0], len(column), middle, n_threads, n_nodes)
+
+
 def tables_after_taking(const float[::1] column, int n_taken):
     """Tables of a thread that takes and releases so many, which another one gives."""
     return c_tables_after_taking(&column[0], len(column), n_taken)
@@ -228,6 +239,21 @@ def separated_by_codes(Simd simd, cbool gathers, const uint8_t[:, ::1] codes, ui
                        vector[float] values, uint32_t n_categories, split, vector[uint32_t] rows):
     """(rows, those that go left first; their number), by their codes of a column."""
     cdef uint32_t n_left = 0
+    separated = c_separated_by_codes(simd, gathers, coded_split(codes, slot, values, n_categories,
+                                                                split), rows, n_left)
+    return np.array(separated, np.uint32), n_left
+
+
+def mark_by_codes(Simd simd, const uint8_t[:, ::1] codes, const uint8_t[::1] mapped,
+                  vector[float] values, uint32_t n_categories, split, uint32_t begin, uint32_t end,
+                  uint32_t[::1] bits):
+    """Put the sides of rows [begin, end) into `bits`, by mapped[their codes] of one column."""
+    c_mark_by_codes(simd, coded_split(codes, 0, values, n_categories, split), &mapped[0], begin,
+                    end, &bits[0])
+
+
+cdef CodedSplit coded_split(const uint8_t[:, ::1] codes, uint32_t slot, vector[float] values,
+                            uint32_t n_categories, split):
     cdef CodedSplit coded
     coded.codes = &codes[0, 0]
     coded.n_rows, coded.stride, coded.slot = codes.shape[0], codes.shape[1], slot
@@ -236,8 +262,7 @@ def separated_by_codes(Simd simd, cbool gathers, const uint8_t[:, ::1] codes, ui
     coded.threshold = split.get("threshold", np.nan)
     coded.listed, coded.listed_left = split.get("listed", ()), split.get("listed_left", True)
     coded.missing_left = split["missing_left"]
-    separated = c_separated_by_codes(simd, gathers, coded, rows, n_left)
-    return np.array(separated, np.uint32), n_left
+    return coded
 
 
 def side_by_side(Simd simd, const float[:, :] X, vector[uint32_t] rows, vector[uint32_t] features,

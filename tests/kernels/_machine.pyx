@@ -23,6 +23,8 @@ cdef extern from "machine.hpp" namespace "fasttree::tests" nogil:
         int n_threads, int fails, int32_t* times) except +
     void c_share "fasttree::tests::share"(
         int n_threads, int n_present, int n, int n_jobs, int fails, int32_t* times) except +
+    vector[int] c_waited "fasttree::tests::waited"(
+        int n_threads, int n_first, int n, int fails) except +
     vector[int] c_turns "fasttree::tests::turns"(
         int n, int n_threads, const vector[int]& threads) except +
     vector[int] c_followed "fasttree::tests::followed"(
@@ -69,6 +71,17 @@ def share(int n_threads, int n_present, int n, int n_jobs, int fails):
         c_share(n_threads, n_present, n, n_jobs, fails, &times[0])
     assert times[n] == 0
     return np.asarray(times)[:-1]
+
+
+def waited(int n_threads, int n_first, int n, int fails):
+    """How many of the first pieces each of the others finds done that waits for some of them.
+
+    IndexError from the piece that fails.
+    """
+    cdef vector[int] out
+    with nogil:
+        out = c_waited(n_threads, n_first, n, fails)
+    return out
 
 
 def turns(int n, int n_threads, vector[int] threads):

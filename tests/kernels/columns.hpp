@@ -210,9 +210,7 @@ public:
     const uint8_t* get() const { return bytes_.data(); }
 #endif
 };
-// Rows, of which n_left go left and come first.
-inline std::vector<uint32_t> separated_by_codes(Simd simd, bool gathers, const CodedSplit& coded,
-                                                std::vector<uint32_t> rows, uint32_t& n_left) {
+inline CodeSides sides_of(const CodedSplit& coded, const uint8_t* codes) {
     Column column;
     column.slot = coded.slot;
     column.values = coded.values;
@@ -223,13 +221,24 @@ inline std::vector<uint32_t> separated_by_codes(Simd simd, bool gathers, const C
     split.missing_left = coded.missing_left;
     split.categories.codes = coded.listed;
     split.categories.listed_left = coded.listed_left;
+    return {split, column, codes, coded.n_rows, coded.stride};
+}
+// Rows, of which n_left go left and come first.
+inline std::vector<uint32_t> separated_by_codes(Simd simd, bool gathers, const CodedSplit& coded,
+                                                std::vector<uint32_t> rows, uint32_t& n_left) {
     const uint32_t n = static_cast<uint32_t>(rows.size());
     std::vector<uint32_t> right(n + PADDING);
     const GuardedBytes codes(coded.codes, coded.n_rows * coded.stride);
-    n_left = CodeSides(split, column, codes.get(), coded.n_rows, coded.stride)
+    n_left = sides_of(coded, codes.get())
                  .separate(simd, rows.data(), n, rows.data(), right.data(), gathers);
     std::copy_n(right.begin(), n - n_left, rows.begin() + n_left);
     return rows;
+}
+// Marks rows [begin, end) by codes of which mapped[c] is what becomes of code c.
+inline void mark_by_codes(Simd simd, const CodedSplit& coded, const uint8_t* mapped,
+                          uint32_t begin, uint32_t end, uint32_t* bits) {
+    const GuardedBytes codes(coded.codes, coded.n_rows);
+    sides_of(coded, codes.get()).mark(simd, {codes.get(), mapped}, begin, end, bits);
 }
 // The list of a column of n cells, divided in segments that are joined.
 inline std::vector<uint32_t> divided_list(Simd simd, const float* column, uint32_t n,

@@ -114,13 +114,46 @@ inline std::vector<uint32_t> counted_on_threads(const float* column, uint32_t n,
     count(counting);
     tables.end_counting(counting);
     take(node);
-    const TableHeirs heirs = tables.hand_down(node, left, right, true, true, n_threads);
-    count(heirs.counting);
-    tables.end_handing_down(heirs);
+    const Counting of_child = tables.hand_down(node, left, right, true, true, n_threads);
+    count(of_child);
+    tables.end_counting(of_child);
     for (const Node* child : {&left, &right}) {
         if (child->table != NO_TABLE) take(*child);
     }
     return out;
+}
+
+// How many tables there are after n_nodes nodes, each of which leaves its table to its larger child,
+// which alone reads one.
+inline int tables_after_handing_down(const float* column, uint32_t n, uint32_t middle,
+                                     uint32_t n_threads, int n_nodes) {
+    CountedColumn counted(column, n);
+    CountTables& tables = counted.tables;
+    Poll poll;
+    FeatureSampler sampler(1, 1, false, 0);
+    sampler.begin(0, 0);
+    int last = -1;
+    const auto count = [&](const Counting& counting) {
+        for (uint32_t share = 0; share < counting.n_shares; ++share) {
+            tables.count(counting, sampler, static_cast<int>(share % n_threads), share, poll);
+        }
+        last = std::max(last, counting.table);
+        if (counting.parts != nullptr) {
+            for (int table : counting.parts->tables) last = std::max(last, table);
+        }
+        tables.end_counting(counting);
+    };
+    for (int i = 0; i < n_nodes; ++i) {
+        Node node{}, left{}, right{};
+        node.table = left.table = right.table = NO_TABLE;
+        left.end = right.start = middle;
+        node.end = right.end = n;
+        const bool is_left_larger = middle > n - middle;
+        count(tables.begin_node(node, n_threads));
+        count(tables.hand_down(node, left, right, is_left_larger, !is_left_larger, n_threads));
+        for (const Node* child : {&left, &right}) tables.release(child->table);
+    }
+    return last + 1;
 }
 
 // How many tables a thread has in the end that takes and releases n_taken, which another one gives.

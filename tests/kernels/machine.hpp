@@ -1,10 +1,13 @@
 // Threads and memory, as the tests call them.
 #pragma once
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/simd/simd.hpp"
@@ -54,6 +57,32 @@ inline void share(int n_threads, int n_present, int n, int n_jobs, int fails, in
         crew.dismiss();
         failure.rethrow();
     });
+}
+// How many of n_first pieces each of the others, n in all, finds done that waits for a number of
+// them; piece `fails` throws.
+inline std::vector<int> waited(int n_threads, int n_first, int n, int fails) {
+    Poll poll;
+    Crew crew(n_threads, poll);
+    Stage stage(n_first);
+    std::atomic<int> n_done{0};
+    std::vector<int> out(static_cast<size_t>(n - n_first), -1);
+    fasttree::on_threads(n_threads, [&](int thread) {
+        if (thread > 0) return crew.serve(thread);
+        FirstFailure failure;
+        try {
+            crew.share(stage, n, [&](int, int i) {
+                std::this_thread::sleep_for(std::chrono::microseconds(300 * (i % 3)));
+                if (i == fails) throw std::out_of_range("piece " + std::to_string(i));
+                if (i < n_first) ++n_done;
+                else if (stage.wait(i % 2 ? 0 : n_first - 1, n_first)) out[i - n_first] = n_done;
+            });
+        } catch (...) {
+            failure.keep();
+        }
+        crew.dismiss();
+        failure.rethrow();
+    });
+    return out;
 }
 // What threads get that take their turns in this order.
 inline std::vector<int> turns(int n, int n_threads, const std::vector<int>& threads) {

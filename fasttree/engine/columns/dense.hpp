@@ -42,6 +42,9 @@ public:
     BitColumns drawn_bits;                         // the same of columns with `is_bit`
     CodeRows code_rows;                            // of columns that are grouped
     uint32_t n_counted = 0, n_wide = 0, n_bucketed = 0;
+    // Where parts of the rows begin, if COUNTED columns have the codes of all rows by column, too:
+    // a byte more per row and column.
+    std::vector<uint32_t> code_parts;
 
     DenseColumns(const float* X_, ptrdiff_t row_stride_, ptrdiff_t column_stride_, uint32_t n_rows_,
                  uint32_t n_features)
@@ -350,15 +353,19 @@ public:
             return true;
         });
     }
-    void end_interleaving() noexcept {
+    // `codes_stay`: by column, too, if they are those of all rows.
+    void end_interleaving(bool codes_stay) {
+        for (uint32_t part = 0; codes_stay && rows.are_all() && part < n_parts_; ++part) {
+            code_parts.push_back(static_cast<uint32_t>(part_begin(part)));
+        }
         for (Column& col : columns) {
             col.wide.release();
             if (col.storage == BUCKETED) {
                 col.has_missing = std::memchr(col.narrow.get(), Buckets::OTHERS, n_rows) != nullptr;
-            } else if (!col.keeps_codes) {
+            } else if (!col.keeps_codes && code_parts.empty()) {
                 col.narrow.release();
             }
-            col.rank = std::vector<uint8_t>();
+            if (code_parts.empty()) col.rank = std::vector<uint8_t>();
         }
     }
 

@@ -126,8 +126,9 @@ public:
         return true;
     }
     // Puts the codes of all columns side by side, and sorts the others if lists are asked for.
-    // Threads do both at a time: what they sort stays RAW.
-    bool interleave(bool with_lists) {
+    // Threads do both at a time: what they sort stays RAW. `by_column`: codes stay there, too, if
+    // they are read there, which vectors do.
+    bool interleave(bool with_lists, bool by_column = false) {
         columns_.begin_interleaving();
         const uint32_t n_parts = columns_.n_parts();
         const uint32_t n_threads = static_cast<uint32_t>(crew_.size());
@@ -141,7 +142,7 @@ public:
             with_lists ? columns_.raw_features() : std::vector<uint32_t>();
         const int n_pieces = static_cast<int>(n_parts * n_pieces_of_part);
         const bool goes_on = sort_columns(sorted, RAW, n_pieces, interleave);
-        if (goes_on) columns_.end_interleaving();
+        if (goes_on) columns_.end_interleaving(by_column && simd_ == SIMD_AVX512);
         return goes_on;
     }
 

@@ -189,12 +189,17 @@ private:
         }
     }
 
-    // In vectors where there are any, else over the listed runs.
+    // In vectors where there are any, else over the listed runs. There is one way to part two
+    // categories, and vectors tell whether it is better.
     bool scan(uint32_t feature, const BlockRuns& picked, const Limits& limits, Candidate& best) {
         if constexpr (BlockScan<Acc>::exists) {
-            if (acc_.t.simd == SIMD_AVX512 && picked.n_missing == 0 && !limits.checked() &&
-                fits_block_scan(acc_)) {
-                return block_scan_.scan(acc_, picked, std::max(limits.min_samples_leaf, 1u), best);
+            const uint32_t leaf = std::max(limits.min_samples_leaf, 1u);
+            const bool fits = acc_.t.simd == SIMD_AVX512 && !limits.checked() &&
+                              fits_block_scan(acc_);
+            if (fits && picked.n_missing == 0) return block_scan_.scan(acc_, picked, leaf, best);
+            if (fits && picked.are_two_categories()) {
+                Candidate better = best;
+                if (!block_scan_.scan(acc_, picked, leaf, better)) return false;
             }
         }
         return scanner_.scan(block_->list(feature), limits, best);

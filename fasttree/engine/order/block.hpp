@@ -61,6 +61,10 @@ struct BlockRuns {
     const uint32_t* rows;        // Block::rows
 
     bool is_constant() const { return boundaries >> 1 == 0; }
+    // Two categories, of which one may be the missing values.
+    bool are_two_categories() const {
+        return n_missing == n && __builtin_popcountll(boundaries >> 1) == 1;
+    }
     uint32_t row(uint32_t p) const { return rows[places[p]]; }
 };
 

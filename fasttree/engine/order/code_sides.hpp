@@ -9,6 +9,7 @@
 #include "engine/core/split.hpp"
 #include "engine/order/partition.hpp"
 #include "engine/simd/bits.hpp"
+#include "engine/simd/interleave.hpp"
 #include "engine/simd/simd.hpp"
 #include "utils/_cell.hpp"
 
@@ -18,7 +19,7 @@ class CodeSides {
     const uint8_t* codes_;  // that of a row is codes_[row * stride_]
     size_t stride_;
     size_t n_bytes_;        // that may be read from codes_ on
-    uint8_t is_left_[MAX_COUNTED + 1];
+    uint8_t is_left_[MAX_COUNTED + 1] = {};
     uint32_t n_codes_;
 
 public:
@@ -63,6 +64,20 @@ public:
         return n_left;
     }
 
+    // Puts the sides of rows [begin, end) into `bits`, whatever nodes they are of. `codes` are
+    // those of the column alone.
+    void mark(Simd simd, const CodedColumn& codes, uint32_t begin, uint32_t end,
+              uint32_t* bits) const {
+        if (begin >= end) return;
+#if FASTTREE_X86
+        if (simd == SIMD_AVX512) return mark_avx512(codes, begin, end, bits);
+#endif
+        BitWriter writer(bits, begin);
+        for (uint32_t row = begin; row < end; ++row) {
+            writer.put(row, is_left_[codes.mapped[codes.codes[row]]]);
+        }
+    }
+
 private:
     static constexpr size_t READ = sizeof(uint32_t);  // bytes that a lane reads of the codes
 
@@ -76,6 +91,29 @@ private:
             words[c / 64] = _mm512_test_epi8_mask(is_left, is_left);
         }
         return _mm512_load_si512(words);
+    }
+    FASTTREE_AVX512 void mark_avx512(const CodedColumn& codes, uint32_t begin, uint32_t end,
+                                     uint32_t* bits) const {
+        constexpr uint32_t ROWS = 32;  // of a word
+        alignas(64) uint64_t words[4];  // bit c: code c goes left
+        for (uint32_t c = 0; c < MAX_COUNTED; c += 64) {
+            const __m512i is_left = map_codes(is_left_, _mm512_loadu_si512(codes.mapped + c));
+            words[c / 64] = _mm512_test_epi8_mask(is_left, is_left);
+        }
+        const __m256i is_left = _mm256_load_si256(reinterpret_cast<const __m256i*>(words));
+        const __m256i bit_of = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201u));
+        for (uint32_t row = begin / ROWS * ROWS; row < end; row += ROWS) {
+            const uint64_t before = row < begin ? low_bits(begin - row) : 0;
+            const uint32_t lanes =
+                static_cast<uint32_t>(low_bits(std::min(end - row, ROWS)) & ~before);
+            const __m256i code = _mm256_maskz_loadu_epi8(lanes, codes.codes + row);
+            const __m256i byte = _mm256_permutexvar_epi8(
+                _mm256_and_si256(_mm256_srli_epi16(code, 3), _mm256_set1_epi8(31)), is_left);
+            const __m256i bit =
+                _mm256_shuffle_epi8(bit_of, _mm256_and_si256(code, _mm256_set1_epi8(7)));
+            uint32_t& word = bits[row / ROWS];
+            word = (word & ~lanes) | _mm256_mask_test_epi8_mask(lanes, byte, bit);
+        }
     }
     FASTTREE_AVX512 uint32_t separate_avx512(const uint32_t* rows, uint32_t n, uint32_t* left_out,
                                              uint32_t* right_out) const {

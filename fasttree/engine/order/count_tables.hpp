@@ -43,19 +43,12 @@ struct Counting {
     uint32_t start = 0, end = 0;          // rows
     uint32_t n_chosen = 0;                // size by which `counts` chooses features
     int parent = NO_TABLE;                // table that becomes the sibling's
+    bool is_read = true;                  // by the node; else only the sibling's follows from it
     uint32_t n_shares = 0;
     std::unique_ptr<CountedParts> parts;  // if shares are parts of the rows, not of the features
 };
 
-// Children of a node that get its table: the larger one that of its parent less the smaller one's,
-// which is to be counted.
-struct TableHeirs {
-    Node* smaller = nullptr;
-    bool with_smaller = false;
-    Counting counting;        // without a table: nothing is handed down
-};
-
-static_assert(is_value<TableCells> && is_value<Counting> && is_value<TableHeirs>);
+static_assert(is_value<TableCells> && is_value<Counting>);
 
 class CountTables {
     const DenseSample* sample_ = nullptr;
@@ -134,13 +127,13 @@ public:
     Counting begin_node(Node& node, uint32_t n_threads) {
         if (node.table != NO_TABLE || !any(node.size())) return {};
         node.table = acquire();
-        return begin_counting(node.table, node, node.size(), NO_TABLE, n_threads);
+        return begin_counting({node.table, node.start, node.end, node.size()}, n_threads);
     }
-    // Hands a node's table down, where that is cheaper than counting, or releases it; `with_left`,
-    // `with_right`: children that will read theirs. What there is to count follows, as for a node
-    // that has no table, and `end_handing_down`.
-    TableHeirs hand_down(const Node& node, Node& left, Node& right, bool with_left,
-                         bool with_right, uint32_t n_threads) {
+    // Hands a node's table down, where that is cheaper than counting, or releases it: the larger
+    // child gets that of its parent less the smaller one's, which is to be counted, as that of a
+    // node that has no table. `with_left`, `with_right`: children that will read theirs.
+    Counting hand_down(const Node& node, Node& left, Node& right, bool with_left,
+                       bool with_right, uint32_t n_threads) {
         if (node.table == NO_TABLE) return {};
         const bool left_is_larger = left.size() >= right.size();
         Node &larger = left_is_larger ? left : right, &smaller = left_is_larger ? right : left;
@@ -150,10 +143,11 @@ public:
             release(node.table);
             return {};
         }
-        smaller.table = acquire();
+        const int counted = acquire();
+        smaller.table = with_smaller ? counted : NO_TABLE;
         larger.table = node.table;
-        return {&smaller, with_smaller, begin_counting(smaller.table, smaller, larger.size(),
-                                                       larger.table, n_threads)};
+        return begin_counting({counted, smaller.start, smaller.end, larger.size(), larger.table,
+                               with_smaller}, n_threads);
     }
     void count(const Counting& counting, const FeatureSampler& sampler, int thread,
                uint32_t share, Poll& poll) {
@@ -164,16 +158,11 @@ public:
         if (counting.parent != NO_TABLE) subtract(counting.parent, counting.table, chosen);
     }
     void end_counting(const Counting& counting) noexcept {
+        if (!counting.is_read) release(counting.table);
         if (counting.parts == nullptr) return;
         for (int table : counting.parts->tables) {
             if (table != counting.table) release(table);
         }
-    }
-    void end_handing_down(const TableHeirs& heirs) noexcept {
-        end_counting(heirs.counting);
-        if (heirs.with_smaller) return;
-        release(heirs.smaller->table);
-        heirs.smaller->table = NO_TABLE;
     }
     // One feature only, for nodes that look at few.
     void fill_one(int table, uint32_t f, uint32_t start, uint32_t end) {
@@ -255,13 +244,13 @@ private:
     }
 
     // Counts that are shared out among n_threads: by rows, where that is cheaper.
-    Counting begin_counting(int table, const Node& node, uint32_t n_chosen, int parent,
-                            uint32_t n_threads) {
-        Counting out{table, node.start, node.end, n_chosen, parent, n_threads, nullptr};
-        if (n_threads == 1 || !counting_by_rows_pays(node.size(), bytes_, n_threads)) return out;
+    Counting begin_counting(Counting out, uint32_t n_threads) {
+        out.n_shares = n_threads;
+        const uint32_t n = out.end - out.start;
+        if (n_threads == 1 || !counting_by_rows_pays(n, bytes_, n_threads)) return out;
         out.n_shares = PARTS_OF_A_THREAD * n_threads;
         out.parts = std::make_unique<CountedParts>(n_threads, out.n_shares);
-        out.parts->tables.push_back(table);
+        out.parts->tables.push_back(out.table);
         while (out.parts->tables.size() < n_threads) out.parts->tables.push_back(acquire());
         return out;
     }

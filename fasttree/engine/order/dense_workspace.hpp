@@ -78,9 +78,10 @@ public:
         const uint32_t most_right =
             sample.has_list(split.feature) && split.question == THRESHOLD ? n - split.n_left : n;
         uint32_t* const right = scratch.reserve(most_right + PADDING);
-        if (!is_by_code(split)) mark(split, start, end, nullptr);
-        const uint32_t n_left = separate_rows(split, start, end, right);
-        if (marks_separated(split)) mark_separated(start, n_left, right, n - n_left);
+        const bool by_code = is_by_code(split, start, end);
+        if (!by_code) mark(split, start, end, nullptr);
+        const uint32_t n_left = separate_rows(split, by_code, start, end, right);
+        if (by_code && has_lists) mark_separated(start, n_left, right, n - n_left);
         std::memcpy(sample.rows.data() + start + n_left, right, (n - n_left) * sizeof(uint32_t));
         return start + n_left;
     }
@@ -265,7 +266,8 @@ private:
             while (at > start && at < end && rows[at] >> 5 == rows[at - 1] >> 5) ++at;
             parts[p].end = at;
         }
-        const bool by_code = is_by_code(split), marks_part = marks_by_row(split) && !by_code;
+        const bool by_code = is_by_code(split, start, end);
+        const bool marks_part = marks_by_row(split) && !by_code;
         if (!by_code && !marks_part) mark(split, start, end, &crew);
         uint32_t middle = start;
         const auto put_left = [&](int p) {
@@ -278,8 +280,8 @@ private:
         crew.share(static_cast<int>(n_parts), [&](int, int p) {
             Part& part = parts[p];
             if (marks_part && part.begin < part.end) mark(split, part.begin, part.end, nullptr);
-            part.n_left = separate_rows(split, part.begin, part.end, part.right);
-            if (marks_separated(split)) {
+            part.n_left = separate_rows(split, by_code, part.begin, part.end, part.right);
+            if (by_code && has_lists) {
                 const uint32_t n_right = part.end - part.begin - part.n_left;
                 mark_separated(part.begin, part.n_left, part.right, n_right);
             }
@@ -301,18 +303,27 @@ private:
         return middle;
     }
     // Rows that go left to the front, the others to `right`; returns how many go left.
-    uint32_t separate_rows(const Split& split, uint32_t start, uint32_t end, uint32_t* right) {
+    uint32_t separate_rows(const Split& split, bool by_code, uint32_t start, uint32_t end,
+                           uint32_t* right) {
         uint32_t* const rows = sample.rows.data() + start;
-        return is_by_code(split)
+        return by_code
             ? sides_of_codes(split).separate(simd, rows, end - start, rows, right)
             : separate<true, true>(simd, rows, end - start, go_left.data(), rows, right);
     }
-    // Whether rows are separated by their codes, not by marks.
-    bool is_by_code(const Split& split) const {
-        return data.columns[split.feature].storage == COUNTED && !(has_lists && keeps_sides);
+    // Whether rows are separated by their codes and, for the lists, marked afterwards; else by
+    // marks.
+    bool is_by_code(const Split& split, uint32_t start, uint32_t end) const {
+        if (data.columns[split.feature].storage != COUNTED) return false;
+        return !(has_lists && keeps_sides) && !reads_column(start, end);
     }
-    // Whether they are marked afterwards, for the lists.
-    bool marks_separated(const Split& split) const { return has_lists && is_by_code(split); }
+    // Whether the codes of a column are read from the first row of a node to the last one, in
+    // between those of other nodes, where there are not too many.
+    bool reads_column(uint32_t start, uint32_t end) const {
+        constexpr uint32_t READ_PER_ROW = 8;
+        const uint32_t* const rows = sample.rows.data();
+        return !data.code_parts.empty()
+               && (rows[end - 1] - rows[start]) / READ_PER_ROW < end - start;
+    }
     CodeSides sides_of_codes(const Split& split) const {
         return {split, data.columns[split.feature], data.codes.get(), data.n_rows, data.n_counted};
     }
@@ -335,6 +346,8 @@ private:
             for (uint32_t i = start; i < end; ++i) {
                 writer.put(node_rows[i], bits.bit(node_rows[i], col.slot) == is_swapped);
             }
+        } else if (col.storage == COUNTED && !data.code_parts.empty()) {
+            mark_column(split, node_rows[start], node_rows[end - 1] + 1);
         } else if (col.storage == COUNTED) {
             const CodeSides is_left = sides_of_codes(split);
             BitWriter writer(sides, node_rows[start]);
@@ -352,6 +365,17 @@ private:
                 const float x = data.value(node_rows[i], split.feature);
                 writer.put(node_rows[i], x != x ? split.missing_left : x <= split.threshold);
             }
+        }
+    }
+    // Sides of rows [first, last).
+    void mark_column(const Split& split, uint32_t first, uint32_t last) {
+        const CodeSides is_left = sides_of_codes(split);
+        const Column& col = data.columns[split.feature];
+        const uint32_t n_parts = static_cast<uint32_t>(data.code_parts.size());
+        for (uint32_t part = 0; part < n_parts; ++part) {
+            const uint32_t end = part + 1 < n_parts ? data.code_parts[part + 1] : data.n_rows;
+            is_left.mark(simd, col.codes_of_part(part), std::max(first, data.code_parts[part]),
+                         std::min(last, end), go_left.data());
         }
     }
     // Sides of n rows in the order of a list, of which those in [first, last) go right. Unless

@@ -119,26 +119,30 @@ public:
     }
     const uint32_t* sides() const noexcept override { return workspace_.go_left.data(); }
 
-    // A part is one of n_threads segments of a list that is left over, or a whole list. Segments
-    // come first: whoever joins them leaves lists to others.
+    // A part is a segment of a list that is cut, of which there is one if rows are few, or a whole
+    // list. Segments come first: whoever joins them leaves lists to others.
     uint32_t begin_division(Division& division) override {
         if (!division.with_left && !division.with_right) return 0;
+        constexpr uint32_t LEAST = 1 << 12;  // rows of a segment
         const uint32_t n_lists = static_cast<uint32_t>(division.lists->size());
-        const uint32_t n_segments = division.n_threads, n_cut = n_cut_lists(division);
-        if (n_cut > 0) division.cut = std::make_unique<CutList[]>(n_cut);
-        for (uint32_t i = 0; i < n_cut; ++i) division.cut[i].begin(n_segments);
-        return n_lists - n_cut + n_cut * n_segments;
+        division.is_by_list = true;
+        division.n_cut = n_left_over(n_lists, division.n_threads);
+        const bool pays = division.n_rows() / LEAST >= division.n_threads;
+        division.n_segments = pays ? division.n_threads : 1;
+        if (division.n_cut > 0) division.cut = std::make_unique<CutList[]>(division.n_cut);
+        for (uint32_t i = 0; i < division.n_cut; ++i) division.cut[i].begin(division.n_segments);
+        return division.n_cut_parts() + n_lists - division.n_cut;
     }
     void divide_part(uint32_t part, const Division& division,
                      const FeatureSampler& sampler) override {
         const std::vector<uint32_t>& lists = *division.lists;
-        const uint32_t n_segments = division.n_threads, n_cut = n_cut_lists(division);
+        const uint32_t n_segments = division.n_segments;
         const uint32_t start = division.left.start, end = division.right.end;
-        const bool is_whole = part >= n_cut * n_segments;
-        const uint32_t feature = is_whole ? lists[part - n_cut * n_segments]
-                                          : lists[lists.size() - n_cut + part / n_segments];
+        const bool is_cut = part < division.n_cut_parts();
+        const uint32_t feature = is_cut ? lists[division.n_whole() + part / n_segments]
+                                        : lists[part - division.n_cut_parts()];
         if (sampler.is_known_constant(feature)) return;
-        if (is_whole) {
+        if (!is_cut || n_segments == 1) {
             workspace_.split_list(feature, start, division.right.start, end, division.with_left,
                                   division.with_right, division.sides);
             return;
@@ -156,11 +160,6 @@ public:
     }
 
 private:
-    uint32_t n_cut_lists(const Division& division) const {
-        constexpr uint32_t LEAST = 1 << 12;  // rows of a segment
-        const bool pays = division.n_rows() / LEAST >= division.n_threads;
-        return pays ? n_left_over(division.lists->size(), division.n_threads) : 0;
-    }
     // Rows of the cells gathered last that go left to the front of `scratch`, others to its back.
     // Returns how many go left. No branch: the side is a coin toss to the predictor.
     template <class GoesLeft>

@@ -41,9 +41,19 @@ struct Division {
     const uint32_t* sides;         // of its rows, as bits
     uint32_t n_threads;            // that divide
     const std::vector<uint32_t>* lists;  // features that are, in the order of their parts
+    bool is_by_list = false;       // a search may divide a list before it reads it
+    uint32_t n_segments = 1;       // of the lists that are cut, the last ones
+    uint32_t n_cut = 0;
     std::unique_ptr<CutList[]> cut;
 
     uint32_t n_rows() const noexcept { return right.end - left.start; }
+    uint32_t n_cut_parts() const noexcept { return n_cut * n_segments; }
+    uint32_t n_whole() const noexcept { return static_cast<uint32_t>(lists->size()) - n_cut; }
+    bool is_cut(uint32_t list) const noexcept { return list >= n_whole(); }
+    // The part that divides a list, or the first one of a list that is cut.
+    uint32_t part_of(uint32_t list) const noexcept {
+        return is_cut(list) ? (list - n_whole()) * n_segments : n_cut_parts() + list;
+    }
 };
 static_assert(is_value<Division>);
 

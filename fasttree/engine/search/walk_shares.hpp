@@ -18,9 +18,12 @@ inline uint32_t n_left_over(size_t n_lists, uint32_t n_threads) noexcept {
     return 2 * n <= n_threads ? n : 0;
 }
 
+constexpr int NO_LIST = -1;
+
 // A share of a walk, or of a share that is a list one of the segments.
 struct WalkShare {
     uint32_t share, segment, n_segments;
+    int list = NO_LIST;             // which of the lists it is
 };
 static_assert(is_value<WalkShare>);
 
@@ -87,7 +90,7 @@ private:
         for (size_t i = 0; i < lists_.size(); ++i) {
             const uint32_t n_segments = i < lists_.size() - n_cut_ ? 1 : n_threads_;
             for (uint32_t segment = 0; segment < n_segments; ++segment) {
-                order_.push_back({lists_[i], segment, n_segments});
+                order_.push_back({lists_[i], segment, n_segments, static_cast<int>(i)});
             }
         }
         for (size_t k = n_before(); k < others_.size(); ++k) order_.push_back({others_[k], 0, 1});

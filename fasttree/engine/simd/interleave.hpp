@@ -33,19 +33,21 @@ void interleave_portable(const CodedColumn* columns, uint32_t n_columns, size_t 
 }
 
 #if FASTTREE_X86
+// mapped[code] of each code.
+FASTTREE_AVX512 inline __m512i map_codes(const uint8_t* mapped, __m512i codes) {
+    const auto quarter = [mapped](int i) FASTTREE_AVX512 {
+        return _mm512_loadu_si512(mapped + 64 * i);
+    };
+    const __m512i low = _mm512_permutex2var_epi8(quarter(0), codes, quarter(1));
+    const __m512i high = _mm512_permutex2var_epi8(quarter(2), codes, quarter(3));
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(codes), low, high);
+}
+
 class CodeTile {
     static constexpr uint32_t COLUMNS = 16, ROWS = 64;
     // Lane l of vector k: the codes of row 16 l + k.
     alignas(64) uint8_t rows_[COLUMNS][ROWS / COLUMNS][COLUMNS];
 
-    FASTTREE_AVX512 static __m512i map(const uint8_t* mapped, __m512i codes) {
-        const auto quarter = [mapped](int i) FASTTREE_AVX512 {
-            return _mm512_loadu_si512(mapped + 64 * i);
-        };
-        const __m512i low = _mm512_permutex2var_epi8(quarter(0), codes, quarter(1));
-        const __m512i high = _mm512_permutex2var_epi8(quarter(2), codes, quarter(3));
-        return _mm512_mask_blend_epi8(_mm512_movepi8_mask(codes), low, high);
-    }
     // Up to 16 columns of the `n` places from `start` on.
     FASTTREE_AVX512 void read(const CodedColumn* columns, uint32_t n_columns, size_t start,
                               uint32_t n) {
@@ -54,8 +56,8 @@ class CodeTile {
         for (uint32_t k = 0; k < COLUMNS; ++k) {
             a[k] = _mm512_setzero_si512();
             if (k >= n_columns) continue;
-            a[k] = map(columns[k].mapped,
-                       _mm512_maskz_loadu_epi8(places, columns[k].codes + start));
+            a[k] = map_codes(columns[k].mapped,
+                             _mm512_maskz_loadu_epi8(places, columns[k].codes + start));
         }
         transpose_bytes(a, [](const __m512i& x, const __m512i& y, __m512i& low,
                               __m512i& high) FASTTREE_AVX512 {

@@ -47,9 +47,13 @@ cdef class TreeBuilder:
     # May take the totals.
     cdef int put(self, Splitter splitter, Frontier& frontier, const Node& node, Totals& totals,
                  Open& open) except -1 nogil
-    cdef int expand(self, Splitter splitter, NodeStore& store, Open& open) except -1 nogil
+    cdef int expand(self, Splitter splitter, NodeStore& store, Open& open,
+                    bint is_ranked) except -1 nogil
     cdef int find(self, Splitter splitter, Open& open) except -1 nogil
-    cdef int hand_down(self, Splitter splitter, Open& open) except -1 nogil
+    cdef int hand_down(self, Splitter splitter, Open& open, bint is_ranked) except -1 nogil
+    # Whether a node that is not left to another thread, or with its table, reads one.
+    cdef bint reads_table(self, Splitter splitter, const Node& node,
+                          bint may_be_deferred) noexcept nogil
 
     # Leaves what is below a node to another thread.
     cdef int defer(self, Splitter splitter, NodeStore& store, const Node& node,

@@ -15,12 +15,11 @@ from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
     NO_TABLE, CompactNodes, CompactValues, fewest_rows_to_leave, handing_table_over_pays, mix,
-    subtree_size,
 )
 from fasttree.engine.grow cimport (
     Deferred, Frontier, Heap, NodeWriter, Open, Stack, count_nodes, count_values
 )
-from fasttree.engine.order cimport CountTables, TableHeirs
+from fasttree.engine.order cimport Counting, CountTables
 from fasttree.engine.search cimport Division
 from fasttree.engine.simd cimport simd_allowed
 from fasttree.tree._encoding cimport Encoding
@@ -195,7 +194,7 @@ cdef class TreeBuilder:
         with nogil:
             self.make_root(root)
             if self.crew.n_threads > 1 and not frontier.get().is_ranked():
-                defer_below = subtree_size(root.size(), self.crew.n_threads)
+                defer_below = self.crew.largest_subtree()
             self.grow_below(self.splitter, self.store, deref(frontier), root, defer_below)
             self.grow_deferred()
         return 0
@@ -230,9 +229,11 @@ cdef class TreeBuilder:
             elif not is_ranked and splitter.grow_at_once(open.node, store):
                 pass
             elif ((is_ranked or self.find(splitter, open))
-                  and self.expand(splitter, store, open)):
-                # Left first; a stack takes what was put there last.
-                if is_ranked:
+                  and self.expand(splitter, store, open, is_ranked)):
+                # A stack takes what was put there last: left first, unless threads search the
+                # right child together.
+                if is_ranked or (self.crew.searches(open.right)
+                                 and not self.crew.searches(open.left)):
                     self.put(splitter, frontier, open.left, open.left_totals, child)
                     self.put(splitter, frontier, open.right, open.right_totals, child)
                 else:
@@ -264,7 +265,7 @@ cdef class TreeBuilder:
         cdef bint found
         if open.node.members != 0 or splitter.columns.fits_block(open.node):
             found = splitter.split_in_subtree(open)
-        elif self.crew.is_large(open.node) and not splitter.draws:
+        elif self.crew.searches(open.node):
             found = self.crew.find_split(open) and self.crew.divide(open)
         else:
             found = (splitter.find_split(open.node, open.totals, open.split)
@@ -279,22 +280,23 @@ cdef class TreeBuilder:
             open.node.table = NO_TABLE
         return found
 
-    cdef int expand(self, Splitter splitter, NodeStore& store, Open& open) except -1 nogil:
+    cdef int expand(self, Splitter splitter, NodeStore& store, Open& open,
+                    bint is_ranked) except -1 nogil:
         """Record the children of a node whose split was found, and hand down what is kept of it."""
         open.left.record = store.append(open.left, open.left_value)
         open.right.record = store.append(open.right, open.right_value)
         store.set_split(open.node.record, open.split, open.left.record)
         if open.node.members == 0:
-            self.hand_down(splitter, open)
+            self.hand_down(splitter, open, is_ranked)
         return 1
 
-    cdef int hand_down(self, Splitter splitter, Open& open) except -1 nogil:
+    cdef int hand_down(self, Splitter splitter, Open& open, bint is_ranked) except -1 nogil:
         """Divide what is kept per node besides the rows, for the children to be searched."""
         cdef Division division
-        cdef TableHeirs heirs
+        cdef Counting counting
         cdef uint32_t n_rows = open.node.size()
         cdef uint32_t n_steps = n_rows if n_rows > LARGE else 0
-        cdef int i, n_parts, n_shares
+        cdef int i, n_parts
         cdef int n_threads = self.crew.n_threads if self.crew.is_large(open.node) else 1
         cdef bint with_left = not self.rules.is_terminal(open.left)
         cdef bint with_right = not self.rules.is_terminal(open.right)
@@ -306,22 +308,29 @@ cdef class TreeBuilder:
         division.n_threads = n_threads
         division.lists = &self.crew.shares.lists()
         n_parts = <int> splitter.columns.begin_division(division)
-        heirs = move(splitter.columns.tables.hand_down(
+        counting = move(splitter.columns.tables.hand_down(
             open.node, open.left, open.right,
-            with_left and not splitter.columns.fits_block(open.left),
-            with_right and not splitter.columns.fits_block(open.right), n_threads))
-        n_shares = heirs.counting.n_shares
-        if n_threads == 1:
-            for i in range(n_parts):
-                splitter.divide_part(i, n_steps, division, deref(splitter.sampler))
-            for i in range(n_shares):
-                splitter.count_share(splitter, heirs.counting, 0, i)
-        elif n_parts + n_shares > 0:
-            self.crew.hand_down(division, heirs.counting, n_parts, n_steps)
+            with_left and self.reads_table(splitter, open.left, n_threads > 1 and not is_ranked),
+            with_right and self.reads_table(splitter, open.right, n_threads > 1 and not is_ranked),
+            n_threads))
+        if n_threads > 1:
+            return self.crew.hand_down(division, counting, n_parts, n_steps, not is_ranked and (
+                (with_left and self.crew.searches(open.left))
+                or (with_right and self.crew.searches(open.right))))
+        for i in range(n_parts):
+            splitter.divide_part(i, n_steps, division, deref(splitter.sampler))
+        for i in range(<int> counting.n_shares):
+            splitter.count_share(splitter, counting, 0, i)
         splitter.columns.end_division(division)
-        if n_shares > 0:
-            splitter.columns.tables.end_handing_down(heirs)
+        splitter.columns.tables.end_counting(counting)
         return 0
+
+    cdef bint reads_table(self, Splitter splitter, const Node& node,
+                          bint may_be_deferred) noexcept nogil:
+        if splitter.columns.fits_block(node):
+            return False
+        return (not may_be_deferred or self.crew.is_large(node)
+                or handing_table_over_pays(node.size(), self.crew.largest_subtree()))
 
     # ---- subtrees, each on a thread of its own
 

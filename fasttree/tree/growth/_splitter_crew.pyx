@@ -8,37 +8,20 @@ from cython.operator cimport dereference as deref
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport NO_FEATURE, NO_TABLE, add_totals, is_better, subtree_size
-from fasttree.engine.search cimport NodeColumns, WalkShare
+from fasttree.engine.search cimport NO_LIST, NodeColumns, WalkShare
+from fasttree.utils._std cimport unique_ptr
 from fasttree.utils._threads cimport PARTS_OF_A_THREAD, guided_begin
 
 # Rows that are worth a part of the totals of a node.
 cdef uint32_t ROWS_OF_A_PART = 1 << 13
 
 
-cdef int count_share(void* crew, int thread, int share, void* counting) except -1 nogil:
-    """A share of the count tables of a node."""
-    cdef void* worker = (<SplitterCrew> crew).workers[thread]
-    return (<Splitter> worker).count_share((<SplitterCrew> crew).splitter,
-                                           (<Counting*> counting)[0], thread, share)
-
-
-cdef int search_share(void* crew, int thread, int i, void* shared) except -1 nogil:
-    """A share of the walk through the features of a node."""
-    cdef Walk* walk = <Walk*> shared
-    cdef void* worker = (<SplitterCrew> crew).workers[thread]
-    cdef WalkShare share = (<SplitterCrew> crew).shares[i]
-    cdef NodeColumns* columns = (<Splitter> worker).columns
-    if (<SplitterCrew> crew).splitter.walk.get().is_settled(share.share):
-        return 0
-    (<SplitterCrew> crew).shares.begin(i)
-    columns.begin_share(share, (<SplitterCrew> crew).splitter.columns.tables)
-    (<Splitter> worker).begin_node(walk.open.node, walk.open.totals)
-    (<Splitter> worker).walk.get().begin_share(walk.open.node, share.share, walk.found[0])
-    (<Splitter> worker).look(walk.open.node, walk.best_of[thread],
-                             walk.is_constant if share.segment == 0 else NULL)
-    columns.end_share()
-    (<SplitterCrew> crew).shares.end(i)
-    return 0
+cdef int search_piece(void* crew, int thread, int i, void* walk) except -1 nogil:
+    """A piece of what the parent of a node leaves to it, or a share of the node's walk."""
+    cdef int n_handed_down = (<Walk*> walk).handed_down.n_pieces()
+    if i < n_handed_down:
+        return hand_down_piece(crew, thread, i, NULL)
+    return (<SplitterCrew> crew).search_share(thread, i - n_handed_down, (<Walk*> walk)[0])
 
 
 cdef int totals_of_part(void* crew, int thread, int part, void* shared) except -1 nogil:
@@ -62,19 +45,16 @@ cdef int child_stats(void* crew, int thread, int child, void* shared) except -1 
     return (<Splitter> worker).node_stats(open.right, open.right_totals, open.right_value)
 
 
-cdef int hand_down_piece(void* crew, int thread, int i, void* shared) except -1 nogil:
+cdef int hand_down_piece(void* crew, int thread, int i, void* _) except -1 nogil:
     """A share of the children's tables of a node, or a part of its division.
 
     Shares come first: whoever adds them up leaves parts to others.
     """
-    cdef HandingDown* handing = <HandingDown*> shared
-    cdef void* worker = (<SplitterCrew> crew).workers[thread]
-    if i < <int> handing.counting.n_shares:
-        return (<Splitter> worker).count_share((<SplitterCrew> crew).splitter,
-                                               handing.counting[0], thread, i)
-    return (<Splitter> worker).divide_part(i - handing.counting.n_shares, handing.n_steps,
-                                           handing.division[0],
-                                           deref((<SplitterCrew> crew).splitter.sampler))
+    cdef int n_shares = (<SplitterCrew> crew).counting.n_shares
+    if i < n_shares:
+        return (<Splitter> (<SplitterCrew> crew).workers[thread]).count_share(
+            (<SplitterCrew> crew).splitter, (<SplitterCrew> crew).counting, thread, i)
+    return (<SplitterCrew> crew).divide_part(thread, i - n_shares)
 
 
 cdef class SplitterCrew:
@@ -107,6 +87,10 @@ cdef class SplitterCrew:
     cdef int share_out(self, int n, CrewWork work, void* owner, void* shared) except -1 nogil:
         return self.leader.share_out(n, work, owner, shared, False)
 
+    cdef bint searches(self, const Node& node) noexcept nogil:
+        return (self.is_large(node) and not self.splitter.draws
+                and not self.splitter.columns.fits_block(node))
+
     cdef int take_rules(self, const GrowthRules& rules) except -1 nogil:
         cdef int t
         for t in range(self.n_threads):
@@ -114,27 +98,33 @@ cdef class SplitterCrew:
         return 0
 
     cdef bint is_large(self, const Node& node) noexcept nogil:
-        return self.n_threads > 1 and node.size() > subtree_size(
-            self.splitter.partitioner.n_rows, self.n_threads)
+        return self.n_threads > 1 and node.size() > self.largest_subtree()
+
+    cdef uint32_t largest_subtree(self) noexcept nogil:
+        return subtree_size(self.splitter.partitioner.n_rows, self.n_threads)
 
     cdef int find_split(self, Open& open) except -1 nogil:
-        """Shares of the count tables, then of the walk."""
+        """What the parent left, or shares of the count tables; then shares of the walk."""
         cdef int t, n_threads = self.n_threads
         cdef Node* node = &open.node
         cdef vector[Split] best_of = vector[Split](n_threads)
         cdef vector[char] is_constant = vector[char](self.splitter.partitioner.n_features)
         cdef SharedScore found
         cdef Counting counting
+        cdef unique_ptr[Stage] handed_down
         cdef Walk walk
         self.splitter.begin_node(node[0], open.totals)
         self.splitter.scanner.write_totals(open.totals)
         self.splitter.sampler.get().begin(node.key, node.n_known)
         counting = move(self.splitter.columns.tables.begin_node(node[0], n_threads))
-        if counting.table != NO_TABLE:
-            self.share_out(counting.n_shares, count_share, <void*> self, &counting)
-            self.splitter.columns.tables.end_counting(counting)
-        walk = Walk(&open, &found, best_of.data(), is_constant.data())
-        self.share_out(self.shares.size(), search_share, <void*> self, &walk)
+        if counting.table != NO_TABLE:  # not if the parent left counts: then it has a table
+            self.counting = move(counting)
+        handed_down.reset(new Stage(
+            self.counting.n_shares + (self.division.n_cut_parts() if self.is_handing_down else 0)))
+        walk = Walk(&open, &found, best_of.data(), is_constant.data(), handed_down.get())
+        self.leader.share_out_from(deref(handed_down), handed_down.get().n_pieces()
+                                   + self.shares.size(), search_piece, <void*> self, &walk, False)
+        self.end_handing_down()
         self.shares.sort_lists()
         open.split = move(best_of[0])
         for t in range(1, n_threads):
@@ -143,6 +133,37 @@ cdef class SplitterCrew:
         self.splitter.settle_threshold(open.split)
         node.n_known = self.splitter.walk.get().end_shares(node[0], is_constant)
         return open.split.feature != NO_FEATURE
+
+    cdef int search_share(self, int thread, int i, Walk& walk) except -1 nogil:
+        """A list is divided by the thread that searches it; others wait for what they read."""
+        cdef void* worker = self.workers[thread]
+        cdef WalkShare share = self.shares[i]
+        cdef NodeColumns* columns = (<Splitter> worker).columns
+        cdef uint32_t first
+        if self.splitter.walk.get().is_settled(share.share):
+            return 0
+        if share.list == NO_LIST:
+            if not walk.handed_down.wait(0, self.counting.n_shares):
+                return 0
+        elif self.is_handing_down and self.division.is_cut(share.list):
+            first = self.counting.n_shares + self.division.part_of(share.list)
+            if not walk.handed_down.wait(first, first + self.division.n_segments):
+                return 0
+        self.shares.begin(i)
+        if self.is_handing_down and share.list != NO_LIST and not self.division.is_cut(share.list):
+            self.divide_part(thread, self.division.part_of(share.list))
+        columns.begin_share(share, self.splitter.columns.tables)
+        (<Splitter> worker).begin_node(walk.open.node, walk.open.totals)
+        (<Splitter> worker).walk.get().begin_share(walk.open.node, share.share, walk.found[0])
+        (<Splitter> worker).look(walk.open.node, walk.best_of[thread],
+                                 walk.is_constant if share.segment == 0 else NULL)
+        columns.end_share()
+        self.shares.end(i)
+        return 0
+
+    cdef int divide_part(self, int thread, int part) except -1 nogil:
+        return (<Splitter> self.workers[thread]).divide_part(
+            part, self.n_steps, self.division, deref(self.splitter.sampler))
 
     cdef int divide(self, Open& open) except -1 nogil:
         self.splitter.divide_rows(open, self.leader.crew.get())
@@ -166,6 +187,20 @@ cdef class SplitterCrew:
         return 0
 
     cdef int hand_down(self, Division& division, Counting& counting, int n_parts,
-                       uint32_t n_steps) except -1 nogil:
-        cdef HandingDown handing = HandingDown(&division, &counting, n_steps)
-        return self.share_out(n_parts + counting.n_shares, hand_down_piece, <void*> self, &handing)
+                       uint32_t n_steps, bint is_child_next) except -1 nogil:
+        self.n_steps = n_steps
+        self.division = move(division)
+        self.counting = move(counting)
+        self.is_handing_down = True
+        if not (is_child_next and self.division.is_by_list):
+            self.share_out(n_parts + self.counting.n_shares, hand_down_piece, <void*> self, NULL)
+            self.end_handing_down()
+        return 0
+
+    cdef void end_handing_down(self) noexcept nogil:
+        cdef Counting nothing
+        if self.is_handing_down:
+            self.splitter.columns.end_division(self.division)
+        self.splitter.columns.tables.end_counting(self.counting)
+        self.counting = move(nothing)
+        self.is_handing_down = False
