@@ -89,6 +89,26 @@ def test_nobody_waits_for_a_piece_that_fails(kernels, n_threads):
             kernels.machine.waited(n_threads, 5, 20, fails)
 
 
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+@pytest.mark.parametrize("n_parts", [1, 3, 8])
+def test_steps_of_a_part_follow_each_other(kernels, n_threads, n_parts):
+    for n_steps in (1, 2, 6):
+        found = kernels.machine.steps(n_threads, n_parts, n_steps, -1)
+        assert found == [list(range(n_steps))] * n_parts
+    with pytest.raises(IndexError, match="step 2"):
+        kernels.machine.steps(n_threads, n_parts, 4, 2)
+
+
+@needs_openmp
+@pytest.mark.parametrize("n_threads", [2, 3, 7])
+def test_threads_work_beside_jobs(kernels, n_threads):
+    done = kernels.machine.done_beside(n_threads, 100, -1)
+    assert sum(done) == 100
+    assert done[0] == 0  # the thread that leads
+    assert kernels.machine.done_beside(n_threads, 100, 50) == []
+    assert sum(kernels.machine.done_beside(1, 100, -1)) == 0
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_what_a_leader_returns_and_raises(n_threads):
     assert lead(n_threads, lambda _, *args: sum(args), (2, 3)) == 5

@@ -58,7 +58,7 @@ def test_an_encoding_looks_for_signals_wherever_threads_go_through_columns():
     functions = [f for f in encoder if f.startswith("bool ")]
     functions += [f for f in sample if re.match(r"bool .*Crew& crew\)", f)]
     assert len(functions) >= 9
-    looks = re.compile(r"\b(crew_?\.(each|look)|step_by_step|sort_columns)\(")
+    looks = re.compile(r"\b(crew_?\.(each|each_step|look)|sort_columns)\(")
     assert [f.split("(")[0] for f in functions if not looks.search(f.partition("{")[2])] == []
 
 

@@ -12,7 +12,7 @@ from reference.kernels import packed
 def test_codes_and_buckets_of_many_columns_are_interleaved_in_steps(kernels):
     for storage in (kernels.codes.COUNTED, kernels.codes.WIDE, kernels.codes.BUCKETED):
         assert kernels.codes.n_interleaving_steps(1_000, 100, storage) == 1
-        assert kernels.codes.n_interleaving_steps(10_000, 2_000, storage) == 6
+        assert kernels.codes.n_interleaving_steps(10_000, 2_000, storage) == 21
     assert kernels.codes.n_interleaving_steps(10_000, 2_000, kernels.codes.RAW) == 1
 
 

@@ -178,20 +178,55 @@ def test_same_tree_of_subtrees_that_threads_leave_to_each_other(kind, params, st
             assert_same(model.fit(X, y).tree_, expected)
 
 
-@pytest.mark.parametrize("strategy", ["presort", "count"])
-def test_threads_leave_parts_of_subtrees_to_each_other(monkeypatch, strategy):
-    """As above. There are more subtrees than large nodes leave."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 100, (16_000, 20)).astype(np.float32)
-    y = np.where(X[:, 0] < 75, 0, rng.integers(0, 4, len(X)))
-    builders = []
+@pytest.fixture
+def builders(monkeypatch):
+    """Those that fits make."""
+    made = []
 
     class RecordedBuilder(DepthFirstTreeBuilder):
         def __init__(self, *args):
             super().__init__(*args)
-            builders.append(self)
+            made.append(self)
 
     monkeypatch.setattr("fasttree.tree._base.DepthFirstTreeBuilder", RecordedBuilder)
+    return made
+
+
+@pytest.mark.parametrize("kind", ["numbers", "codes", "weights", "targets", "sparse", "drawn"])
+def test_same_tree_of_subtrees_that_are_grown_beside_large_nodes(kind, builders):
+    """Few rows are not of one class: a small child after the other leaves a large one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12_000, 12)).astype(np.float32)
+    y = np.where(rng.random(len(X)) < 0.97, 0, rng.integers(1, 20, len(X)))
+    X += (y > 0)[:, None] * rng.normal(size=12).astype(np.float32)
+    weight = rng.integers(0, 3, len(X)) if kind == "weights" else None
+    model = fasttree.tree.DecisionTreeClassifier(random_state=0)
+    if kind == "codes":
+        X[:, 4:] = X[:, 4:].round(1)
+    if kind == "targets":
+        model = fasttree.tree.DecisionTreeRegressor(random_state=0)
+        y = np.exp(rng.normal(size=len(X)) + 3 * (y > 0))
+    if kind == "drawn":
+        model = fasttree.tree.DecisionTreeClassifier(random_state=0, max_features=4)
+    if kind == "sparse":
+        X *= rng.random(X.shape) < 0.5
+        X = sp.csc_matrix(X)
+    with fasttree.config_context(n_threads=1):
+        expected = model.fit(X, y, weight).tree_
+    assert expected.node_count > 100
+    for n_threads in (2, 3, 7):
+        for _ in range(10):  # who grows what meanwhile is up to the system
+            with fasttree.config_context(n_threads=n_threads):
+                assert_same(model.fit(X, y, weight).tree_, expected)
+    assert any(builder.n_beside > 0 for builder in builders)
+
+
+@pytest.mark.parametrize("strategy", ["presort", "count"])
+def test_threads_leave_parts_of_subtrees_to_each_other(builders, strategy):
+    """As above. There are more subtrees than large nodes leave."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 100, (16_000, 20)).astype(np.float32)
+    y = np.where(X[:, 0] < 75, 0, rng.integers(0, 4, len(X)))
     for _ in range(20):  # whether a thread has none in time is up to the system
         with fasttree.config_context(n_threads=2, strategy=strategy):
             tree = fasttree.tree.DecisionTreeClassifier(random_state=0).fit(X, y).tree_

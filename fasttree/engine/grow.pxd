@@ -141,6 +141,8 @@ cdef extern from "engine/grow/subtrees.hpp" namespace "fasttree" nogil:
         void put(Deferred& deferred, NodeStore& store) except +
         cbool is_wanted() noexcept
         cbool take(int thread, Crew& crew, Deferred& out) except +
+        cbool take_smallest(Deferred& out) except +
+        size_t n_beside() noexcept
         void finish() except +
         void stop() except +
         void clear() noexcept

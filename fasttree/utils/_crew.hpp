@@ -3,8 +3,9 @@
 // With a region of OpenMP per loop, threads would wait awake for milliseconds at the barrier that
 // ends it; two that have to share a processor would take its time from each other. Here the one
 // that leads goes through its work, and the others take part if they have time: it waits for
-// pieces that have been begun, not for threads that could have. Whoever waits is awake for some
-// microseconds, then sleeps. Below, nothing starts a region of its own: it would get one thread.
+// pieces that have been begun, not for threads that could have. Between jobs the others may have
+// work that nobody waits for. Whoever waits is awake for some microseconds, then sleeps. Below,
+// nothing starts a region of its own: it would get one thread.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -112,7 +113,8 @@ public:
 };
 
 // The first pieces of a job, for later ones that need what they do. Threads begin with later pieces
-// when all of these have been taken, hence nobody waits for a piece that no thread is at.
+// when all of these have been taken, and in one queue these are taken in their order, so that they
+// may wait for earlier ones, too: nobody waits for a piece that no thread is at.
 class Stage {
     std::vector<std::atomic<bool>> is_done_;
     std::atomic<bool> has_failed_{false};
@@ -130,12 +132,14 @@ public:
             return first == last || has_failed_.load();
         };
         while (!wait_awake(are_done)) std::this_thread::sleep_for(AWAKE);
-        return first == last;
+        return first == last && !has_failed_.load();  // a piece that gave up is done as well
     }
 };
 
 class Crew {
     using Piece = void (*)(const void* work, int thread, int piece);
+    // Of work beside jobs: 1 if it was done, 0 if there is none, -1 if it has failed.
+    using Unit = int (*)(void* owner, int thread);
     struct PieceOfCythonFailed {};
 
     // What is shared out.
@@ -150,7 +154,8 @@ class Crew {
             : stage(stage_), first(stage.n_pieces(), n_queues),
               later(n - stage.n_pieces(), n_queues), work(work_), piece(piece_) {}
 
-        void take_part(int thread) noexcept {
+        // Whether no piece failed that this thread did.
+        bool take_part(int thread) noexcept {
             try {
                 for (int i; (i = first.take(thread)) >= 0;) {
                     piece(work, thread, i);
@@ -159,11 +164,13 @@ class Crew {
                 for (int i; (i = later.take(thread)) >= 0;) {
                     piece(work, thread, stage.n_pieces() + i);
                 }
+                return true;
             } catch (...) {
                 failure.keep();
-                stage.failed();
                 first.stop();
                 later.stop();
+                stage.failed();
+                return false;
             }
         }
     };
@@ -171,9 +178,13 @@ class Crew {
     const int n_threads_;
     Poll& poll_;                            // of the thread that leads
     std::atomic<uint64_t> n_jobs_{0};       // that there have been
-    std::atomic<int> n_working_{0};         // of the others
+    std::atomic<int> n_working_{0};         // of the others, at a job
+    std::atomic<int> n_beside_{0};          // of the others, at a unit
     std::atomic<bool> is_dismissed_{false}, is_given_up_{false};
     Job* job_ = nullptr;                    // to take part in
+    Unit beside_ = nullptr;                 // for threads that have no job
+    void* owner_beside_ = nullptr;
+    std::atomic<bool> has_failed_beside_{false};
     std::mutex mutex_;
     std::condition_variable changed_, finished_;
 
@@ -187,17 +198,34 @@ class Crew {
     }
     // Nobody else takes part; what others have begun comes to its end.
     void withdraw() {
-        const auto is_idle = [&] { return n_working_.load() == 0; };
         {
             std::lock_guard<std::mutex> lock(mutex_);
             job_ = nullptr;
         }
-        if (wait_awake(is_idle)) return;
+        wait_for_none(n_working_);
+    }
+    void wait_for_none(const std::atomic<int>& n_threads) {
+        const auto is_none = [&] { return n_threads.load() == 0; };
+        if (wait_awake(is_none)) return;
         std::unique_lock<std::mutex> lock(mutex_);
-        sleep_until(lock, finished_, is_idle, [this] {
+        sleep_until(lock, finished_, is_none, [this] {
             poll_.look();
             return true;
         });
+    }
+    // What the unit says.
+    int do_beside(int thread) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (beside_ == nullptr) return 0;
+        const Unit unit = beside_;
+        void* const owner = owner_beside_;
+        n_beside_.fetch_add(1);
+        lock.unlock();
+        const int done = unit(owner, thread);
+        lock.lock();
+        if (done < 0) has_failed_beside_.store(true);
+        if (n_beside_.fetch_sub(1) == 1) finished_.notify_all();
+        return done;
     }
 
 public:
@@ -246,7 +274,43 @@ public:
         share(n, look_and_work, in_order);
         return look();
     }
-    // `share` of what Cython does, which says by false that it has failed.
+    // The same of work(part, step) for all parts and steps; those of a part follow each other.
+    template <class Work>
+    bool each_step(int n_parts, int n_steps, const Work& work) {
+        Stage earlier(n_parts * (n_steps - 1));
+        const auto look_and_work = [&](int thread, int i) {
+            if (i >= n_parts && !earlier.wait(i - n_parts, i - n_parts + 1)) return;
+            if (look(thread)) work(i % n_parts, i / n_parts);
+        };
+        share(earlier, n_parts * n_steps, look_and_work, true);
+        return look();
+    }
+    // From now on, a thread that has no piece of a job calls unit(owner, thread) again and again,
+    // until it says that there is nothing to do, or a job begins. Nobody waits for it before
+    // `end_beside`: false if a unit has failed.
+    void begin_beside(Unit unit, void* owner) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        beside_ = unit;
+        owner_beside_ = owner;
+        has_failed_beside_.store(false);
+    }
+    // There is a unit again: who sleeps is to look.
+    void tell() {
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            n_jobs_.fetch_add(1);
+        }
+        changed_.notify_all();
+    }
+    bool end_beside() {
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            beside_ = nullptr;
+        }
+        wait_for_none(n_beside_);
+        return !has_failed_beside_.load();
+    }
+    // `share` of what Cython does, which says by false that it, or a unit beside, has failed.
     bool share(Stage& stage, int n, bool (*work)(const void* job, int thread, int i),
                const void* job, bool in_order) {
         const auto work_or_fail = [=](int thread, int i) {
@@ -254,7 +318,7 @@ public:
         };
         try {
             share(stage, n, work_or_fail, in_order);
-            return true;
+            return !has_failed_beside_.load();
         } catch (const PieceOfCythonFailed&) {
             return false;
         }
@@ -267,10 +331,13 @@ public:
             work(thread, first, std::min(first + size, end));
         });
     }
-    // What the other threads of the region do until they are dismissed.
+    // What the other threads of the region do until they are dismissed, or have failed.
     void serve(int thread) {
         for (uint64_t n_seen = 0;;) {
             const auto is_called = [&] { return n_jobs_.load() != n_seen || is_dismissed_.load(); };
+            int done = 1;
+            while (done > 0 && !is_called()) done = do_beside(thread);
+            if (done < 0) return;
             wait_awake(is_called);
             std::unique_lock<std::mutex> lock(mutex_);
             changed_.wait(lock, is_called);
@@ -280,9 +347,10 @@ public:
             if (job == nullptr) continue;
             n_working_.fetch_add(1);
             lock.unlock();
-            job->take_part(thread);
+            const bool goes_on = job->take_part(thread);
             lock.lock();
             if (n_working_.fetch_sub(1) == 1) finished_.notify_all();
+            if (!goes_on) return;
         }
     }
     // There will be no more work.

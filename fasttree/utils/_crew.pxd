@@ -6,6 +6,8 @@ from fasttree.utils._std cimport unique_ptr
 
 # A thread's work on piece i of what is shared: 0, or -1 if it has set an exception.
 ctypedef int (*CrewWork)(void* owner, int thread, int i, void* shared) except -1 nogil
+# Work beside jobs: 1 if there was a unit to do, 0 if not, or -1 if it has set an exception.
+ctypedef int (*CrewUnit)(void* owner, int thread) except -1 nogil
 
 
 cdef extern from "utils/_crew.hpp" namespace "fasttree" nogil:
@@ -20,6 +22,9 @@ cdef extern from "utils/_crew.hpp" namespace "fasttree" nogil:
         cbool share(Stage& stage, int n,
                     cbool (*work)(const void* job, int thread, int i) noexcept,
                     const void* job, cbool in_order) except +
+        void begin_beside(int (*unit)(void* owner, int thread) noexcept, void* owner) except +
+        void tell() except +
+        cbool end_beside() except +
         void serve(int thread) except +
         void dismiss() except +
 
@@ -30,7 +35,9 @@ cdef class Leader:
     cdef Steps steps
     cdef unique_ptr[Crew] crew
     cdef object result
-    cdef object error              # what a piece has raised
+    cdef object error              # what a piece or a unit has raised
+    cdef CrewUnit unit             # of work beside jobs
+    cdef void* owner
 
     # What a thread does of a call of `work`.
     cdef int take_part(self, int thread, work, tuple args) except -1 nogil
@@ -41,6 +48,10 @@ cdef class Leader:
     # The same of pieces of which the first ones are a stage: see `Stage`.
     cdef int share_out_from(self, Stage& stage, int n, CrewWork work, void* owner, void* shared,
                             bint in_order) except -1 nogil
+    # Threads that have no piece call unit(owner, thread) meanwhile, until `end_beside`, which waits
+    # for them and raises what they have raised.
+    cdef int begin_beside(self, CrewUnit unit, void* owner) except -1 nogil
+    cdef int end_beside(self) except -1 nogil
     # Raises what stopped the call, unless its threads go on.
     cdef int raise_unless(self, bint goes_on) except -1 nogil
 

@@ -4,8 +4,9 @@ from cython.parallel cimport parallel, threadid
 
 from fasttree.utils._interrupt cimport steps_of
 
-# `CrewWork` whose caller looks itself whether there is an exception.
+# `CrewWork` and `CrewUnit` whose caller looks itself whether there is an exception.
 ctypedef int (*UncheckedWork)(void* owner, int thread, int i, void* shared) noexcept nogil
+ctypedef int (*UncheckedUnit)(void* owner, int thread) noexcept nogil
 
 
 cdef struct Job:
@@ -19,18 +20,32 @@ cdef int raise_what_is_set() except -1:
     return -1
 
 
-cdef cbool do_piece(const void* job, int thread, int i) noexcept nogil:
-    """A piece of a job; what it raises is kept by the leader, on whichever thread it was."""
-    cdef const Job* of_crew = <const Job*> job
-    if of_crew.work(of_crew.owner, thread, i, of_crew.shared) != -1:
-        return True
+cdef void keep_error(void* leader) noexcept nogil:
+    """What a thread has raised, whichever it was, is kept by the leader."""
     with gil:
         try:
             raise_what_is_set()
         except BaseException as error:
-            if (<Leader> of_crew.leader).error is None:
-                (<Leader> of_crew.leader).error = error
+            if (<Leader> leader).error is None:
+                (<Leader> leader).error = error
+
+
+cdef cbool do_piece(const void* job, int thread, int i) noexcept nogil:
+    """A piece of a job; whether it raised nothing."""
+    cdef const Job* of_crew = <const Job*> job
+    if of_crew.work(of_crew.owner, thread, i, of_crew.shared) != -1:
+        return True
+    keep_error(<void*> of_crew.leader)
     return False
+
+
+cdef int do_unit(void* leader, int thread) noexcept nogil:
+    """A unit of the work beside jobs."""
+    cdef UncheckedUnit unit = <UncheckedUnit> (<Leader> leader).unit
+    cdef int done = unit((<Leader> leader).owner, thread)
+    if done == -1:
+        keep_error(leader)
+    return done
 
 
 cdef class Leader:
@@ -65,6 +80,18 @@ cdef class Leader:
             with gil:
                 raise self.error
         return self.steps.count(0)
+
+    cdef int begin_beside(self, CrewUnit unit, void* owner) except -1 nogil:
+        self.unit = unit
+        self.owner = owner
+        self.crew.get().begin_beside(do_unit, <void*> self)
+        return 0
+
+    cdef int end_beside(self) except -1 nogil:
+        if not self.crew.get().end_beside():
+            with gil:
+                raise self.error
+        return 0
 
     cdef int raise_unless(self, bint goes_on) except -1 nogil:
         return 0 if goes_on else self.interrupt.give_up()

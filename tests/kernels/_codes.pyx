@@ -20,7 +20,8 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     cdef cppclass CppFewValues "fasttree::FewValues":
         vector[uint32_t] keys
         cbool too_many
-        void learn(const vector[uint32_t]& met, cbool has_categories, uint32_t most) except +
+        void learn(const vector[uint32_t]& met, cbool has_categories, uint32_t most,
+                   uint8_t* codes) except +
     cdef cppclass Text "fasttree::DistinctTexts::Text":
         const char* chars
         size_t size
@@ -147,7 +148,9 @@ cdef class FewValues:
         return np.asarray(codes[:len(cells)])
 
     def learn(self, vector[uint32_t] met, cbool has_categories, uint32_t most):
-        self.table.learn(met, has_categories, most)
+        cdef uint8_t[::1] codes = np.full(met.size() + 1, 255, np.uint8)
+        self.table.learn(met, has_categories, most, &codes[0])
+        return np.asarray(codes[:met.size()])
 
     @property
     def keys(self):

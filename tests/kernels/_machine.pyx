@@ -25,6 +25,10 @@ cdef extern from "machine.hpp" namespace "fasttree::tests" nogil:
         int n_threads, int n_present, int n, int n_jobs, int fails, int32_t* times) except +
     vector[int] c_waited "fasttree::tests::waited"(
         int n_threads, int n_first, int n, int fails) except +
+    vector[vector[int]] c_steps "fasttree::tests::steps"(
+        int n_threads, int n_parts, int n_steps, int fails) except +
+    vector[int] c_done_beside "fasttree::tests::done_beside"(
+        int n_threads, int n, int fails) except +
     vector[int] c_turns "fasttree::tests::turns"(
         int n, int n_threads, const vector[int]& threads) except +
     vector[int] c_followed "fasttree::tests::followed"(
@@ -81,6 +85,22 @@ def waited(int n_threads, int n_first, int n, int fails):
     cdef vector[int] out
     with nogil:
         out = c_waited(n_threads, n_first, n, fails)
+    return out
+
+
+def steps(int n_threads, int n_parts, int n_steps, int fails):
+    """The steps of each part, in the order in which they were done; IndexError from one."""
+    cdef vector[vector[int]] out
+    with nogil:
+        out = c_steps(n_threads, n_parts, n_steps, fails)
+    return out
+
+
+def done_beside(int n_threads, int n, int fails):
+    """How many of n units of work beside jobs each thread did; nothing if one failed."""
+    cdef vector[int] out
+    with nogil:
+        out = c_done_beside(n_threads, n, fails)
     return out
 
 

@@ -84,6 +84,64 @@ inline std::vector<int> waited(int n_threads, int n_first, int n, int fails) {
     });
     return out;
 }
+// The steps of each part, in the order in which they were done. Step `fails` of a part throws an
+// exception, and one that began too early, or after that, another one.
+inline std::vector<std::vector<int>> steps(int n_threads, int n_parts, int n_steps, int fails) {
+    Poll poll;
+    Crew crew(n_threads, poll);
+    std::vector<std::vector<int>> out(static_cast<size_t>(n_parts));
+    std::atomic<bool> is_wrong{false};
+    fasttree::on_threads(n_threads, [&](int thread) {
+        if (thread > 0) return crew.serve(thread);
+        FirstFailure failure;
+        try {
+            crew.each_step(n_parts, n_steps, [&](int part, int step) {
+                const bool is_next = static_cast<int>(out[part].size()) == step;
+                if (!is_next) is_wrong = true;
+                std::this_thread::sleep_for(std::chrono::microseconds(part % 3 == 0 ? 300 : 20));
+                if (step == fails) throw std::out_of_range("step " + std::to_string(step));
+                out[part].push_back(step);
+            });
+        } catch (...) {
+            failure.keep();
+        }
+        crew.dismiss();
+        if (is_wrong) throw std::logic_error("a step did not wait for the one before it");
+        failure.rethrow();
+    });
+    return out;
+}
+// How often threads other than the one that leads did a unit of work beside jobs, of which there
+// are n; unit `fails` fails. Nothing if `end_beside` tells of that.
+struct Units {
+    std::atomic<int> n_left;
+    int fails;
+    std::vector<int> n_done;  // by thread
+};
+inline std::vector<int> done_beside(int n_threads, int n, int fails) {
+    Poll poll;
+    Crew crew(n_threads, poll);
+    Units units{{n}, fails, std::vector<int>(static_cast<size_t>(n_threads))};
+    const auto unit = [](void* owner, int thread) {
+        Units& all = *static_cast<Units*>(owner);
+        const int i = all.n_left.fetch_sub(1) - 1;
+        if (i < 0) return 0;
+        if (i == all.fails) return -1;
+        ++all.n_done[thread];
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+        return 1;
+    };
+    bool is_done = true;
+    fasttree::on_threads(n_threads, [&](int thread) {
+        if (thread > 0) return crew.serve(thread);
+        crew.begin_beside(unit, &units);
+        const auto nothing = [](int, int) {};
+        while (n_threads > 1 && units.n_left > std::max(fails, 0)) crew.share(n_threads, nothing);
+        is_done = crew.end_beside();
+        crew.dismiss();
+    });
+    return is_done ? units.n_done : std::vector<int>();
+}
 // What threads get that take their turns in this order.
 inline std::vector<int> turns(int n, int n_threads, const std::vector<int>& threads) {
     Turns left(n, n_threads);

@@ -31,7 +31,8 @@ struct GrownTree {
 
 // Nodes are split at a row that depends on their rows alone, until they have one row. The main
 // store's nodes of up to `defer_below` rows are left to any thread. So is the largest node that
-// waits, whenever a thread has none, and besides at one of `gives` nodes. A node that begins at row
+// waits, whenever a thread has none, and besides at one of `gives` nodes. Threads grow subtrees
+// beside the main store's nodes: after each that is left, there is a job. A node that begins at row
 // `fails` throws.
 class HashedGrowth {
     const uint32_t defer_below_, gives_, fails_;
@@ -73,7 +74,8 @@ class HashedGrowth {
         }
         store.set_split(node.record, split, open.left.record);
     }
-    void grow_below(const Node& root, NodeStore& store, uint32_t defer_below) {
+    // A node of the main store if there is a crew.
+    void grow_below(const Node& root, NodeStore& store, uint32_t defer_below, Crew* crew) {
         constexpr uint32_t LEAST = 2;
         Stack stack;
         Open open;
@@ -93,6 +95,7 @@ class HashedGrowth {
             }
             if (node.size() <= defer_below) {
                 leave(node, store);
+                if (crew != nullptr) crew->share(crew->size(), [](int, int) {});
             } else if (node.size() > 1) {
                 split(store, open);
                 const Node left = open.left;
@@ -113,26 +116,52 @@ public:
         Node root{};
         root.end = n;
         root.record = main.append(root, value(root));
-        grow_below(root, main, defer_below_);
-        crew.share(crew.size(), [&](int thread, int) {
-            FirstFailure failure;
-            try {
-                Deferred deferred;
-                while (subtrees_.take(thread, crew, deferred)) {
-                    deferred.node.record = deferred.store->append(deferred.node, deferred.value);
-                    grow_below(deferred.node, *deferred.store, 0);
-                    subtrees_.finish();
-                }
-            } catch (...) {
-                failure.keep();
-            }
-            subtrees_.stop();
-            failure.rethrow();
-        });
+        crew.begin_beside(&grow_beside, this);
+        FirstFailure failure;
+        try {
+            grow_below(root, main, defer_below_, &crew);
+            crew.share(crew.size(), [&](int thread, int) { grow_subtrees(thread, crew); });
+        } catch (...) {
+            failure.keep();
+        }
+        subtrees_.stop();
+        if (!crew.end_beside()) failure_beside_.rethrow();
+        failure.rethrow();
         return written(main, memory);
     }
 
 private:
+    FirstFailure failure_beside_;
+
+    void grow_subtree(Deferred& deferred) {
+        deferred.node.record = deferred.store->append(deferred.node, deferred.value);
+        grow_below(deferred.node, *deferred.store, 0, nullptr);
+        subtrees_.finish();
+    }
+    void grow_subtrees(int thread, Crew& crew) {
+        FirstFailure failure;
+        try {
+            Deferred deferred;
+            while (subtrees_.take(thread, crew, deferred)) grow_subtree(deferred);
+        } catch (...) {
+            failure.keep();
+        }
+        subtrees_.stop();
+        failure.rethrow();
+    }
+    static int grow_beside(void* growth, int) {
+        HashedGrowth& self = *static_cast<HashedGrowth*>(growth);
+        Deferred deferred;
+        if (!self.subtrees_.take_smallest(deferred)) return 0;
+        try {
+            self.grow_subtree(deferred);
+            return 1;
+        } catch (...) {
+            self.failure_beside_.keep();
+            self.subtrees_.stop();
+            return -1;
+        }
+    }
     GrownTree written(const NodeStore& main, SharedBlocks& memory) const {
         const SubtreeStores& stores = subtrees_.stores();
         CompactNodes nodes(count_nodes(main, stores), memory);

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "engine/columns/buckets.hpp"
@@ -118,27 +119,30 @@ struct Column {
         storage = COUNTED;
     }
     // The same of any number of rows, whose codes in each part are in the order in which
-    // found(part) came to know the values. The column becomes RAW if these are too many.
+    // found(part) came to know the values; the first part learns those of the others. The column
+    // becomes RAW if these, or their bit patterns, are too many.
     template <class Found>
     void merge_codes(uint32_t n_parts, const Found& found) {
-        std::vector<uint32_t> keys;
-        for (uint32_t part = 0; part < n_parts; ++part) {
-            if (found(part).too_many) return release_codes();
-            keys.insert(keys.end(), found(part).keys.begin(), found(part).keys.end());
-        }
-        std::sort(keys.begin(), keys.end());
-        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-        if (keys.size() > MAX_COUNTED) return release_codes();
-        storage = COUNTED;
-        for (uint32_t key : keys) append(key);
         rank.resize(n_parts * MAX_COUNTED);
-        for (uint32_t part = 0; part < n_parts; ++part) {
-            uint8_t* of_part = rank.data() + part * MAX_COUNTED;
-            for (uint32_t key : found(part).keys) {
-                const auto place = std::lower_bound(keys.begin(), keys.end(), key);
-                *of_part++ = static_cast<uint8_t>(place - keys.begin());
-            }
+        std::iota(rank.begin(), rank.begin() + MAX_COUNTED, uint8_t{0});
+        for (uint32_t part = 1; part < n_parts && !found(0).too_many; ++part) {
+            if (found(part).too_many) return release_codes();
+            found(0).learn(found(part).keys, has_categories(), MAX_COUNTED,
+                           rank.data() + part * MAX_COUNTED);
         }
+        if (found(0).too_many) return release_codes();
+        storage = COUNTED;
+        const std::vector<uint32_t>& keys = found(0).keys;
+        uint64_t sorted[MAX_COUNTED];  // keys and their codes
+        uint8_t place[MAX_COUNTED] = {};
+        const uint32_t n = static_cast<uint32_t>(keys.size());
+        for (uint32_t c = 0; c < n; ++c) sorted[c] = pack(keys[c], c);
+        std::sort(sorted, sorted + n);
+        for (uint32_t i = 0; i < n; ++i) {
+            append(key_of(sorted[i]));
+            place[payload_of(sorted[i])] = static_cast<uint8_t>(i);
+        }
+        for (uint8_t& code : rank) code = place[code];
     }
     uint32_t n_numbers() const { return static_cast<uint32_t>(values.size()) - n_category_values; }
 };

@@ -145,9 +145,9 @@ public:
                            [](const Column& col) { return col.has_categories(); });
     }
 
-    // Steps in which to go through n columns of every part, each of a few million cells on average.
+    // Steps in which to go through n columns of every part, each of a million cells on average.
     uint32_t n_steps(size_t n_columns) const noexcept {
-        constexpr size_t CELLS = 4000000;
+        constexpr size_t CELLS = 1000000;
         return 1 + static_cast<uint32_t>(rows.size() / n_parts_ * n_columns / CELLS);
     }
 

@@ -24,23 +24,6 @@ class DenseEncoder {
     int n_features() const { return static_cast<int>(columns_.columns.size()); }
     int n_parts() const { return static_cast<int>(columns_.n_parts()); }
 
-    // Calls begin(step) and work(piece, step) for all pieces, step by step.
-    template <class Work, class Begin>
-    bool step_by_step(int n_pieces, uint32_t n_steps, const Work& work, const Begin& begin) {
-        for (uint32_t step = 0; step < n_steps; ++step) {
-            begin(step);
-            crew_.share(n_pieces, [&](int, int piece) {
-                work(static_cast<uint32_t>(piece), step);
-            });
-            if (!crew_.look()) return false;
-        }
-        return true;
-    }
-    template <class Work>
-    bool step_by_step(int n_pieces, uint32_t n_steps, const Work& work) {
-        return step_by_step(n_pieces, n_steps, work, [](uint32_t) {});
-    }
-
 public:
     DenseEncoder(DenseColumns& columns, Crew& crew, Simd simd)
         : columns_(columns), crew_(crew), simd_(simd) {
@@ -50,8 +33,8 @@ public:
     // Stores columns of two values as bits, if there are at least so many.
     bool find_bits(uint32_t least) {
         if (!columns_.begin_bits(least)) return true;
-        const uint32_t n_steps = columns_.n_bit_steps();
-        const bool goes_on = step_by_step(n_parts(), n_steps, [&](uint32_t part, uint32_t step) {
+        const int n_steps = static_cast<int>(columns_.n_bit_steps());
+        const bool goes_on = crew_.each_step(n_parts(), n_steps, [&](int part, int step) {
             columns_.read_bits(simd_, part, step, n_steps);
         });
         if (goes_on) columns_.settle_bits();
@@ -75,14 +58,15 @@ public:
                     (counting.*work)(static_cast<uint32_t>(first + i));
                 });
             };
-            const auto begin = [&](uint32_t step) {
-                if (step != 1) return;
-                of_feature(&ValueCounting::tell_each_other);
-                counting.end_first_step();
-            };
-            const auto count = [&](uint32_t share, uint32_t step) { counting.count(share, step); };
             const int n_shares = static_cast<int>(counting.n_shares());
-            if (!step_by_step(n_shares, counting.n_steps(), count, begin)) return false;
+            const int n_later = static_cast<int>(counting.n_steps()) - 1;
+            if (!crew_.each(n_shares, [&](int, int share) { counting.count(share, 0); })) {
+                return false;
+            }
+            of_feature(&ValueCounting::tell_each_other);
+            counting.end_first_step();
+            const auto count = [&](int share, int step) { counting.count(share, step + 1); };
+            if (!crew_.each_step(n_shares, n_later, count)) return false;
             crew_.share(n_shares, [&](int, int i) {
                 counting.restore_keys(static_cast<uint32_t>(i));
             });

@@ -42,12 +42,11 @@ public:
 
     bool has_given_up() const { return slots_.empty(); }
 
-    // Gives codes to keys that others have met, as if cells of them were read, unless they are too
-    // many then.
-    void learn(const std::vector<uint32_t>& met, bool has_categories, uint32_t most) {
+    // Codes of keys that others have met, as if cells of them were read.
+    void learn(const std::vector<uint32_t>& met, bool has_categories, uint32_t most,
+               uint8_t* codes) {
         for (size_t i = 0; i < met.size() && !too_many; ++i) {
-            const uint32_t bits = float_bits(key_cell(met[i]));
-            too_many = find_or_insert(bits, has_categories, most) == nullptr;
+            encode_other(float_bits(key_cell(met[i])), has_categories, most, codes, i);
         }
     }
 

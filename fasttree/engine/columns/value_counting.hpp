@@ -106,7 +106,7 @@ public:
         Column& col = data_.columns[feature];
         col.has_keys = lists_follow_ && has_too_many(feature);
         if (has_too_many(feature)) return col.release_codes();
-        col.merge_codes(n_parts_, [&](uint32_t part) -> const FewValues& {
+        col.merge_codes(n_parts_, [&](uint32_t part) -> FewValues& {
             return found(feature, part);
         });
     }
@@ -129,8 +129,9 @@ private:
         return false;
     }
     void learn(uint32_t feature, uint32_t part, uint32_t from) {
-        const bool has_categories = data_.columns[feature].has_categories();
-        found(feature, part).learn(found(feature, from).keys, has_categories, MAX_COUNTED);
+        uint8_t codes[MAX_COUNTED];
+        found(feature, part).learn(found(feature, from).keys,
+                                   data_.columns[feature].has_categories(), MAX_COUNTED, codes);
     }
     // Where a step of a part begins.
     size_t begin_of(uint32_t part, uint32_t step) const {

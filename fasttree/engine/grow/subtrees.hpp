@@ -1,5 +1,6 @@
 // Subtrees that are left to whichever thread is free. A thread that grows one node by node leaves a
-// part of it to a thread that has none, so that nobody waits for the end of a long one.
+// part of it to a thread that has none, so that nobody waits for the end of a long one. Small ones
+// fill the time of threads that would wait for others at a large node.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -34,6 +35,7 @@ class Subtrees {
     SubtreeStores stores_;
     std::vector<Deferred> waiting_;  // a heap, most rows first
     int n_growing_ = 0;
+    size_t n_beside_ = 0;
     bool is_stopped_ = false;
     std::atomic<int> n_wanted_{0};   // threads that have no subtree, less subtrees that wait
     std::atomic<bool> has_news_{false};
@@ -56,6 +58,11 @@ class Subtrees {
         sleep_until(lock, changed_, [this] { return is_settled(); },
                     [&] { return crew.look(thread); });
     }
+    void take_last(Deferred& out) {
+        out = std::move(waiting_.back());
+        waiting_.pop_back();
+        ++n_growing_;
+    }
     void tell_all() noexcept {
         has_news_ = true;
         changed_.notify_all();
@@ -69,6 +76,7 @@ public:
         stores_.clear();
         waiting_.clear();
         n_wanted_ = n_growing_ = 0;
+        n_beside_ = 0;
         is_stopped_ = false;
     }
     // Leaves what is below a node of a store to others.
@@ -96,11 +104,23 @@ public:
         if (!is_settled()) wait(thread, crew, lock);
         if (waiting_.empty() || is_stopped_) return false;
         std::pop_heap(waiting_.begin(), waiting_.end(), is_smaller);
-        out = std::move(waiting_.back());
-        waiting_.pop_back();
-        ++n_growing_;
+        take_last(out);
         return true;
     }
+    // Takes the one of fewest rows, if one waits.
+    bool take_smallest(Deferred& out) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (waiting_.empty() || is_stopped_) return false;
+        const auto smallest = std::min_element(waiting_.begin(), waiting_.end(), is_smaller);
+        std::iter_swap(smallest, waiting_.end() - 1);
+        take_last(out);
+        std::make_heap(waiting_.begin(), waiting_.end(), is_smaller);
+        ++n_wanted_;
+        ++n_beside_;
+        return true;
+    }
+    // How many were taken so.
+    size_t n_beside() const noexcept { return n_beside_; }
     // One that was taken has been grown.
     void finish() {
         const std::lock_guard<std::mutex> lock(mutex_);

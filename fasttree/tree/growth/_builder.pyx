@@ -2,9 +2,10 @@
 
 Threads work in two phases. While nodes are large, all threads work on one node together
 (`_splitter_crew.pyx` says on what); below a size (`subtree_size`) each subtree is one thread's
-work, of which it leaves parts to threads that have none (`engine/grow/subtrees.hpp`). One thread
-leads. Functions that take a builder, a thread and a piece are what it shares out. Nodes are
-numbered depth-first at the end, so a tree does not show how it was grown.
+work, of which it leaves parts to threads that have none (`engine/grow/subtrees.hpp`). A thread that
+would have to wait for others at a large node grows a small subtree meanwhile. One thread leads.
+Functions that take a builder, a thread and a piece are what it shares out. Nodes are numbered
+depth-first at the end, so a tree does not show how it was grown.
 """
 import numpy as np
 
@@ -43,6 +44,11 @@ cdef int write_subtree(void* owner, int thread, int turn, void* writer) except -
 cdef int grow_subtrees(void* owner, int thread, int i, void* _) except -1 nogil:
     """Subtrees, for as long as there are any."""
     return (<TreeBuilder> owner).grow_subtrees(thread)
+
+
+cdef int grow_smallest_subtree(void* owner, int thread) except -1 nogil:
+    """A subtree, if one waits; whether one did."""
+    return (<TreeBuilder> owner).grow_smallest_subtree(thread)
 
 
 STRATEGIES = {"auto": AUTO, "presort": PRESORT, "count": COUNT, "sort": SORT}
@@ -108,6 +114,7 @@ cdef class TreeBuilder:
             memory.stores.take(splitter.criterion.value_size, self.store)
             self.grow()
             self.n_subtrees = self.subtrees.stores().size()
+            self.n_beside = self.subtrees.n_beside()
             self.crew.close()
             # Scikit-learn numbers nodes in the order in which they were grown.
             self.write(tree, encoding, memory, as_grown=replay and not options.depth_first)
@@ -115,6 +122,7 @@ cdef class TreeBuilder:
         finally:
             self.crew = None
             self.subtrees.clear()
+            self.is_sibling_left = False
 
     def prepare(self, data, *, int n_threads=1, str strategy="auto", bint replay=False,
                 str simd="auto"):
@@ -189,14 +197,25 @@ cdef class TreeBuilder:
 
     cdef int grow(self) except -1:
         cdef unique_ptr[Frontier] frontier = self.make_frontier()
-        cdef uint32_t defer_below = 0
         cdef Node root
         with nogil:
             self.make_root(root)
             if self.crew.n_threads > 1 and not frontier.get().is_ranked():
-                defer_below = self.crew.largest_subtree()
-            self.grow_below(self.splitter, self.store, deref(frontier), root, defer_below)
-            self.grow_deferred()
+                self.grow_on_threads(deref(frontier), root)
+            else:
+                self.grow_below(self.splitter, self.store, deref(frontier), root, 0)
+        return 0
+
+    cdef int grow_on_threads(self, Frontier& frontier, const Node& root) except -1 nogil:
+        self.crew.leader.begin_beside(grow_smallest_subtree, <void*> self)
+        try:
+            self.grow_below(self.splitter, self.store, frontier, root,
+                            self.crew.largest_subtree())
+            if not self.subtrees.empty():
+                self.share_out(self.crew.n_threads, grow_subtrees, NULL)
+        finally:
+            self.subtrees.stop()
+            self.crew.leader.end_beside()
         return 0
 
     cdef int share_out(self, int n, CrewWork work, void* shared) except -1 nogil:
@@ -213,7 +232,7 @@ cdef class TreeBuilder:
         cdef uint32_t least = fewest_rows_to_leave(
             <uint32_t> min(splitter.max_features, splitter.partitioner.n_features))
         cdef uint32_t done = root.start  # what is kept of the rows before has been given back
-        self.put(splitter, frontier, root, unknown, child)
+        self.put(splitter, store, frontier, root, unknown, child, 0)
         while frontier.take(open):
             # A node inside of a subtree may still ask for what is kept of the subtree's rows.
             if (self.gives_back and open.node.members == 0
@@ -223,10 +242,7 @@ cdef class TreeBuilder:
             if (self.subtrees.is_wanted() and open.node.members == 0
                     and frontier.take_largest(least, other)):
                 self.defer(splitter, store, other, True)
-            if open.node.size() <= defer_below and open.node.members == 0:
-                self.defer(splitter, store, open.node,
-                           handing_table_over_pays(open.node.size(), defer_below))
-            elif not is_ranked and splitter.grow_at_once(open.node, store):
+            if not is_ranked and splitter.grow_at_once(open.node, store):
                 pass
             elif ((is_ranked or self.find(splitter, open))
                   and self.expand(splitter, store, open, is_ranked)):
@@ -234,17 +250,21 @@ cdef class TreeBuilder:
                 # right child together.
                 if is_ranked or (self.crew.searches(open.right)
                                  and not self.crew.searches(open.left)):
-                    self.put(splitter, frontier, open.left, open.left_totals, child)
-                    self.put(splitter, frontier, open.right, open.right_totals, child)
+                    self.put(splitter, store, frontier, open.left, open.left_totals, child,
+                             defer_below)
+                    self.put(splitter, store, frontier, open.right, open.right_totals, child,
+                             defer_below)
                 else:
-                    self.put(splitter, frontier, open.right, open.right_totals, child)
-                    self.put(splitter, frontier, open.left, open.left_totals, child)
+                    self.put(splitter, store, frontier, open.right, open.right_totals, child,
+                             defer_below)
+                    self.put(splitter, store, frontier, open.left, open.left_totals, child,
+                             defer_below)
         store.finish()
         return 0
 
-    cdef int put(self, Splitter splitter, Frontier& frontier, const Node& node, Totals& totals,
-                 Open& open) except -1 nogil:
-        """Put a node on the frontier; not on a stack if it cannot be split."""
+    cdef int put(self, Splitter splitter, NodeStore& store, Frontier& frontier, const Node& node,
+                 Totals& totals, Open& open, uint32_t defer_below) except -1 nogil:
+        """Put a node on the frontier; not on a stack if it is left to others or cannot be split."""
         open.node = node
         open.totals.clear()
         if not splitter.columns.fits_block(node):
@@ -257,6 +277,12 @@ cdef class TreeBuilder:
             splitter.forget(open.node)
         elif self.rules.is_terminal(node):
             return 0
+        elif node.size() <= defer_below and node.members == 0:
+            if not self.crew.is_handing_down:
+                return self.leave(splitter, store, node)
+            self.sibling = node
+            self.is_sibling_left = True
+            return 0
         frontier.put(open)
         return 0
 
@@ -266,7 +292,11 @@ cdef class TreeBuilder:
         if open.node.members != 0 or splitter.columns.fits_block(open.node):
             found = splitter.split_in_subtree(open)
         elif self.crew.searches(open.node):
-            found = self.crew.find_split(open) and self.crew.divide(open)
+            found = self.crew.find_split(open)
+            if self.is_sibling_left:  # its parent has been divided with this search
+                self.is_sibling_left = False
+                self.leave(splitter, self.store, self.sibling)
+            found = found and self.crew.divide(open)
         else:
             found = (splitter.find_split(open.node, open.totals, open.split)
                      and splitter.divide(open))
@@ -306,7 +336,9 @@ cdef class TreeBuilder:
         division.with_right = with_right
         division.sides = splitter.columns.sides()
         division.n_threads = n_threads
-        division.lists = &self.crew.shares.lists()
+        division.lists = &splitter.columns.listed_features
+        if n_threads > 1:
+            division.lists = &self.crew.shares.lists()
         n_parts = <int> splitter.columns.begin_division(division)
         counting = move(splitter.columns.tables.hand_down(
             open.node, open.left, open.right,
@@ -348,24 +380,40 @@ cdef class TreeBuilder:
         self.subtrees.put(deferred, store)
         return 0
 
-    cdef int grow_deferred(self) except -1 nogil:
-        if self.subtrees.empty():
-            return 0
-        return self.share_out(self.crew.n_threads, grow_subtrees, NULL)
+    cdef int leave(self, Splitter splitter, NodeStore& store, const Node& node) except -1 nogil:
+        self.defer(splitter, store, node,
+                   handing_table_over_pays(node.size(), self.crew.largest_subtree()))
+        self.crew.leader.crew.get().tell()
+        return 0
 
     cdef int grow_subtrees(self, int thread) except -1 nogil:
-        cdef void* worker = self.crew.workers[thread]
         cdef Deferred deferred
+        while self.subtrees.take(thread, deref(self.crew.leader.crew), deferred):
+            self.grow_subtree(thread, deferred)
+        return 0
+
+    cdef int grow_smallest_subtree(self, int thread) except -1 nogil:
+        cdef Deferred deferred
+        if not self.subtrees.take_smallest(deferred):
+            return 0
+        self.grow_subtree(thread, deferred)
+        return 1
+
+    cdef int grow_subtree(self, int thread, Deferred& deferred) except -1 nogil:
+        cdef void* worker = self.crew.workers[thread]
         cdef Stack stack
+        cdef bint is_grown = False
         try:
-            while self.subtrees.take(thread, deref(self.crew.leader.crew), deferred):
-                (<Splitter> worker).sampler.get().assume_known(deferred.known)
-                deferred.node.record = deferred.store.append(deferred.node, deferred.value)
-                deferred.node.table = (<Splitter> worker).columns.tables.take(deferred.table)
-                self.grow_below(<Splitter> worker, deref(deferred.store), stack, deferred.node, 0)
-                self.subtrees.finish()
+            (<Splitter> worker).sampler.get().assume_known(deferred.known)
+            deferred.node.record = deferred.store.append(deferred.node, deferred.value)
+            deferred.node.table = (<Splitter> worker).columns.tables.take(deferred.table)
+            self.grow_below(<Splitter> worker, deref(deferred.store), stack, deferred.node, 0)
+            is_grown = True
         finally:
-            self.subtrees.stop()
+            if is_grown:
+                self.subtrees.finish()
+            else:
+                self.subtrees.stop()
         return 0
 
 
