@@ -269,7 +269,7 @@ def assert_told_apart_or_listed(X, n_threads):
 
 @pytest.mark.parametrize("order", "CF")
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
-@pytest.mark.parametrize(("n_rows", "n_repeats"), [(400_000, 1), (20_000, 8)])
+@pytest.mark.parametrize(("n_rows", "n_repeats"), [(400_000, 1), (60_000, 8)])
 def test_values_are_told_apart_or_listed(order, n_threads, n_rows, n_repeats):
     X = np.tile(columns_of_many_kinds(n_rows), n_repeats)
     assert_told_apart_or_listed(np.asarray(X, order=order), n_threads)

@@ -43,6 +43,14 @@ def test_rows_are_split_by_codes_and_marked_for_lists(
             assert np.delete(marks, rows).all()
 
 
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("n", [1, 1 << 16, 200_001])
+def test_rows_of_a_sample(kernels, n_threads, n):
+    assert_array_equal(kernels.codes.named_rows([], n, n_threads), np.arange(n))
+    some = np.arange(n)[::3]
+    assert_array_equal(kernels.codes.named_rows(some, n, n_threads), some)
+
+
 # ---- blocks of rows
 
 
@@ -212,6 +220,19 @@ def test_rows_are_counted_by_whichever_threads_are_there(kernels, n_threads, n_v
         for threads in (mixed, [0], [n_threads - 1]):  # of some, no one takes a share
             counts = kernels.codes.counted_on_threads(column, middle, n_threads, list(threads))
             assert_array_equal(counts, expected)
+
+
+def test_one_thread_counts_a_few_rows_while_others_are_at_lists(kernels):
+    n = 20_000
+    X = np.column_stack([np.arange(n) % 5, np.arange(n)]).astype(np.float32)
+    for n_threads in (2, 3, 8):
+        n_shares = [
+            kernels.codes.n_shares_beside_list(X, middle, n_threads)
+            for middle in (n // 100, n // 2)
+        ]
+        assert n_shares[0] == 1
+        assert n_shares[1] >= n_threads
+    assert kernels.codes.n_shares_beside_list(X, n // 2, 1) == 1
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])

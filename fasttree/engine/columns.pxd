@@ -30,8 +30,14 @@ cdef extern from "engine/columns/column.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "engine/columns/encoded_rows.hpp" namespace "fasttree" nogil:
+    cdef cppclass Rows:
+        Rows() noexcept
+        size_t size() noexcept
+        uint32_t& operator[](size_t i) noexcept
+        void resize(size_t n) except +
+
     cdef cppclass EncodedRows:
-        void swap(vector[uint32_t]& rows) noexcept
+        void swap(Rows& rows) noexcept
         size_t size() noexcept
 
 
@@ -98,8 +104,8 @@ cdef extern from "engine/columns/sparse.hpp" namespace "fasttree" nogil:
         SparseData(const float* values, const int32_t* indices, const int64_t* indptr,
                    uint32_t n_rows, uint32_t n_features) except +
         cbool is_valid(size_t n_nonzero) noexcept
-        vector[uint32_t] rows
-        void take_rows(vector[uint32_t] sample) except +
+        Rows rows
+        void take_rows(Rows sample, Crew& crew) except +
         float value(uint32_t row, uint32_t feature) noexcept
 
 

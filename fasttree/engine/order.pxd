@@ -2,7 +2,7 @@
 from libc.stddef cimport size_t
 from libcpp cimport bool as cbool
 
-from fasttree.engine.columns cimport DenseColumns, RowFeatures, SortedNonzeros, SparseData
+from fasttree.engine.columns cimport DenseColumns, RowFeatures, Rows, SortedNonzeros, SparseData
 from fasttree.engine.core cimport FeatureSampler, Node, Nonzeros, Split
 from fasttree.engine.simd cimport Simd
 from fasttree.utils._crew cimport Crew
@@ -13,12 +13,12 @@ from fasttree.utils._typedefs cimport int32_t, int64_t, uint32_t
 
 cdef extern from "engine/order/sample.hpp" namespace "fasttree" nogil:
     void weighted_rows[Weight](size_t n, const Weight* weights, const uint32_t* rows,
-                               vector[uint32_t]& out) except +
+                               Rows& out) except +
 
     cdef cppclass DenseSample:
         const DenseColumns& data
-        vector[uint32_t] rows
-        DenseSample(const DenseColumns& data, vector[uint32_t] rows) except +
+        Rows rows
+        DenseSample(const DenseColumns& data, Rows rows, Crew& crew) except +
         cbool put_classes(const uint32_t* class_bits, Crew& crew) except +
         void take_lists(DenseColumns& columns) noexcept
         cbool copy_lists(cbool filtered, Simd simd, Crew& crew) except +

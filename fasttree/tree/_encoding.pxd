@@ -8,7 +8,7 @@ loads it reads them where they are, in a file mapped into memory for example.
 An encoding that is not shared belongs to a single fit: only the rows of that fit are encoded, and
 its lists go to the fit's sample instead of being copied.
 """
-from fasttree.engine.columns cimport DenseColumns, RowFeatures, SortedNonzeros
+from fasttree.engine.columns cimport DenseColumns, RowFeatures, Rows, SortedNonzeros
 from fasttree.engine.order cimport DenseSample
 from fasttree.tree._dense_columns cimport DenseColumnsOwner
 from fasttree.tree._options cimport FitOptions, Strategy
@@ -34,8 +34,7 @@ cdef class DenseEncoding(Encoding):
 
     cdef DenseColumnsOwner make_owner(self)
     # Columns of which at least `rows` (none: all) are encoded, listed if that is asked for.
-    cdef DenseColumnsOwner encoded(self, vector[uint32_t]& rows, FitOptions options,
-                                   Leader leader)
+    cdef DenseColumnsOwner encoded(self, Rows& rows, FitOptions options, Leader leader)
     # The order that a sample begins with.
     cdef int fill_lists(self, DenseSample* sample, DenseColumns* columns,
                         FitOptions options, Leader leader) except -1

@@ -150,8 +150,7 @@ cdef class DenseEncoding(Encoding):
             columns.take_bits(&self.words[0, 0], <vector[uint32_t]> self.X.columns)
         return owner
 
-    cdef DenseColumnsOwner encoded(self, vector[uint32_t]& rows, FitOptions options,
-                                   Leader leader):
+    cdef DenseColumnsOwner encoded(self, Rows& rows, FitOptions options, Leader leader):
         """Encoded columns: those that all fits share, or of the rows named; none name all rows."""
         cdef DenseColumnsOwner owner
         cdef Strategy strategy = options.strategy
@@ -202,7 +201,7 @@ cdef class DenseEncoding(Encoding):
         lead(n_threads, self._prepare, ())
 
     def _prepare(self, Leader leader):
-        cdef vector[uint32_t] rows
+        cdef Rows rows
         cdef FitOptions options
         options.strategy = AUTO
         options.with_lists = True

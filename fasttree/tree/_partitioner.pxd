@@ -3,7 +3,7 @@
 Nodes own a slice [start, end) of the rows. What threads share of a fit is made by `init`; what each
 owns, the columns of its nodes (engine/search/node_columns.hpp), by `attach`.
 """
-from fasttree.engine.columns cimport DenseColumns
+from fasttree.engine.columns cimport DenseColumns, Rows
 from fasttree.engine.order cimport DenseSample
 from fasttree.engine.scan cimport Scanner
 from fasttree.engine.search cimport NodeColumns
@@ -11,7 +11,7 @@ from fasttree.tree._dense_columns cimport DenseColumnsOwner
 from fasttree.tree._encoding cimport Encoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.utils._crew cimport Leader
-from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
+from fasttree.utils._std cimport shared_ptr, unique_ptr
 from fasttree.utils._typedefs cimport uint32_t
 
 
@@ -21,7 +21,7 @@ cdef class Partitioner:
     cdef unique_ptr[NodeColumns] columns
 
     # Rows in ascending order, which it takes.
-    cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
+    cdef int init(self, Encoding encoding, Rows& rows,
                   FitOptions options, Leader leader) except -1
     # Encodes what samples of an encoding that is shared will read.
     cdef int prepare(self, Encoding encoding, FitOptions options, Leader leader) except -1

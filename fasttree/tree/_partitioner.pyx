@@ -15,7 +15,7 @@ from fasttree.utils._std cimport make_shared
 cdef class Partitioner:
     """Rows of the nodes (abstract)."""
 
-    cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
+    cdef int init(self, Encoding encoding, Rows& rows,
                   FitOptions options, Leader leader) except -1:
         raise TypeError(f"{type(self).__name__} is abstract")
 
@@ -35,21 +35,23 @@ cdef class Partitioner:
 cdef class DensePartitioner(Partitioner):
     """Partitioner of a dense matrix."""
 
-    cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
+    cdef int init(self, Encoding encoding, Rows& rows,
                   FitOptions options, Leader leader) except -1:
         cdef DenseEncoding dense = <DenseEncoding?> encoding
         self.options = options
         self.n_features = dense.n_features
         self.owner = dense.encoded(rows, options, leader)
         self.data = self.owner.columns.get()
-        self.sample = make_shared[DenseSample](deref(self.data), move(rows))
+        with nogil:
+            self.sample = make_shared[DenseSample](deref(self.data), move(rows),
+                                                   deref(leader.crew))
         self.n_rows = <uint32_t> self.sample.get().rows.size()
         if options.with_lists:
             dense.fill_lists(self.sample.get(), self.owner.columns.get(), options, leader)
         return 0
 
     cdef int prepare(self, Encoding encoding, FitOptions options, Leader leader) except -1:
-        cdef vector[uint32_t] all_rows
+        cdef Rows all_rows
         if encoding.is_shared:
             (<DenseEncoding?> encoding).encoded(all_rows, options, leader)
         return 0

@@ -5,7 +5,7 @@ from fasttree.tree._encoding cimport Encoding, SparseEncoding
 from fasttree.tree._options cimport FitOptions
 from fasttree.tree._partitioner cimport Partitioner
 from fasttree.utils._crew cimport Leader
-from fasttree.utils._std cimport shared_ptr, unique_ptr, vector
+from fasttree.utils._std cimport shared_ptr, unique_ptr
 from fasttree.utils._typedefs cimport uint32_t
 
 

@@ -10,13 +10,15 @@ Representable Data", Hedayati, Joly & Papadimitriou, 2016).
 import numpy as np
 
 from cython.operator cimport dereference as deref
+from libcpp.utility cimport move
 
+from fasttree.engine.columns cimport Rows
 from fasttree.engine.core cimport Nonzeros, ROW, Split, binary_search_pays
 from fasttree.engine.scan cimport Scanner
 from fasttree.engine.search cimport ExtractedNodeColumns, ListedNodeColumns
 from fasttree.engine.simd cimport SIMD_PORTABLE
 from fasttree.tree._options cimport SORT
-from fasttree.utils._std cimport make_shared
+from fasttree.utils._std cimport make_shared, vector
 
 from fasttree.tree._encoding import encoding_of
 
@@ -53,7 +55,7 @@ cdef class SparsePartitioner(Partitioner):
 cdef class ListPartitioner(SparsePartitioner):
     """Nodes list their nonzeros."""
 
-    cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
+    cdef int init(self, Encoding encoding, Rows& rows,
                   FitOptions options, Leader leader) except -1:
         cdef ListData* data
         cdef int n_threads = leader.crew.get().size()
@@ -63,7 +65,8 @@ cdef class ListPartitioner(SparsePartitioner):
                                           self.n_features)
         data = self.data.get()
         data.sorted = self.encoding.sorted.get()
-        data.take_rows(rows)
+        with nogil:
+            data.take_rows(move(rows), deref(leader.crew))
         self.n_rows = <uint32_t> data.rows.size()
         data.make_parts(1 if n_threads == 1 else PARTS_PER_THREAD * n_threads, options.least)
         self.workspace.reset(new ListWorkspace(deref(data), self.simd))
@@ -101,7 +104,7 @@ cdef class ExtractionPartitioner(SparsePartitioner):
     The methods that begin with `_py` let tests drive it step by step.
     """
 
-    cdef int init(self, Encoding encoding, vector[uint32_t]& rows,
+    cdef int init(self, Encoding encoding, Rows& rows,
                   FitOptions options, Leader leader) except -1:
         cdef ExtractionData* data
         self.refer(encoding, options)
@@ -109,7 +112,8 @@ cdef class ExtractionPartitioner(SparsePartitioner):
             &self.encoding.values[0], &self.encoding.indices[0], &self.encoding.indptr[0],
             encoding.n_rows, self.n_features)
         data = self.data.get()
-        data.take_rows(rows)
+        with nogil:
+            data.take_rows(move(rows), deref(leader.crew))
         self.n_rows = <uint32_t> data.rows.size()
         data.map_rows()
         with nogil:
@@ -133,10 +137,12 @@ cdef class ExtractionPartitioner(SparsePartitioner):
         return other
 
     def _py_init(self, X, sample_weight=None):
-        cdef vector[uint32_t] rows
-        for row in range(X.shape[0]):
-            if sample_weight is None or sample_weight[row] != 0.0:
-                rows.push_back(row)
+        cdef Rows rows
+        cdef uint32_t i
+        named = np.arange(X.shape[0]) if sample_weight is None else np.flatnonzero(sample_weight)
+        rows.resize(len(named))
+        for i in range(rows.size()):
+            rows[i] = named[i]
         cdef FitOptions options
         options.strategy = SORT
         options.n_threads = 1
@@ -145,7 +151,8 @@ cdef class ExtractionPartitioner(SparsePartitioner):
 
     def _py_rows(self):
         """Rows by position."""
-        return np.array(self.data.get().rows, dtype=np.int64)
+        cdef uint32_t i
+        return np.array([self.data.get().rows[i] for i in range(self.n_rows)], dtype=np.int64)
 
     def _py_mapping(self):
         """Positions by row; no position is larger than any row number."""

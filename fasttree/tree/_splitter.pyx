@@ -10,6 +10,7 @@ from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY, ldexp
 from libcpp.utility cimport move
 
+from fasttree.engine.columns cimport Rows
 from fasttree.engine.core cimport (
     NO_FEATURE, NO_ROW, NO_TABLE, codes_pay, keys_pay, lists_pay, midpoint, sparse_lists_pay,
 )
@@ -24,8 +25,7 @@ from fasttree.utils._interrupt cimport steps_of
 from fasttree.utils._typedefs cimport int64_t
 
 
-cdef int list_rows(size_t n, sample_weight, const uint32_t* sampled,
-                   vector[uint32_t]& out) except -1:
+cdef int list_rows(size_t n, sample_weight, const uint32_t* sampled, Rows& out) except -1:
     """The rows of a sample whose weights or counts are not zero."""
     cdef const float64_t[::1] weights
     cdef const int64_t[::1] counts
@@ -82,7 +82,7 @@ cdef class Splitter:
                   const uint32_t[::1] rows, FitOptions options, Leader leader) except -1:
         cdef const uint32_t* sampled = NULL
         cdef const uint32_t* classes
-        cdef vector[uint32_t] kept_rows
+        cdef Rows kept_rows
         self.rules.min_samples_leaf = self.min_samples_leaf
         self.rules.monotonic_cst = &self.monotonic_cst[0] if self.with_monotonic_cst else NULL
         self.rules.ties.replay = options.replay

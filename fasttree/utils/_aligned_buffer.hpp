@@ -81,7 +81,7 @@ public:
         if (start < end) madvise(reinterpret_cast<void*>(start), end - start, MADV_DONTNEED);
 #endif
     }
-    // Refers to n items that somebody else keeps, and that nobody writes to.
+    // Refers to n items that somebody else keeps, who says whether they may be written to.
     void borrow(const T* items, size_t n) noexcept {
         items_ = {const_cast<T*>(items), Free{}};
         size_ = n;
@@ -97,10 +97,13 @@ private:
     static constexpr size_t CACHE_LINE = 64, HUGE_PAGE = size_t{1} << 21;
 
     // What one fit gives back is to serve the next one, whose sample may be a little larger. Hence
-    // blocks are not aligned by the allocator either: it asks for more than it gives back.
+    // small blocks are not aligned by the allocator either: it asks for more than it gives back. A
+    // huge page that would nearly be filled is taken whole.
     static size_t rounded(size_t n_bytes) {
-        constexpr size_t STEP = size_t{1} << 14;
-        return n_bytes < 2 * STEP ? n_bytes : (n_bytes + STEP - 1) / STEP * STEP;
+        constexpr size_t STEP = size_t{1} << 14, NEARLY = HUGE_PAGE / 16;
+        if (n_bytes < 2 * STEP) return n_bytes;
+        const size_t n_left = HUGE_PAGE - n_bytes % HUGE_PAGE;
+        return n_left < NEARLY ? n_bytes + n_left : (n_bytes + STEP - 1) / STEP * STEP;
     }
     void take(void* block, size_t alignment) {
         if (block == nullptr) throw std::bad_alloc();

@@ -177,7 +177,7 @@ class Crew {
 
     const int n_threads_;
     Poll& poll_;                            // of the thread that leads
-    std::atomic<uint64_t> n_jobs_{0};       // that there have been
+    std::atomic<uint64_t> n_calls_{0};      // to look for work, so far
     std::atomic<int> n_working_{0};         // of the others, at a job
     std::atomic<int> n_beside_{0};          // of the others, at a unit
     std::atomic<bool> is_dismissed_{false}, is_given_up_{false};
@@ -188,11 +188,12 @@ class Crew {
     std::mutex mutex_;
     std::condition_variable changed_, finished_;
 
-    void offer(Job& job) {
+    // None: who sleeps is to look for a unit.
+    void offer(Job* job) {
         {
             std::lock_guard<std::mutex> lock(mutex_);
-            job_ = &job;
-            n_jobs_.fetch_add(1);
+            job_ = job;
+            n_calls_.fetch_add(1);
         }
         changed_.notify_all();
     }
@@ -260,7 +261,7 @@ public:
             return;
         }
         Job job(stage, n, in_order ? 1 : n_threads_, &work, piece);
-        offer(job);
+        offer(&job);
         job.take_part(0);
         withdraw();
         job.failure.rethrow();
@@ -294,14 +295,8 @@ public:
         owner_beside_ = owner;
         has_failed_beside_.store(false);
     }
-    // There is a unit again: who sleeps is to look.
-    void tell() {
-        {
-            std::lock_guard<std::mutex> lock(mutex_);
-            n_jobs_.fetch_add(1);
-        }
-        changed_.notify_all();
-    }
+    // There is a unit again. Only between jobs.
+    void tell() { offer(nullptr); }
     bool end_beside() {
         {
             std::lock_guard<std::mutex> lock(mutex_);
@@ -334,7 +329,9 @@ public:
     // What the other threads of the region do until they are dismissed, or have failed.
     void serve(int thread) {
         for (uint64_t n_seen = 0;;) {
-            const auto is_called = [&] { return n_jobs_.load() != n_seen || is_dismissed_.load(); };
+            const auto is_called = [&] {
+                return n_calls_.load() != n_seen || is_dismissed_.load();
+            };
             int done = 1;
             while (done > 0 && !is_called()) done = do_beside(thread);
             if (done < 0) return;
@@ -342,7 +339,7 @@ public:
             std::unique_lock<std::mutex> lock(mutex_);
             changed_.wait(lock, is_called);
             if (is_dismissed_.load()) return;
-            n_seen = n_jobs_.load();
+            n_seen = n_calls_.load();
             Job* const job = job_;
             if (job == nullptr) continue;
             n_working_.fetch_add(1);

@@ -49,6 +49,8 @@ cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:
         Simd simd, const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t n_rows,
         vector[uint32_t] rows, const vector[uint32_t]& features, size_t begin, size_t end,
         float* cells) except +
+    vector[uint32_t] c_named_rows "fasttree::tests::named_rows"(
+        const vector[uint32_t]& some, uint32_t n, int n_threads) except +
     vector[uint32_t] c_rows_split_beside_list "fasttree::tests::rows_split_beside_list"(
         Simd simd, const float* X, uint32_t n, double threshold, cbool keeps_sides, int n_threads,
         vector[uint32_t] rows, uint32_t& n_left, vector[cbool]& sides) except +
@@ -97,6 +99,8 @@ cdef extern from "count_tables.hpp" namespace "fasttree::tests" nogil:
     vector[uint32_t] c_counted_on_threads "fasttree::tests::counted_on_threads"(
         const float* column, uint32_t n, uint32_t middle, uint32_t n_threads,
         const vector[int]& threads) except +
+    uint32_t c_n_shares_beside_list "fasttree::tests::n_shares_beside_list"(
+        const float* X, uint32_t n, uint32_t middle, uint32_t n_threads) except +
     int c_tables_after_handing_down "fasttree::tests::tables_after_handing_down"(
         const float* column, uint32_t n, uint32_t middle, uint32_t n_threads, int n_nodes) except +
     int c_tables_after_taking "fasttree::tests::tables_after_taking"(
@@ -227,6 +231,11 @@ def counted_on_threads(const float[::1] column, uint32_t middle, uint32_t n_thre
     return np.array(counts, np.uint32).reshape(3, -1)
 
 
+def n_shares_beside_list(const float[:, ::1] X, uint32_t middle, uint32_t n_threads):
+    """Shares in which threads count rows before `middle` by X[:, 0], beside a list of X[:, 1]."""
+    return c_n_shares_beside_list(&X[0, 0], len(X), middle, n_threads)
+
+
 def tables_after_handing_down(const float[::1] column, uint32_t middle, uint32_t n_threads,
                               int n_nodes):
     """Tables that there are after nodes of which the larger child alone reads one."""
@@ -276,6 +285,11 @@ def side_by_side(Simd simd, const float[:, :] X, vector[uint32_t] rows, vector[u
                                X.strides[1] // <ptrdiff_t> sizeof(float), X.shape[0], rows,
                                features, begin, end, &out[0])
     return np.asarray(out[:-1]).reshape(-1, end - begin), np.array(are_found, bool)
+
+
+def named_rows(vector[uint32_t] some, uint32_t n, int n_threads):
+    """The rows of a sample, none of which stand for all n."""
+    return np.array(c_named_rows(some, n, n_threads), np.uint32)
 
 
 def rows_split_beside_list(Simd simd, const float[:, ::1] X, double threshold, cbool keeps_sides,

@@ -83,14 +83,34 @@ inline void interleave(Simd simd, const uint8_t* codes, size_t n_places, const u
     interleave_codes(simd, columns.data(), n_columns, start, stop,
                      [=](size_t i) { return rows[i]; }, out, stride);
 }
+inline Rows rows_of(const std::vector<uint32_t>& rows) {
+    Rows out;
+    out.resize(rows.size());
+    std::copy(rows.begin(), rows.end(), out.begin());
+    return out;
+}
+// Those rows, or, if there are none, all n_rows.
+inline EncodedRows encoded_rows(size_t n_rows, const std::vector<uint32_t>& rows) {
+    EncodedRows out(n_rows);
+    Rows some = rows_of(rows);
+    out.swap(some);
+    return out;
+}
+// The rows of a sample of n, some of them or all, which threads list.
+inline std::vector<uint32_t> named_rows(const std::vector<uint32_t>& some, uint32_t n,
+                                        int n_threads) {
+    Poll poll;
+    Crew crew(n_threads, poll);
+    const Rows rows = fasttree::named_rows(rows_of(some), n, crew);
+    return {rows.begin(), rows.end()};
+}
 // What is read of some rows, or all, of the features given, each of which is read `most` times at
 // most: feature, start, stop.
 inline std::vector<std::array<size_t, 3>> read_blocks(
     const float* X, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t n_rows,
-    std::vector<uint32_t> rows, const std::vector<uint32_t>& features, std::vector<uint32_t> most,
-    size_t begin, size_t end) {
-    EncodedRows encoded(n_rows);
-    encoded.swap(rows);
+    const std::vector<uint32_t>& rows, const std::vector<uint32_t>& features,
+    std::vector<uint32_t> most, size_t begin, size_t end) {
+    const EncodedRows encoded = encoded_rows(n_rows, rows);
     RowBlocks blocks(row_stride, column_stride);
     for (uint32_t f : features) blocks.add(f, f % 5 == 4 ? nullptr : X + f * column_stride);
     std::vector<std::array<size_t, 3>> out;
@@ -104,11 +124,10 @@ inline std::vector<std::array<size_t, 3>> read_blocks(
 // `cells`, and whether they were side by side.
 inline std::vector<bool> side_by_side(Simd simd, const float* X, ptrdiff_t row_stride,
                                       ptrdiff_t column_stride, size_t n_rows,
-                                      std::vector<uint32_t> rows,
+                                      const std::vector<uint32_t>& rows,
                                       const std::vector<uint32_t>& features, size_t begin,
                                       size_t end, float* cells) {
-    EncodedRows encoded(n_rows);
-    encoded.swap(rows);
+    const EncodedRows encoded = encoded_rows(n_rows, rows);
     SideBySide side_by_side(simd, encoded, row_stride, column_stride);
     RowBlocks blocks(row_stride, column_stride);
     for (uint32_t f : features) {
@@ -132,7 +151,8 @@ inline std::vector<bool> side_by_side(Simd simd, const float* X, ptrdiff_t row_s
 // were 1 before.
 inline std::vector<uint32_t> rows_split_beside_list(Simd simd, const float* X, uint32_t n,
                                                     double threshold, bool keeps_sides,
-                                                    int n_threads, std::vector<uint32_t> rows,
+                                                    int n_threads,
+                                                    const std::vector<uint32_t>& rows,
                                                     uint32_t& n_left, std::vector<bool>& sides) {
     DenseColumns columns(X, 2, 1, n, 2);
     Poll poll;
@@ -141,9 +161,8 @@ inline std::vector<uint32_t> rows_split_beside_list(Simd simd, const float* X, u
     encoder.count(true);
     encoder.interleave(true);
     if (columns.columns[0].storage != COUNTED || columns.columns[1].storage != RAW) return {};
-    DenseSample sample(columns, {});
+    DenseSample sample(columns, rows_of(rows), crew);
     sample.take_lists(columns);
-    sample.rows = std::move(rows);
     DenseWorkspace workspace(sample, simd, keeps_sides);
     std::fill(workspace.go_left.begin(), workspace.go_left.end(), 0xffffffffu);
     Split split;
@@ -154,16 +173,15 @@ inline std::vector<uint32_t> rows_split_beside_list(Simd simd, const float* X, u
     for (uint32_t row = 0; row < n; ++row) {
         sides.push_back(get_bit(workspace.go_left.data(), row));
     }
-    return sample.rows;
+    return {sample.rows.begin(), sample.rows.end()};
 }
 // Entries of as many rows, those named or the first, in the order of their keys; how many are missing.
 inline uint32_t sort_by_keys(std::vector<uint32_t> keys, const uint32_t* rows,
                              uint32_t* entries) {
     const uint32_t n = static_cast<uint32_t>(keys.size());
-    EncodedRows encoded(n);
     std::vector<uint32_t> some;
     if (rows != nullptr) some.assign(rows, rows + n);
-    encoded.swap(some);
+    const EncodedRows encoded = encoded_rows(n, some);
     SortBuffers buffers;
     return encoded.visit([&](auto row_of) {
         return fasttree::sort_by_keys(keys.data(), row_of, n, buffers, entries);
@@ -249,7 +267,7 @@ inline std::vector<uint32_t> divided_list(Simd simd, const float* column, uint32
     Poll poll;
     Crew crew(1, poll);
     DenseEncoder(columns, crew, simd).add_lists(RAW);
-    DenseSample sample(columns, {});
+    DenseSample sample(columns, {}, crew);
     sample.take_lists(columns);
     DenseWorkspace workspace(sample, simd, false);
     std::vector<uint32_t> n_left;

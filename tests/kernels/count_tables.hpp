@@ -71,16 +71,16 @@ struct CountedColumn {
     CountTables tables;
 
     CountedColumn(const float* column, uint32_t n)
-        : columns(column, 1, n, n, 1), sample(encoded(columns), {}), tables(sample, cells, true) {}
+        : columns(column, 1, n, n, 1), sample(encoded(columns)), tables(sample, cells, true) {}
 
 private:
-    static const DenseColumns& encoded(DenseColumns& columns) {
+    static DenseSample encoded(DenseColumns& columns) {
         Poll poll;
         Crew crew(1, poll);
         DenseEncoder encoder(columns, crew, SIMD_PORTABLE);
         encoder.count(false);
         encoder.interleave(false);
-        return columns;
+        return {columns, {}, crew};
     }
 };
 
@@ -121,6 +121,27 @@ inline std::vector<uint32_t> counted_on_threads(const float* column, uint32_t n,
         if (child->table != NO_TABLE) take(*child);
     }
     return out;
+}
+
+// In how many shares n_threads count the rows before `middle` of n, a node's smaller child, by the
+// first of two columns, beside a list of the other one.
+inline uint32_t n_shares_beside_list(const float* X, uint32_t n, uint32_t middle,
+                                     uint32_t n_threads) {
+    DenseColumns columns(X, 2, 1, n, 2);
+    Poll poll;
+    Crew crew(1, poll);
+    DenseEncoder encoder(columns, crew, SIMD_PORTABLE);
+    encoder.count(true);
+    encoder.interleave(true);
+    DenseSample sample(columns, {}, crew);
+    sample.take_lists(columns);
+    const RowCells cells;
+    CountTables tables(sample, cells, true);
+    Node node{}, left{}, right{};
+    node.table = tables.acquire();
+    left.end = right.start = middle;
+    node.end = right.end = n;
+    return tables.hand_down(node, left, right, true, true, n_threads).n_shares;
 }
 
 // How many tables there are after n_nodes nodes, each of which leaves its table to its larger child,

@@ -51,9 +51,9 @@ struct Column {
     bool is_bit = false;             // two numbers, its bit is number `slot` of `drawn_bits`
     AlignedBuffer<uint32_t> list;    // RAW: entries of the encoded rows, if they are listed
     bool has_keys = false;           // `list` holds the keys of the rows still, in their order
-    // Codes of the encoded rows, until they are interleaved, or longer: `DenseColumns::code_parts`.
-    // By row of X where they are kept: for keys and questions that are drawn. BUCKETED: buckets,
-    // by row.
+    // Codes of the encoded rows, in `DenseColumns::code_blocks`, or the column's own if rows are
+    // few, until they are interleaved, or longer: `DenseColumns::code_parts`. By row of X where
+    // they are kept: for keys and questions that are drawn. BUCKETED: buckets, by row.
     AlignedBuffer<uint8_t> narrow;
     AlignedBuffer<float> copy;       // RAW: its cells side by side, where X has them far apart
     std::vector<uint8_t> rank;       // [part, code in `narrow`], among the values

@@ -42,6 +42,9 @@ public:
     BitColumns drawn_bits;                         // the same of columns with `is_bit`
     CodeRows code_rows;                            // of columns that are grouped
     uint32_t n_counted = 0, n_wide = 0, n_bucketed = 0;
+    // Memory of codes by column of COUNTED columns, a block of those that are counted together, as
+    // long as they are needed.
+    std::vector<AlignedBuffer<uint8_t>> code_blocks;
     // Where parts of the rows begin, if COUNTED columns have the codes of all rows by column, too:
     // a byte more per row and column.
     std::vector<uint32_t> code_parts;
@@ -198,6 +201,7 @@ public:
         for (Column& col : columns) {
             if (col.storage == COUNTED) col.release_codes();
         }
+        code_blocks.clear();
     }
     // Keeps bits for questions that are drawn. Their columns stay RAW to all but who asks for them.
     void keep_drawn_bits() noexcept {
@@ -367,6 +371,7 @@ public:
             }
             if (code_parts.empty()) col.rank = std::vector<uint8_t>();
         }
+        if (code_parts.empty()) code_blocks.clear();
     }
 
     // Whether what has been encoded tells that all cells of X are finite numbers.

@@ -76,10 +76,12 @@ public:
     }
     // Keeps the codes of the columns of few values, column by column.
     bool keep_codes(bool of_numbers) {
-        return crew_.each(n_features(), [&](int, int feature) {
+        const bool goes_on = crew_.each(n_features(), [&](int, int feature) {
             if (of_numbers) columns_.keep_codes_of_numbers(feature);
             else columns_.keep_codes(feature);
         });
+        if (goes_on) columns_.code_blocks.clear();
+        return goes_on;
     }
     // Finds limits between buckets of the other columns.
     bool find_buckets() {

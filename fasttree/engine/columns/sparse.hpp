@@ -13,6 +13,7 @@
 #include "engine/simd/simd.hpp"
 #include "engine/simd/sorting.hpp"
 #include "utils/_aligned_buffer.hpp"
+#include "utils/_crew.hpp"
 
 namespace fasttree {
 
@@ -22,7 +23,7 @@ public:
     const int32_t* indices;
     const int64_t* indptr;
     const uint32_t n_rows, n_features;  // of X
-    std::vector<uint32_t> rows;         // of positive weight
+    Rows rows;                          // of positive weight
 
     SparseData(const float* values_, const int32_t* indices_, const int64_t* indptr_,
                uint32_t n_rows_, uint32_t n_features_)
@@ -30,7 +31,9 @@ public:
           n_features(n_features_) {}
 
     // Rows, ascending; none: all rows of X.
-    void take_rows(std::vector<uint32_t> sample) { rows = named_rows(std::move(sample), n_rows); }
+    void take_rows(Rows sample, Crew& crew) {
+        rows = named_rows(std::move(sample), n_rows, crew);
+    }
 
     SparseView column(uint32_t feature) const {
         const int64_t first = indptr[feature], last = indptr[feature + 1];

@@ -21,16 +21,21 @@
 #include "engine/simd/interleave.hpp"
 #include "engine/simd/simd.hpp"
 #include "engine/simd/sorting.hpp"
+#include "utils/_aligned_buffer.hpp"
 
 namespace fasttree {
 
 constexpr uint32_t TILE = 64;  // features that a thread counts together
 
 class ValueCounting {
+    static constexpr size_t LINE = 64;  // of a cache
+
     DenseColumns& data_;
     const uint32_t first_, last_, n_parts_;
     const bool lists_follow_;
     const Simd simd_;
+    AlignedBuffer<uint8_t>& block_;                // of codes by feature, for huge pages
+    const size_t stride_;                          // bytes from one feature to the next
     std::vector<std::vector<FewValues>> found_;    // [share, feature of its tile]
     std::vector<std::atomic<bool>> has_too_many_;  // [feature], as any part has said
     std::mutex mutex_;                             // while room for keys is made
@@ -38,10 +43,15 @@ class ValueCounting {
 public:
     ValueCounting(DenseColumns& data, uint32_t first, uint32_t last, bool lists_follow, Simd simd)
         : data_(data), first_(first), last_(last), n_parts_(data.n_parts()),
-          lists_follow_(lists_follow), simd_(simd),
+          lists_follow_(lists_follow), simd_(simd), block_(data.code_blocks.emplace_back()),
+          stride_((data.rows.size() + GATHER_PADDING + LINE - 1) / LINE * LINE),
           found_((last - first + TILE - 1) / TILE * n_parts_), has_too_many_(last - first) {
+        uint32_t n_open = 0, n_before = 0;
+        for (uint32_t f = first; f < last; ++f) n_open += is_open(f);
+        block_.reserve(n_open * stride_);
         for (uint32_t f = first; f < last; ++f) {
-            if (is_open(f)) data.columns[f].narrow.reserve(data.rows.size() + GATHER_PADDING);
+            if (!is_open(f)) continue;
+            data.columns[f].narrow.borrow(block_.get() + n_before++ * stride_, stride_);
         }
     }
 
@@ -85,12 +95,18 @@ public:
     }
     // After that: of features of too many values, codes make room for keys.
     void end_first_step() {
+        bool is_needed = false;
+        for (uint32_t f = first_; f < last_; ++f) {
+            is_needed = is_needed || (is_open(f) && !does_any_part_know(f));
+        }
         for (uint32_t f = first_; f < last_; ++f) {
             if (!is_open(f) || !does_any_part_know(f)) continue;
+            if (is_needed) discard(data_.columns[f].narrow.get());
             data_.columns[f].narrow.release();
             for (uint32_t part = 0; part < n_parts_; ++part) found(f, part).give_up();
             begin_keys(f);
         }
+        if (!is_needed) block_.release();
     }
     // After the last step: a share's keys of rows that have codes still.
     void restore_keys(uint32_t share) {
@@ -105,13 +121,24 @@ public:
         if (!is_open(feature)) return;
         Column& col = data_.columns[feature];
         col.has_keys = lists_follow_ && has_too_many(feature);
-        if (has_too_many(feature)) return col.release_codes();
-        col.merge_codes(n_parts_, [&](uint32_t part) -> FewValues& {
-            return found(feature, part);
-        });
+        const uint8_t* const codes = col.narrow.get();
+        if (has_too_many(feature)) {
+            col.release_codes();
+        } else {
+            col.merge_codes(n_parts_, [&](uint32_t part) -> FewValues& {
+                return found(feature, part);
+            });
+        }
+        if (col.storage != COUNTED) discard(codes);
     }
 
 private:
+    // Codes that nobody needs make room, as far as they fill pages of a large block.
+    void discard(const uint8_t* codes) noexcept {
+        if (codes == nullptr) return;
+        const size_t first = static_cast<size_t>(codes - block_.get());
+        block_.discard(first, first + stride_);
+    }
     bool is_open(uint32_t feature) const { return data_.columns[feature].storage != BITS; }
     bool has_too_many(uint32_t feature) const {
         return has_too_many_[feature - first_].load(std::memory_order_acquire);

@@ -42,6 +42,15 @@ inline bool counting_by_rows_pays(uint32_t n, size_t bytes, uint32_t n_threads) 
     return LOOK_AT_ROW * n > TABLE_BYTE * static_cast<double>(bytes) * n_threads;
 }
 
+// One thread that counts n rows of n_features while others are at lists, of n_entries in all,
+// against threads that each look at all n rows, of some of the features: if others hardly wait.
+inline bool counting_alone_pays(uint32_t n, size_t n_features, size_t n_entries,
+                                uint32_t n_threads, int n_outputs) noexcept {
+    constexpr double LIST_ENTRY = 2.0, HARDLY = 0.25;
+    const double at_lists = LIST_ENTRY * static_cast<double>(n_entries) / n_threads;
+    return counting_row(n_outputs) * n * static_cast<double>(n_features) < HARDLY * at_lists;
+}
+
 // Columns of two values as bits: if they are fewer, codes of a byte cost as little.
 constexpr uint32_t MIN_BIT_COLUMNS = 16;
 // Of a sparse matrix of ones: if they take less memory than the lists of its nonzeros.

@@ -60,12 +60,13 @@ class CountTables {
     std::vector<TableCells> pool_;
     std::vector<int> free_;
     std::vector<uint32_t> narrow_, wide_;         // counted features
+    size_t n_lists_ = 0;                          // of the sample
 
 public:
     CountTables() = default;  // nothing is counted
     CountTables(const DenseSample& sample, const Cells& cells, bool forced)
         : sample_(&sample), data_(&sample.data), cells_(&cells), forced_(forced),
-          offsets_(data_->columns.size()), cell_(cells.bytes()) {
+          offsets_(data_->columns.size()), cell_(cells.bytes()), n_lists_(sample.n_lists()) {
         for (uint32_t f = 0; f < data_->columns.size(); ++f) {
             const Storage storage = data_->columns[f].storage;
             if (storage != COUNTED && storage != WIDE) continue;
@@ -197,7 +198,7 @@ public:
         }
         if (with_bits()) {  // a word costs about as much as a feature
             bytes += cells_->bit_bytes(n_bits());
-            n_features += data_->bits.rows().n_words;
+            n_features += n_words();
         }
         const uint32_t n_saved = both ? n_larger : n_larger - n_smaller;
         return n_features > 0 &&
@@ -230,6 +231,8 @@ private:
         uint32_t first_word, last_word;
     };
 
+    uint32_t n_words() const noexcept { return with_bits() ? data_->bits.rows().n_words : 0; }
+
     // Of a column of codes; if not in all rows of the fit, then in no node.
     bool pays(uint32_t f, uint32_t n) const {
         const size_t n_values = data_->columns[f].values.size();
@@ -243,10 +246,15 @@ private:
         return static_cast<int>(pool_.size()) - 1;
     }
 
-    // Counts that are shared out among n_threads: by rows, where that is cheaper.
+    // Counts that are shared out among n_threads, if that pays: by rows, where that is cheaper.
     Counting begin_counting(Counting out, uint32_t n_threads) {
-        out.n_shares = n_threads;
         const uint32_t n = out.end - out.start;
+        const size_t n_features = narrow_.size() + wide_.size() + n_words();
+        if (counting_alone_pays(n, n_features, n_lists_ * out.n_chosen, n_threads,
+                                cells_->n_outputs())) {
+            n_threads = 1;
+        }
+        out.n_shares = n_threads;
         if (n_threads == 1 || !counting_by_rows_pays(n, bytes_, n_threads)) return out;
         out.n_shares = PARTS_OF_A_THREAD * n_threads;
         out.parts = std::make_unique<CountedParts>(n_threads, out.n_shares);
@@ -277,10 +285,9 @@ private:
     // What a node of n rows counts.
     Chosen choose(uint32_t n, const FeatureSampler& sampler, uint32_t share,
                   uint32_t n_shares) const {
-        const uint32_t n_words = with_bits() ? data_->bits.rows().n_words : 0;
         return {choose_among(narrow_, n, sampler, share, n_shares),
-                choose_among(wide_, n, sampler, share, n_shares), n_words * share / n_shares,
-                n_words * (share + 1) / n_shares};
+                choose_among(wide_, n, sampler, share, n_shares), n_words() * share / n_shares,
+                n_words() * (share + 1) / n_shares};
     }
     std::vector<uint32_t> choose_among(const std::vector<uint32_t>& kind, uint32_t n,
                                        const FeatureSampler& sampler, uint32_t share,

@@ -27,9 +27,8 @@ namespace fasttree {
 // The rows of a sample of n whose weight is not zero; without weights all of them, without rows
 // among all n rows of X. None if these are all rows of X.
 template <class Weight>
-void weighted_rows(size_t n, const Weight* weights, const uint32_t* rows,
-                   std::vector<uint32_t>& out) {
-    out.clear();
+void weighted_rows(size_t n, const Weight* weights, const uint32_t* rows, Rows& out) {
+    out.resize(0);
     const auto has_zero = [=] { return std::find(weights, weights + n, Weight{0}) != weights + n; };
     if (rows == nullptr && (weights == nullptr || !has_zero())) return;
     out.resize(n);
@@ -44,14 +43,14 @@ void weighted_rows(size_t n, const Weight* weights, const uint32_t* rows,
 class DenseSample {
 public:
     const DenseColumns& data;
-    std::vector<uint32_t> rows;
+    Rows rows;
     std::vector<AlignedBuffer<uint32_t>> lists;  // [n_features], empty where a column is not listed
     AlignedBuffer<Label> labels;  // of `rows`, both by class; or none (core/keys.hpp)
     bool has_classes = false;     // entries of lists hold classes
 
     // Rows, ascending, among those that are encoded; none: all rows of X.
-    DenseSample(const DenseColumns& data_, std::vector<uint32_t> rows_)
-        : data(data_), rows(named_rows(std::move(rows_), data_.n_rows)),
+    DenseSample(const DenseColumns& data_, Rows rows_, Crew& crew)
+        : data(data_), rows(named_rows(std::move(rows_), data_.n_rows, crew)),
           lists(data_.columns.size()) {}
 
     bool has_list(uint32_t feature) const noexcept { return lists[feature].get() != nullptr; }

@@ -228,7 +228,7 @@ cdef class TreeBuilder:
         cdef Open open, child
         cdef Totals unknown
         cdef Node other
-        cdef bint is_ranked = frontier.is_ranked()
+        cdef bint is_ranked = frontier.is_ranked(), is_right_last
         cdef uint32_t least = fewest_rows_to_leave(
             <uint32_t> min(splitter.max_features, splitter.partitioner.n_features))
         cdef uint32_t done = root.start  # what is kept of the rows before has been given back
@@ -248,15 +248,14 @@ cdef class TreeBuilder:
                   and self.expand(splitter, store, open, is_ranked)):
                 # A stack takes what was put there last: left first, unless threads search the
                 # right child together.
-                if is_ranked or (self.crew.searches(open.right)
-                                 and not self.crew.searches(open.left)):
+                is_right_last = is_ranked or (self.crew.searches(open.right)
+                                              and not self.crew.searches(open.left))
+                if is_right_last:
                     self.put(splitter, store, frontier, open.left, open.left_totals, child,
                              defer_below)
-                    self.put(splitter, store, frontier, open.right, open.right_totals, child,
-                             defer_below)
-                else:
-                    self.put(splitter, store, frontier, open.right, open.right_totals, child,
-                             defer_below)
+                self.put(splitter, store, frontier, open.right, open.right_totals, child,
+                         defer_below)
+                if not is_right_last:
                     self.put(splitter, store, frontier, open.left, open.left_totals, child,
                              defer_below)
         store.finish()
