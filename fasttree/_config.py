@@ -118,7 +118,8 @@ def config_context(
 ) -> Iterator[None]:
     """Change settings inside a ``with`` block.
 
-    Settings that are not given keep their values.
+    Settings that are not given keep their values. They begin as ``strategy="auto"``,
+    ``simd="auto"``, ``n_threads=None`` and ``sklearn_random_stream=False``.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Options and fixtures of the test run.
 
-``pytest --full`` runs every count that the bars name; plain ``pytest`` a seeded tenth of it.
+``pytest --full`` runs every case; plain ``pytest`` a seeded tenth of it.
 ``@pytest.mark.cases(n)`` gives a test the argument ``seed``, from 0 to n - 1 in a full run and
 every tenth of them in a plain one, so that one failing case is run again by its number.
 ``@pytest.mark.plain_memory`` is for tests that limit or measure the memory of a process or replace

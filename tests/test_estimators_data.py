@@ -79,6 +79,15 @@ def test_booleans_are_encoded_as_by_unique():
     assert_encoded_as_by_unique(np.ones((50, 1), dtype=bool))
 
 
+def test_booleans_of_arrow_are_classes():
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    y = pd.Series([True, False, True], dtype="bool[pyarrow]")
+    tree = DecisionTreeClassifier().fit([[0], [1], [2]], y)
+    assert tree.classes_.tolist() == [False, True]
+    assert tree.predict([[1], [2]]).tolist() == [False, True]
+
+
 @pytest.mark.parametrize(("first", "step"), [(0, 1), (-700, 1), (3, 2), (2**40, 3)])
 def test_many_classes_are_encoded_as_by_unique(first, step):
     y = first + step * np.random.default_rng(0).integers(0, 600, (3000, 1))

@@ -10,9 +10,15 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import fasttree
-from fasttree.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+from fasttree.ensemble import (
+    ExtraTreesClassifier,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from fasttree.ensemble._growth import threads_of_trees
 from reference.forests import X, assert_same_forest, each_forest, prediction, refitted, y
 from reference.trees import assert_same
@@ -215,6 +221,92 @@ def test_a_refit_that_fails_keeps_the_earlier_trees():
     with pytest.raises(ValueError, match="targets are too large"):
         forest.fit(X, np.where(y > 0, 1.7e308, -1.7e308))
     assert_array_equal(forest.predict(X), expected)
+
+
+def fail(truth, found):
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    "forest",
+    [RandomForestClassifier(3, random_state=0), ExtraTreesClassifier(3, random_state=0)],
+    ids=["random forest", "extra-trees"],
+)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"class_weight": {99: 1}},
+        {"monotonic_cst": [1]},
+        {"bootstrap": False, "max_samples": 5},
+        {"warm_start": True, "n_estimators": 2},
+    ],
+    ids=str,
+)
+def test_a_classifier_whose_refit_fails_is_the_earlier_one(forest, params):
+    forest = clone(forest).fit(X, y)
+    expected = {**vars(forest)}
+    probabilities = forest.predict_proba(X)
+    with pytest.raises(ValueError):
+        forest.set_params(**params).fit(X, y + 100)
+    assert {**vars(forest), **params} == {**expected, **params}
+    assert_array_equal(forest.predict_proba(X), probabilities)
+
+
+def test_a_refit_that_fails_after_the_first_tree_leaves_a_forest_that_is_not_fitted():
+    forest = RandomForestClassifier(40, random_state=0).fit(X, y)
+    with pytest.raises(ZeroDivisionError):
+        forest.set_params(oob_score=fail).fit(X, y)
+    with pytest.raises(NotFittedError):
+        forest.predict(X)
+
+
+def test_an_isolation_forest_whose_refit_fails_is_the_earlier_one():
+    forest = IsolationForest(n_estimators=3, random_state=0).fit(X)
+    expected = forest.score_samples(X)
+    with pytest.raises(ValueError):
+        forest.set_params(n_jobs=0).fit(X)
+    assert_array_equal(forest.score_samples(X), expected)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (np.arange(200) % 50, np.arange(200) % 2),
+        (np.arange(200) % 2, np.arange(200) % 3),
+        (np.arange(200) % 3, np.c_[np.arange(200) % 3, np.arange(200) % 3]),
+    ],
+    ids=["fewer classes", "more classes", "more outputs"],
+)
+@pytest.mark.parametrize("forest_type", [RandomForestClassifier, RandomForestRegressor])
+def test_trees_of_other_targets_do_not_join_a_forest(forest_type, earlier, later):
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    forest = forest_type(1, warm_start=True, random_state=0).fit(rows, earlier)
+    expected = forest.predict(rows)
+    forest.set_params(n_estimators=2)
+    if later.ndim == earlier.ndim and forest_type is RandomForestRegressor:
+        forest.fit(rows, later)
+        return
+    with pytest.raises(ValueError, match="as many features, outputs and classes"):
+        forest.fit(rows, later)
+    assert_array_equal(forest.predict(rows), expected)
+    with pytest.raises(ValueError, match="features"):
+        forest.fit(rows[:, :2], earlier)
+
+
+@pytest.mark.parametrize("n_features", [2, 200_000])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_trees_that_do_not_belong_together_are_refused(n_features, n_outputs):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(20, 2))
+    forest = RandomForestRegressor(2, random_state=0).fit(rows, rng.normal(size=20))
+    other = RandomForestRegressor(2, random_state=0)
+    other.fit(rng.normal(size=(20, n_features)), rng.normal(size=(20, n_outputs)).squeeze())
+    forest.estimators_ += other.estimators_
+    if (n_features, n_outputs) == (2, 1):
+        assert forest.predict(rows).shape == (20,)
+        return
+    with pytest.raises(ValueError, match="the same features"):
+        forest.predict(rows)
 
 
 def test_verbose(capsys):

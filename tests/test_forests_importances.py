@@ -49,6 +49,31 @@ def test_oob_permutation_importances():
     assert_array_equal(again.importances, found.importances)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"y": np.where(y == 1, 7, y)}, "classes that fit did not see"),
+        ({"y": np.array(["a", "b", "c"])[y]}, "classes that fit did not see"),
+        ({"y": np.where(y == 1, np.nan, y)}, "classes that fit did not see"),
+        ({"y": np.c_[y, y]}, "rows of the fit"),
+        ({"y": y[1:]}, "rows of the fit"),
+        ({"X": X[1:]}, "rows of the fit"),
+        ({"y": None}, "rows of the fit"),
+        ({"n_repeats": 0}, "n_repeats must be at least 1"),
+    ],
+)
+def test_permutation_of_other_rows_is_refused(settings, message):
+    forest = RandomForestClassifier(3, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        forest.oob_permutation_importances(**{"X": X, "y": y, **settings})
+
+
+def test_permutation_of_missing_targets_is_refused():
+    forest = RandomForestRegressor(3, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="contains NaN"):
+        forest.oob_permutation_importances(X=X, y=np.where(y == 1, np.nan, y))
+
+
 def test_permutation_finds_what_matters_and_not_many_values():
     rows = np.column_stack([rng.integers(0, 2, 600), rng.normal(size=600)])
     target = rows[:, 0] * 3.0 + rng.normal(size=600)

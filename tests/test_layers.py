@@ -13,9 +13,9 @@ PACKAGE = Path(__file__).resolve().parent.parent / "fasttree"
 
 # From the top to the bottom.
 STAGES = (
-    "criteria",
     "prune",
     "predict",
+    "criteria",
     "grow",
     "search",
     "scan",
@@ -27,11 +27,11 @@ STAGES = (
 )
 LAYERS = (
     "cli",
-    "export",
     "ensemble",
     "tree",
-    "optimal",
+    "export",
     "table",
+    "optimal",
     *(f"engine/{stage}" for stage in STAGES),
     "utils",
 )
@@ -107,6 +107,11 @@ def test_every_named_file_is_there():
     for path in SOURCES:
         for used in used_by(path.read_text(), path.relative_to(PACKAGE).parent):
             assert (PACKAGE / used).exists(), (path, used)
+
+
+def test_cimports_name_the_package():
+    for path in SOURCES:
+        assert not re.search(r"^(from \.|cimport \.)", path.read_text(), re.M), path
 
 
 def test_nothing_imports_the_command():

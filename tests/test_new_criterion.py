@@ -34,14 +34,12 @@ def registry_of_the_example():
     return text.replace(first[0], "    ENTRY(misclassification)\n")
 
 
-def compiler():
-    names = [os.environ["CXX"]] if "CXX" in os.environ else ["c++", "g++", "clang++"]
-    return next((name.split() for name in names if shutil.which(name.split()[0])), None)
+COMPILER = os.environ.get("CXX", "c++")
 
 
-def compile_source(source, target):
-    if compiler() is None:
-        pytest.skip("there is no C++ compiler")
+def compile_source(source, target, compiler=COMPILER):
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"there is no {compiler}")
     target.parent.mkdir(exist_ok=True)
     source_file = target.with_suffix(".cpp")
     source_file.write_text(source)
@@ -49,7 +47,7 @@ def compile_source(source, target):
     registry.parent.mkdir(parents=True)
     registry.write_text(registry_of_the_example())
     command = [
-        *compiler(),
+        *compiler.split(),
         "-std=c++17",
         "-O1",
         f"-I{target.parent}",
@@ -61,12 +59,12 @@ def compile_source(source, target):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory):
-    """A program that splits by the example."""
+@pytest.fixture(scope="module", params=dict.fromkeys([COMPILER, "clang++"]))
+def toy(request, tmp_path_factory):
+    """A program that splits by the example, whichever compiler made it."""
     target = tmp_path_factory.mktemp("toy") / "toy"
     source = (TESTS / "toy/main.cpp").read_text().replace("EXAMPLE\n", example())
-    done = compile_source(source, target)
+    done = compile_source(source, target, request.param)
     assert done.returncode == 0, done.stderr[-4000:]
     return target
 

@@ -8,12 +8,16 @@ writes to its connections during a fit, after a small one has settled what is co
 """
 
 import argparse
+import sys
 import time
 import warnings
+from pathlib import Path
 
 import joblib
 import numpy as np
 from distributed import Client, LocalCluster
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import data
 from fasttree.ensemble import RandomForestClassifier

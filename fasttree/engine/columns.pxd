@@ -17,8 +17,6 @@ cdef extern from "engine/columns/column.hpp" namespace "fasttree" nogil:
         BUCKETED
         BITS
 
-    const uint32_t MAX_COUNTED
-
     cdef cppclass Column:
         Storage storage
         cbool has_missing

@@ -65,7 +65,6 @@ cdef extern from "engine/core/runs.hpp" namespace "fasttree" nogil:
         uint32_t n_values
         uint32_t n
         uint32_t n_missing
-        uint32_t n_category_values
 
     cdef cppclass Group:
         pass
@@ -89,7 +88,6 @@ cdef extern from "engine/core/runs.hpp" namespace "fasttree" nogil:
     cdef cppclass Limits:
         uint32_t min_samples_leaf
         double min_weight_leaf
-        int monotonic
         double lower
         double upper
         cbool replay
@@ -106,7 +104,6 @@ cdef extern from "engine/core/nonzeros.hpp" namespace "fasttree" nogil:
         uint32_t n_listed() noexcept
         uint32_t n_values() noexcept
         float value(uint32_t p) noexcept
-        uint32_t n_at_most(double threshold) noexcept
         cbool is_constant(cbool replay) noexcept
 
     cdef cppclass FeatureBound:
@@ -126,7 +123,6 @@ cdef extern from "utils/_aligned_buffer.hpp" namespace "fasttree" nogil:
 
 cdef extern from "engine/core/ties.hpp" namespace "fasttree" nogil:
     const uint32_t NO_FEATURE
-    cbool are_near(float below, float above) noexcept
 
     cdef cppclass SharedScore:
         SharedScore() noexcept
@@ -168,12 +164,10 @@ cdef extern from "engine/core/split.hpp" namespace "fasttree" nogil:
         uint32_t row_above
         uint32_t feature
         uint32_t n_left
-        uint32_t n_values_left
         cbool missing_left
         cbool has_missing
         double middle
         CategorySet categories
-        cbool goes_left(float cell) noexcept
 
     cbool is_better(const Split& split, const Split& best) noexcept
 
@@ -185,12 +179,10 @@ cdef extern from "engine/core/sampler.hpp" namespace "fasttree" nogil:
                        uint32_t seed) except +
         uint32_t max_features() noexcept
         unique_ptr[FeatureSampler] clone() except +
-        cbool is_ascending() noexcept
         void begin(uint64_t key, uint32_t n_known) noexcept
         uint32_t next() except +
         void found_constant() except +
         uint32_t end() noexcept
-        cbool is_known_constant(uint32_t feature) noexcept
         vector[uint32_t] known(uint32_t n_known) except +
         void assume_known(const vector[uint32_t]& constants) except +
         double threshold(uint64_t key, uint32_t feature, double low, double high) noexcept

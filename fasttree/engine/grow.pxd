@@ -41,7 +41,6 @@ cdef extern from "engine/grow/nodes.hpp" namespace "fasttree" nogil:
         uint32_t append(const Node& node, const vector[double]& value) except +
         void set_split(uint32_t record, const Split& split, uint32_t left) except +
         void finish() noexcept
-        void set_missing_side(uint32_t record, cbool left) noexcept
 
     cdef cppclass SubtreeStores:
         size_t size() noexcept

@@ -13,8 +13,3 @@ cdef inline Simd simd_allowed(str setting):
     if setting == "portable":
         return SIMD_PORTABLE
     return best_simd(SIMD_AVX2 if setting == "avx2" else SIMD_AVX512)
-
-
-cdef extern from "engine/simd/sorting.hpp" namespace "fasttree" nogil:
-    cdef cppclass SortBuffers:
-        pass

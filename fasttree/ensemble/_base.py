@@ -23,9 +23,9 @@ from sklearn.utils.validation import check_is_fitted
 from fasttree._sklearn_compat import expanded_class_weights, fit_context, n_samples_of_bootstrap
 from fasttree.ensemble._bootstrap import Bootstrap, rows_of_bits
 from fasttree.ensemble._compact import CompactForest
-from fasttree.ensemble._growth import Plan, bare_copy, check_same_categories, grow_trees
+from fasttree.ensemble._growth import Plan, bare_copy, check_continues, grow_trees
 from fasttree.ensemble._interop import ToSklearn
-from fasttree.ensemble._memory import FitMemory
+from fasttree.ensemble._memory import FitMemory, keeps_earlier_forest
 from fasttree.ensemble._oob import oob_means, permutation_importances
 from fasttree.table._encoder import table_encoder
 from fasttree.tree._base import BaseDecisionTree
@@ -101,6 +101,7 @@ class Forest(ToSklearn, CallbackSupportMixin):
         self._fit(X, y, sample_weight)
         return self
 
+    @keeps_earlier_forest
     def _fit(self, X, y, sample_weight):
         """Grow the trees; return the data they grew on."""
         if issparse(y):
@@ -122,11 +123,11 @@ class Forest(ToSklearn, CallbackSupportMixin):
         if n_more == 0:
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
-                stacklevel=4,
+                stacklevel=5,
             )
         else:
             if trees:
-                check_same_categories(earlier_encoder, data.table_encoder)
+                check_continues(self, earlier_encoder, data.table_encoder)
                 source.randint(MAX_SEED, size=len(trees))  # as if they were drawn now
             seeds = source.randint(MAX_SEED, size=n_more).tolist()
             trees += self._grow(data, bootstrap, seeds, context)
@@ -160,7 +161,7 @@ class Forest(ToSklearn, CallbackSupportMixin):
                 "A column-vector y was passed when a 1d array was expected. Please change the "
                 "shape of y to (n_samples,), for example using ravel().",
                 DataConversionWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
         y = y.reshape(len(y), -1)
         if len(y) != X.shape[0]:
@@ -226,10 +227,9 @@ class Forest(ToSklearn, CallbackSupportMixin):
         return estimators
 
     def _forget_trees(self):
-        """Release the trees of an earlier fit, once the first new one has been grown: most errors
-        would have shown by then."""
-        vars(self).pop("estimators_", None)
-        vars(self).pop("_memory", None)
+        """Release the trees of an earlier fit: most errors have shown by the first new tree."""
+        for name in ("estimators_", "_memory", "_earlier_fit"):
+            vars(self).pop(name, None)
 
     def _adopt_trees(self, trees, seeds):
         """Take trees that were grown before, with their random states."""
@@ -259,9 +259,10 @@ class Forest(ToSklearn, CallbackSupportMixin):
 
     def __getattr__(self, name):
         memory = vars(self).get("_memory")
-        if name != "estimators_" or memory is None or memory.compact is None:
+        if name != "estimators_" or memory is None or (compact := memory.compact) is None:
             return self.__getattribute__(name)  # raises what it raised: a property may say why
-        self.estimators_ = memory.restore()
+        self.estimators_ = memory.restore(compact)
+        memory.compact = None  # other threads find the trees by now
         return self.estimators_
 
     def __getstate__(self):
@@ -465,15 +466,14 @@ class Forest(ToSklearn, CallbackSupportMixin):
 
     def _fit_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """The rows of the fit as float32, dense or CSR, and its targets as float64 columns."""
-        data = self._memory.data
-        if X is not None:
-            X, y = self._validate_X_predict(X), self._target_numbers(np.asarray(y))
-            if len(y) != self._n_samples or X.shape[0] != self._n_samples:
+        if X is not None or y is not None:
+            X, y = self._validate_X_predict(X), np.asarray(y)
+            if y.size != self._n_samples * self.n_outputs_ or X.shape[0] != self._n_samples:
                 raise ValueError(f"X and y must be the {self._n_samples} rows of the fit.")
-            return X, y
-        if data is None:
+            return X, self._target_numbers(y.reshape(X.shape[0], -1))
+        if self._memory.data is None:
             raise ValueError("The forest was loaded or copied: pass X and y of its fit.")
-        return data.cells(), data.y
+        return self._memory.data.cells(), self._memory.data.y
 
     def _set_oob_score_and_attributes(self, data, bootstrap):
         """Predict every row by the trees that did not draw it, and score the predictions."""

@@ -88,16 +88,18 @@ _FITTED = {
         "list of ndarray",
         "The rows that each tree drew, drawn again at each access.",
     ),
-    "oob_score_": ("float", "Score of the out-of-bag predictions, if `oob_score` asks for it."),
 }
 
-_OOB_DECISION = {
+_OOB_SCORE = {
+    "oob_score_": ("float", "Score of the out-of-bag predictions, if `oob_score` asks for it."),
+}
+_OOB_DECISION = _OOB_SCORE | {
     "oob_decision_function_": (
         "ndarray of shape (n_samples, n_classes) or (n_samples, n_classes, n_outputs)",
         "Out-of-bag probabilities, if `oob_score` asks for them; 0 for a row that every tree drew.",
     ),
 }
-_OOB_PREDICTION = {
+_OOB_PREDICTION = _OOB_SCORE | {
     "oob_prediction_": (
         "ndarray of shape (n_samples,) or (n_samples, n_outputs)",
         "Out-of-bag predictions, if `oob_score` asks for them; 0 for a row that every tree drew.",
@@ -105,7 +107,7 @@ _OOB_PREDICTION = {
 }
 
 
-def document_forest(task):
+def document_forest(task, with_oob=True):
     """Return a class decorator that fills in the docstring of a forest, as `document`."""
     of_task = _OOB_DECISION if task == "classification" else _OOB_PREDICTION
-    return document(task, _PARAMETERS, _FITTED | of_task)
+    return document(task, _PARAMETERS, _FITTED | (of_task if with_oob else {}))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["RandomTreesEmbedding"]
 
 
-@document_forest("regression")
+@document_forest("regression", with_oob=False)
 class RandomTreesEmbedding(RegressorForest, sklearn.ensemble.RandomTreesEmbedding):
     """The leaves that rows fall into in random trees, one-hot encoded.
 

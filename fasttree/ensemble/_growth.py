@@ -21,7 +21,7 @@ from fasttree.tree.fitted._node_arrays import TreeMemory
 from fasttree.utils._parallel import Parallel, map_on_threads
 from fasttree.utils._threads import dismiss_threads, effective_n_threads
 
-__all__ = ["Plan", "bare_copy", "check_same_categories", "grow_trees"]
+__all__ = ["Plan", "bare_copy", "check_continues", "grow_trees"]
 
 
 def bare_copy(estimator, **attributes):
@@ -152,8 +152,17 @@ def grow_share(plan, seeds):
     return [plan.grow(seed) for seed in seeds]
 
 
-def check_same_categories(earlier, later):
-    """Raise unless two tables give their categories the same codes."""
+def check_continues(forest, earlier, later):
+    """Raise unless new trees can join those of an earlier fit: they read as many features and
+    predict as many outputs and classes, and the tables give their categories the same codes."""
+    tree = forest.estimators_[0].tree_
+    n_classes = getattr(forest, "n_classes_", [1] * forest.n_outputs_)
+    sizes = (tree.n_features, tree.n_outputs, tree.n_classes.tolist())
+    if sizes != (forest.n_features_in_, forest.n_outputs_, list(n_classes)):
+        raise ValueError(
+            "warm_start=True needs as many features, outputs and classes as the earlier fit: "
+            f"{sizes[0]}, {sizes[1]} and {sizes[2]}."
+        )
     categories = [[] if encoder is None else encoder.categories for encoder in (earlier, later)]
     if categories[0] != categories[1] and any(map(any, categories)):
         raise ValueError("warm_start=True needs a table with the categories of the earlier fit.")

@@ -9,8 +9,9 @@ import sklearn.ensemble
 from scipy.sparse import issparse
 
 from fasttree._sklearn_compat import average_path_length
-from fasttree.ensemble._base import FitMemory
+from fasttree.ensemble._memory import FitMemory
 from fasttree.tree._classes import ExtraTreeRegressor
+from fasttree.tree._validation import keeps_earlier_fit
 from fasttree.utils._finite import SOME_INFINITE
 from fasttree.utils._threads import effective_n_threads
 
@@ -89,6 +90,7 @@ class IsolationForest(sklearn.ensemble.IsolationForest):
     array([ 1,  1, -1])
     """
 
+    @keeps_earlier_fit
     def fit(self, X: MatrixLike, y: object = None, sample_weight: ColumnLike | None = None) -> Self:
         """Grow the trees.
 

@@ -1,8 +1,31 @@
 """What a fitted forest keeps besides its trees."""
 
+import functools
+
 from fasttree.ensemble._store import ForestStore
 
-__all__ = ["FitMemory"]
+__all__ = ["FitMemory", "keeps_earlier_forest"]
+
+
+def keeps_earlier_forest(fit):
+    """Decorate the fit of a forest, so that one that fails leaves the forest as it was, or, once it
+    has released the earlier trees, not fitted."""
+
+    @functools.wraps(fit)
+    def fitted(forest, *args):
+        forest._earlier_fit = vars(forest).copy()
+        try:
+            return fit(forest, *args)
+        except BaseException:
+            if "_earlier_fit" in vars(forest):
+                forest.__dict__ = forest._earlier_fit
+            else:
+                forest._forget_trees()
+            raise
+        finally:
+            vars(forest).pop("_earlier_fit", None)
+
+    return fitted
 
 
 class FitMemory:
@@ -15,9 +38,9 @@ class FitMemory:
         self._trees = []
         self._store = None if compact is None else compact.forest_store()
 
-    def restore(self):
+    def restore(self, compact):
         """The estimators of a forest that was loaded."""
-        estimators, self.compact = self.compact.estimators(), None
+        estimators = compact.estimators()
         if self._store is not None:
             self._trees = [estimator.tree_ for estimator in estimators]
         return estimators

@@ -21,7 +21,7 @@ def warn_of_rows_without_trees():
         "Some inputs do not have OOB scores. This probably means too few trees were used to "
         "compute any reliable OOB estimates.",
         UserWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
 
 
@@ -66,7 +66,14 @@ def permutation_importances(trees, rows_of, X, loss_of, n_repeats, seed, n_jobs)
     -------
     Bunch
         As of :func:`sklearn.inspection.permutation_importance`.
+
+    Raises
+    ------
+    ValueError
+        If `n_repeats` is below 1.
     """
+    if n_repeats < 1:
+        raise ValueError(f"n_repeats must be at least 1, got {n_repeats}.")
 
     def of_tree(number):
         tree, rows = trees[number], rows_of(number)

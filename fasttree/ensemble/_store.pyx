@@ -111,6 +111,11 @@ cdef class ForestStore:
         Returns
         -------
         ForestStore
+
+        Raises
+        ------
+        ValueError
+            If the trees do not read as many features, or do not predict as many numbers.
         """
         cdef ForestStore store = ForestStore.__new__(ForestStore)
         cdef shared_ptr[RecordTable] records
@@ -119,11 +124,16 @@ cdef class ForestStore:
         cdef const double[:, ::1] table
         cdef const NodeRecord* source
         cdef uint8_t[::1] target
+        cdef intp_t width = 0
         parts, sizes = [], [0]
         for tree, values in zip(trees, tables):
             table = np.ascontiguousarray(values)
             if records.get() == NULL:
-                records = make_shared[RecordTable](<size_t> table.shape[1])
+                width = table.shape[1]
+                records = make_shared[RecordTable](<size_t> width)
+            if tree.n_features != trees[0].n_features or table.shape[1] != width:
+                raise ValueError("The trees of a forest must read the same features and predict "
+                                 "the same number of values.")
             nodes = tree.read_nodes()
             source = node_pointer(nodes)
             packed = pack_nodes(source, table.shape[0])

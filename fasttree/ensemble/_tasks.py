@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import assert_all_finite
 
 from fasttree.ensemble._base import Forest
 
@@ -52,9 +53,12 @@ class ClassifierForest(Forest):
         return super().predict(X)
 
     def _target_numbers(self, y):
-        y = y.reshape(len(y), -1)
         classes = [self.classes_] if self.n_outputs_ == 1 else self.classes_
-        codes = [np.searchsorted(own, y[:, k]) for k, own in enumerate(classes)]
+        codes = []
+        for own, labels in zip(classes, y.T, strict=True):
+            if not np.isin(labels, own).all():
+                raise ValueError("y holds classes that fit did not see.")
+            codes.append(np.searchsorted(own, labels))
         return np.array(codes, dtype=np.float64).T
 
     @staticmethod
@@ -89,7 +93,9 @@ class RegressorForest(Forest):
         return means[:, 0] if self.n_outputs_ == 1 else means
 
     def _target_numbers(self, y):
-        return y.reshape(len(y), -1).astype(np.float64)
+        numbers = y.astype(np.float64)
+        assert_all_finite(numbers, input_name="y")
+        return numbers
 
     @staticmethod
     def _loss(y, values):

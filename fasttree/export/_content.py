@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree.export._questions import Questions, column_names
+from fasttree.export._view import BEYOND_FLOAT32
 from fasttree.table._encoder import category_codes, table_encoder
 
 __all__ = ["PALETTE", "tree_content"]
@@ -33,8 +34,6 @@ PALETTE = (
 MAX_BARS, TARGET_BARS, MAX_CATEGORIES = 20, 16, 10
 # What bars stand for that are no category: the rest of them, numbers, missing values.
 OTHERS, NUMBERS, MISSING = -1, -2, -3
-# Stands for an infinite threshold, which JSON cannot write: no float32 is larger.
-BEYOND_FLOAT32 = 3.5e38
 
 
 def _class_names(estimator, class_names):
@@ -239,6 +238,7 @@ def _splits(tree, questions, columns):
         if node not in on_labels:
             yes.append(left_side.replace("<=", "≤", 1))
             no.append(right_side.replace(">  ", "> ", 1))
+            # JSON cannot write an infinite one.
             thresholds.append(min(float(tree.threshold[node]), BEYOND_FLOAT32))
             continue
         yes.append(left_side)

@@ -12,7 +12,7 @@ from fasttree.engine.predict cimport PathShap, ShapRows, ShapTree, explain_rows
 from fasttree.engine.simd cimport Simd, simd_allowed
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
 from fasttree.utils._std cimport unique_ptr
-from ..utils._typedefs cimport float32_t, float64_t, int64_t, intp_t, uint8_t, uint32_t
+from fasttree.utils._typedefs cimport float32_t, float64_t, int64_t, intp_t, uint8_t, uint32_t
 
 __all__ = ["average", "longest_path", "path_shap"]
 

@@ -20,7 +20,7 @@ from fasttree.tree._base import BaseDecisionTree
 __all__ = ["FittedView", "Split", "boundary", "view_of"]
 
 # What lies beyond the largest float32, as far as rounding is concerned.
-_BEYOND_FLOAT32 = 2.0**128
+BEYOND_FLOAT32 = 2.0**128
 
 
 @dataclass(frozen=True)
@@ -209,5 +209,5 @@ def boundary(at_most):
     low = np.float32(at_most)
     with np.errstate(over="ignore"):
         high = float(np.nextafter(low, np.float32(np.inf)))
-    limit = (float(low) + min(high, _BEYOND_FLOAT32)) / 2
+    limit = (float(low) + min(high, BEYOND_FLOAT32)) / 2
     return limit, not low.view(np.uint32) & 1

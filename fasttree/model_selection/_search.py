@@ -71,7 +71,7 @@ class TrainOnceMixin:
         ----------
         X : array-like of shape (n_samples, n_features)
             The rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             The targets.
         **params : dict of str to object
             Passed to the estimator's fit, the scorer and the splitter: `sample_weight`,
@@ -317,6 +317,8 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
         Whether there are several scores.
     classes_ : ndarray of shape (n_classes,)
         Class labels, if `best_estimator_` is a classifier.
+    n_features_in_ : int
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if all are strings.
 

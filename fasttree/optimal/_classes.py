@@ -136,6 +136,8 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         Number of classes.
     n_features_in_ : int
         Number of columns of the data.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in the decrease of impurity.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they are strings.
     tree_ : fasttree.tree._tree.Tree
@@ -149,8 +151,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
     is_optimal_ : bool
         Whether the gap is zero.
     thresholds_are_exhaustive_ : bool
-        Whether the candidate splits, thresholds and single categories, are all there are, so that
-        `is_optimal_` speaks of all trees.
+        Whether the candidate splits are all there are, so that `is_optimal_` speaks of all trees.
     pareto_front_ : ndarray of shape (n_points,)
         With ``pareto_front=True``: fields `n_leaves`, `error` (weighted error rate of the best
         tree with at most so many leaves) and `lower_bound` of it, where the error improves.

@@ -87,7 +87,9 @@ def target_array(y):
     """
     if is_pandas_series(y):
         if _is_arrow_only(y.dtype):
-            return np.array(y.array.__arrow_array__().to_pylist(), dtype=object)
+            values = y.array.__arrow_array__().to_pylist()
+            is_bool = all(type(value) is bool for value in values)
+            return np.array(values, dtype=bool if is_bool else object)
         column = _pandas_column(y, y.dtype, y.name)
     else:
         series = narwhals.from_native(y, pass_through=True, allow_series=True)

@@ -124,8 +124,8 @@ cdef class Criterion:
             raise ValueError("The sample weights are too large: their sum is not a finite number.")
         if grid.has_negative and not self.takes_negative_weights():
             raise ValueError(
-                "There are negative sample weights, which criterion='gini' and 'squared_error' "
-                f"support, but not {type(self).__name__}.")
+                "There are negative sample weights, which only criterion='gini' and "
+                "'squared_error' support.")
         self.weight_exponent = excess_exponent(grid.magnitude, WEIGHT_EXPONENT)
         if self.weight_exponent != 0:
             w = np.ldexp(w, -self.weight_exponent)

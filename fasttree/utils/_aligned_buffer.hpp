@@ -16,6 +16,11 @@
 
 namespace fasttree {
 
+constexpr size_t CACHE_LINE = 64;  // bytes
+
+// n bytes and those that are left of the last line.
+constexpr size_t whole_lines(size_t n) { return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
+
 template <class T>
 class AlignedBuffer {
     static_assert(std::is_trivial_v<T>);
@@ -94,7 +99,7 @@ public:
     T& operator[](size_t i) const { return items_[i]; }
 
 private:
-    static constexpr size_t CACHE_LINE = 64, HUGE_PAGE = size_t{1} << 21;
+    static constexpr size_t HUGE_PAGE = size_t{1} << 21;
 
     // What one fit gives back is to serve the next one, whose sample may be a little larger. Hence
     // small blocks are not aligned by the allocator either: it asks for more than it gives back. A

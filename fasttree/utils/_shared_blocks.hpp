@@ -19,7 +19,6 @@ class SharedBlocks {
     static constexpr size_t FEW = size_t{1} << 23;  // bytes in all that are not worth a huge page
     // Of an array, worth a call for all of its pages; of a large one those who write take them.
     static constexpr size_t PAGES = size_t{1} << 15;
-    static constexpr size_t CACHE_LINE = 64;
     std::mutex mutex_;
     std::shared_ptr<Block> block_;
     size_t n_used_ = 0;   // bytes of the block

@@ -17,14 +17,11 @@ cdef extern from "<vector>" namespace "std" nogil:
         void resize(size_t n) except +
         void reserve(size_t n) except +
         void push_back(const T& item) except +
-        T& emplace_back() except +
-        void pop_back() noexcept
         void clear() noexcept
         void swap(vector& other) noexcept
         cbool empty() noexcept
         size_t size() noexcept
         T& operator[](size_t i) noexcept
-        T& back() noexcept
         T* data() noexcept
 
 

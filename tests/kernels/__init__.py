@@ -15,11 +15,11 @@
 
 Bindings check nothing: the tests pass what the engine would. ``simd`` is one of ``machine.SIMD``.
 
-``kernels.hpp``, ``columns.hpp`` (encoding), ``subtrees.hpp`` and ``machine.hpp`` are the places
-that say which headers they are in; ``_shared.pxd`` declares what several modules need. The fixture
-``kernels`` builds them in ``build/`` of the repository by the package's own meson files, with its
-flags, on first use and whenever a source has changed, and skips where that takes a tool that is not
-there.
+``kernels.hpp``, ``columns.hpp`` (encoding), ``count_tables.hpp``, ``subtrees.hpp`` and
+``machine.hpp`` are the places that say which headers they are in; ``_shared.pxd`` declares what
+several modules need. The fixture ``kernels`` builds them in ``build/`` of the repository by the
+package's own meson files, with its flags, on first use and whenever a source has changed, and skips
+where that takes a tool that is not there.
 """
 
 import fcntl

@@ -51,7 +51,6 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
         const int32_t* rows
         uint32_t n
         float value(uint32_t row)
-        uint32_t find_behind(uint32_t start, uint32_t row)
 
 
 cdef extern from "columns.hpp" namespace "fasttree::tests" nogil:

@@ -7,10 +7,15 @@
 ``problems``  random problems and estimators, drawn from a seed
 ``trees``     comparing fitted trees
 ``kernels``   kernels of single arrays; ``scores`` of ways to separate rows, ``pairs`` of features
+``tuning``    cutting a tree, by the definition
+``sparse``    the random problems as sparse matrices
+``naive_hybrid``   splits of tables on numbers and categories; ``naive_optimal`` optimal trees
 
 Nothing here is fast, and nothing here is shared with the engine.
 
 Several files of tests also share what they fit and compare: ``drop_ins``, our estimators beside
-scikit-learn's; ``searches``, ours and theirs over one grid; ``forests``, ``tables``,
-``optimal_problems`` and ``model_files``, the data and the fits of the tests of these.
+scikit-learn's; ``searches``, ours and theirs over one grid; ``task``, what a fit is about;
+``handed_on``, fitted trees for what writes them as code; ``jobs``, fits for other processes;
+``forests``, ``tables``, ``optimal_problems`` and ``model_files``, the data and the fits of the
+tests of these.
 """

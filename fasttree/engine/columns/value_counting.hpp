@@ -28,8 +28,6 @@ namespace fasttree {
 constexpr uint32_t TILE = 64;  // features that a thread counts together
 
 class ValueCounting {
-    static constexpr size_t LINE = 64;  // of a cache
-
     DenseColumns& data_;
     const uint32_t first_, last_, n_parts_;
     const bool lists_follow_;
@@ -44,7 +42,7 @@ public:
     ValueCounting(DenseColumns& data, uint32_t first, uint32_t last, bool lists_follow, Simd simd)
         : data_(data), first_(first), last_(last), n_parts_(data.n_parts()),
           lists_follow_(lists_follow), simd_(simd), block_(data.code_blocks.emplace_back()),
-          stride_((data.rows.size() + GATHER_PADDING + LINE - 1) / LINE * LINE),
+          stride_(whole_lines(data.rows.size() + GATHER_PADDING)),
           found_((last - first + TILE - 1) / TILE * n_parts_), has_too_many_(last - first) {
         uint32_t n_open = 0, n_before = 0;
         for (uint32_t f = first; f < last; ++f) n_open += is_open(f);

@@ -1,7 +1,7 @@
 // The impurity and score formulas, each in one place.
 //
 // Scores rank the candidate splits of a node; larger is better, and a score is one double
-// expression over integer statistics (README.rst, promise 1). Swapping the two children leaves
+// expression over integer statistics (tree/README.rst, promise 1). Swapping the two children leaves
 // every score unchanged, bit for bit.
 #pragma once
 #include <cmath>

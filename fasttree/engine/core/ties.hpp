@@ -62,7 +62,7 @@ struct Ties {
         return just_below(best_score);
     }
     // The same for a pass with missing values left, after one with them right that found the best
-    // score, or did not: a lower threshold (`left_wins`) wins a tie.
+    // score, or did not: a lower threshold wins a tie.
     double to_beat_on_the_left(double best_score, bool was_found) const noexcept {
         return was_found && !replay ? just_below(best_score) : best_score;
     }

@@ -140,18 +140,21 @@ public:
     }
     bool grow_in_block(const GrowthRules& rules, KeyedSampler& sampler, const Node& node,
                        uint32_t id, NodesBelow& below) {
-        return visit_block([&](auto& block) {
-            if constexpr (std::decay_t<decltype(block)>::exists) {
-                if (!block.takes(rules, node, sampler.max_features())) return false;
-                if (acc_.go_on(acc_.work(node.size()) * sampler.max_features())) {
-                    block.grow(rules, sampler, acc_, *sample_, node, side_.at(node.start), id,
-                               below);
+        if constexpr (Side::exists) {
+            return visit_block([&](auto& block) {
+                if constexpr (std::decay_t<decltype(block)>::exists) {
+                    if (!block.takes(rules, node, sampler.max_features())) return false;
+                    if (acc_.go_on(acc_.work(node.size()) * sampler.max_features())) {
+                        block.grow(rules, sampler, acc_, *sample_, node, side_.at(node.start), id,
+                                   below);
+                    }
+                    held_.forget();  // the accumulator was the block's
+                    return true;
                 }
-                held_.forget();  // the accumulator was the block's
-                return true;
-            }
-            return false;
-        });
+                return false;
+            });
+        }
+        return false;
     }
     template <class Sampler>
     Split* split(const GrowthRules& rules, Sampler& sampler, Node& node, Node& left,

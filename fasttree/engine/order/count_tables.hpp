@@ -20,6 +20,7 @@
 #include "engine/core/sampler.hpp"
 #include "engine/core/split.hpp"
 #include "engine/order/sample.hpp"
+#include "utils/_aligned_buffer.hpp"
 #include "utils/_interrupt.hpp"
 #include "utils/_threads.hpp"
 
@@ -76,8 +77,7 @@ public:
             bytes_ += feature_bytes(f);
             (storage == WIDE ? wide_ : narrow_).push_back(f);
         }
-        constexpr size_t CACHE_LINE = 64;
-        bits_ = (bytes_ + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+        bits_ = whole_lines(bytes_);
         if (with_bits()) bytes_ = bits_ + cells.bit_bytes(n_bits());
     }
 

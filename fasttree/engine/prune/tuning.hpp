@@ -440,7 +440,7 @@ inline void add_class_weights(const NodeRecord* nodes, Py_ssize_t n_nodes, const
 }
 
 // Weighted losses of the rows that pass through each node, predicted by the node's value; which
-// loss, and its parameter: see _losses.hpp. O(rows * depth)
+// loss, and its parameter: see losses.hpp. O(rows * depth)
 inline void add_losses(const NodeRecord* nodes, Py_ssize_t n_nodes, const int64_t* leaves,
                        const double* y, const double* weights, Py_ssize_t n_rows,
                        const double* values, Py_ssize_t value_stride, int loss, double parameter,

@@ -26,13 +26,25 @@ namespace fasttree {
 // of Ice Lake and Zen 4.
 enum Simd { SIMD_PORTABLE, SIMD_AVX2, SIMD_AVX512 };
 
+#if FASTTREE_X86
+// Whether this processor counts leading zeros; not every compiler has a name for it.
+inline bool has_lzcnt() noexcept {
+    static const bool has_it = [] {
+        constexpr unsigned LZCNT = 1u << 5;
+        unsigned a, b, c = 0, d;
+        return __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & LZCNT);
+    }();
+    return has_it;
+}
+#endif
+
 // Whether this machine runs it.
 inline bool has_simd(Simd simd) noexcept {
 #if FASTTREE_X86
     if (simd == SIMD_AVX2) {
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi")
-               && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt")
-               && __builtin_cpu_supports("popcnt");
+               && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt")
+               && has_lzcnt();
     }
     if (simd == SIMD_AVX512) {
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
@@ -82,7 +94,11 @@ inline bool gathers_fast() noexcept {
 // a part of either, FASTTREE_IVDEP says that its steps do not depend on each other.
 #if FASTTREE_X86
 #define FASTTREE_INLINE __attribute__((always_inline))
+#ifdef __clang__  // which has no such promise, and looks at run time
+#define FASTTREE_IVDEP
+#else
 #define FASTTREE_IVDEP _Pragma("GCC ivdep")
+#endif
 #define FASTTREE_RESTRICT __restrict__
 template <class Loop>
 FASTTREE_AVX2 inline void call_avx2(const Loop& loop) { loop(); }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <utility>
 
 #include "engine/simd/simd.hpp"
@@ -51,9 +52,11 @@ template <uint32_t N, size_t... I>
 FASTTREE_AVX2 FASTTREE_INLINE inline void sort_lanes(__m256i* words, std::index_sequence<I...>) {
     constexpr auto PAIRS = SortingNetwork<N>::pairs();
     __m256i lower;
-    ((lower = _mm256_min_epu16(words[PAIRS[I].low], words[PAIRS[I].high]),
-      words[PAIRS[I].high] = _mm256_max_epu16(words[PAIRS[I].low], words[PAIRS[I].high]),
-      words[PAIRS[I].low] = lower), ...);
+    // A list and no fold: compilers limit how deep an expression may be.
+    (void)std::initializer_list<int>{
+        (lower = _mm256_min_epu16(words[PAIRS[I].low], words[PAIRS[I].high]),
+         words[PAIRS[I].high] = _mm256_max_epu16(words[PAIRS[I].low], words[PAIRS[I].high]),
+         words[PAIRS[I].low] = lower, 0)...};
 }
 // Sorts N vectors of words without signs.
 template <uint32_t N>

@@ -161,7 +161,7 @@ inline std::vector<uint64_t> Problem::choose_features(const Input& input) {
     }
     n_features = static_cast<int>(kept.size());
     n_words = std::max<ptrdiff_t>(1, (n_features + 63) / 64);
-    stride = n_words * 64;
+    stride = n_words * kFeatureBlock;
     std::vector<uint64_t> sample_rows(n * n_words, 0);
     for (ptrdiff_t block = 0; block < n_column_words; ++block) {
         for (ptrdiff_t w = 0; w < n_words; ++w) {

@@ -5,7 +5,7 @@ from fasttree.engine.core cimport NodeRecord
 from fasttree.engine.predict cimport CategorySides, LeafTable, QuestionBlock, WalkNode
 from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.tree.fitted._node_arrays cimport NodeArrays
-from fasttree.utils._typedefs cimport float32_t, float64_t, intp_t, uint8_t
+from fasttree.utils._typedefs cimport float32_t, intp_t, uint8_t
 
 
 cdef class Walker:
