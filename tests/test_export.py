@@ -8,6 +8,7 @@ import sklearn.tree
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
+from fasttree.ensemble import RandomForestClassifier
 from fasttree.tree import (
     DecisionTree,
     DecisionTreeClassifier,
@@ -71,6 +72,13 @@ def test_names_of_classes_are_those_of_the_fit():
 def test_a_bare_tree_is_no_estimator(fitted):
     with pytest.raises(TypeError, match="is not an estimator instance"):
         export_graphviz(fitted.tree_)
+
+
+@pytest.mark.parametrize("export", [export_graphviz, export_text, plot_tree])
+def test_a_forest_is_no_tree(export):
+    forest = RandomForestClassifier(2).fit(X, y)
+    with pytest.raises(TypeError, match="a forest holds some in estimators_"):
+        export(forest)
 
 
 def test_plot(fitted):

@@ -121,10 +121,12 @@ def test_a_tree_is_the_one_that_its_counts_grow():
 # ---- isolation forests and embeddings
 
 
+@pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize("max_features", [1.0, 2])
 @pytest.mark.parametrize("rows", [X, sp.csr_matrix(X)])
-def test_isolation_forest(rows, max_features):
+def test_isolation_forest(rows, max_features, n_jobs):
     settings = {"random_state": 0, "contamination": 0.1, "max_features": max_features}
+    settings["n_jobs"] = n_jobs
     with fasttree.config_context(sklearn_random_stream=True):
         ours = IsolationForest(**settings).fit(rows)
     theirs = sklearn.ensemble.IsolationForest(**settings).fit(rows)

@@ -8,6 +8,7 @@ import numpy as np
 import sklearn.ensemble
 from scipy.sparse import issparse
 
+from fasttree._config import get_config
 from fasttree._sklearn_compat import average_path_length
 from fasttree.ensemble._memory import FitMemory
 from fasttree.tree._classes import ExtraTreeRegressor
@@ -115,6 +116,11 @@ class IsolationForest(sklearn.ensemble.IsolationForest):
 
     def _get_estimator(self):
         return ExtraTreeRegressor(max_features=1, splitter="random", random_state=self.random_state)
+
+    def _parallel_args(self):
+        if get_config()["sklearn_random_stream"]:  # a setting that the threads would not see
+            return {"backend": "sequential"}
+        return super()._parallel_args()
 
     def _compute_chunked_score_samples(self, X):
         if issparse(X) or self._max_features != X.shape[1]:

@@ -48,6 +48,10 @@ def _exportable(decision_tree):
     if isinstance(decision_tree, DecisionTree):
         check_is_fitted(decision_tree)
         return decision_tree.estimator_
+    if hasattr(decision_tree, "estimators_"):
+        raise TypeError(
+            f"{type(decision_tree).__name__} is no single tree; a forest holds some in estimators_."
+        )
     return decision_tree
 
 

@@ -317,8 +317,6 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
         Whether there are several scores.
     classes_ : ndarray of shape (n_classes,)
         Class labels, if `best_estimator_` is a classifier.
-    n_features_in_ : int
-        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if all are strings.
 
