@@ -17,11 +17,7 @@ EVERYWHERE = {
     r"test_iforest_chunks_works[12].*": "counts the chunks of scikit-learn's loop over rows",
 }
 EXCEPTIONS = {
-    "stream": {
-        r"test_iforest_parallel_regression.*": "the workers of scikit-learn's bagging, which grows "
-        "isolation forests, do not see the context's setting",
-        **EVERYWHERE,
-    },
+    "stream": EVERYWHERE,
     "default": {
         r"test_iforest_sparse_input_float_contamination.*": "with these draws two rows tie at the "
         "offset, in dense data as well",
