@@ -252,6 +252,14 @@ def test_a_classifier_whose_refit_fails_is_the_earlier_one(forest, params):
     assert_array_equal(forest.predict_proba(X), probabilities)
 
 
+def test_a_loaded_forest_that_fails_to_go_on_keeps_its_trees():
+    forest = RandomForestClassifier(3, random_state=0, warm_start=True).fit(X, y)
+    loaded = pickle.loads(pickle.dumps(forest)).set_params(n_estimators=2)
+    with pytest.raises(ValueError, match="n_estimators=2"):
+        loaded.fit(X, y)
+    assert_same_forest(loaded, forest)
+
+
 def test_a_refit_that_fails_after_the_first_tree_leaves_a_forest_that_is_not_fitted():
     forest = RandomForestClassifier(40, random_state=0).fit(X, y)
     with pytest.raises(ZeroDivisionError):

@@ -13,6 +13,7 @@ def keeps_earlier_forest(fit):
 
     @functools.wraps(fit)
     def fitted(forest, *args):
+        forest._continues()  # makes the trees of a loaded forest, if the fit adds to them
         forest._earlier_fit = vars(forest).copy()
         try:
             return fit(forest, *args)

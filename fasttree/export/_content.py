@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from fasttree.export._questions import Questions, column_names
+from fasttree.export._questions import Questions, column_names, no_single_tree
 from fasttree.export._view import BEYOND_FLOAT32
 from fasttree.table._encoder import category_codes, table_encoder
 
@@ -81,9 +81,7 @@ def tree_content(estimator, X, y, *, feature_names=None, class_names=None, max_l
     """
     check_is_fitted(estimator)
     if not hasattr(estimator, "tree_"):
-        raise TypeError(
-            f"{type(estimator).__name__} is no single tree; a forest holds some in estimators_."
-        )
+        raise no_single_tree(estimator)
     if y is not None and X is None:
         raise ValueError("y colours the distributions of X, and X is None.")
     if n_rows and X is None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["Questions", "column_names"]
+__all__ = ["Questions", "column_names", "no_single_tree"]
 
 # Categories that a question names unless told otherwise; of more, the rest are counted.
 MAX_LABELS = 10
@@ -20,6 +20,13 @@ def column_names(estimator, feature_names, default="x[{}]"):
             f"feature_names must contain {n_features} elements, got {len(feature_names)}"
         )
     return [str(name) for name in feature_names]
+
+
+def no_single_tree(estimator):
+    """The error that an estimator is not the one tree that is to be shown."""
+    return TypeError(
+        f"{type(estimator).__name__} is no single tree; a forest holds some in estimators_."
+    )
 
 
 class Questions:

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._sklearn_compat import Interval, validate_parameter_constraints
-from fasttree.export._questions import Questions, column_names
+from fasttree.export._questions import Questions, column_names, no_single_tree
 from fasttree.export._tables import dot_of_table_tree, draw_table_tree
 from fasttree.table._encoder import table_encoder
 from fasttree.tree._auto import DecisionTree
@@ -49,9 +49,7 @@ def _exportable(decision_tree):
         check_is_fitted(decision_tree)
         return decision_tree.estimator_
     if hasattr(decision_tree, "estimators_"):
-        raise TypeError(
-            f"{type(decision_tree).__name__} is no single tree; a forest holds some in estimators_."
-        )
+        raise no_single_tree(decision_tree)
     return decision_tree
 
 
