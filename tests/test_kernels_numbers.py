@@ -210,6 +210,25 @@ def test_weighted_targets_of_integers_are_exact(kernels):
     assert_array_equal(integers, y * weights)
 
 
+@pytest.mark.parametrize("weighting", ["none", "counts", "tenths"])
+def test_grids_are_the_same_in_any_order_of_the_rows(kernels, weighting):
+    @given(st.lists(st.tuples(numbers, st.integers(0, 9)), min_size=1, max_size=40), st.randoms())
+    def check(rows, random):
+        def grids():
+            y = np.array([target for target, _ in rows])
+            w = np.array([count for _, count in rows]) * (0.1 if weighting == "tenths" else 1.0)
+            weights, weight_unit = kernels.numbers.weight_grid(w)
+            passed = () if weighting == "none" else (w, weights, weight_unit)
+            integers, centre, unit = kernels.numbers.target_grid(y, *passed)
+            return sorted(zip(y, w, weights, integers)), centre, unit, weight_unit
+
+        before = grids()
+        random.shuffle(rows)
+        assert grids() == before
+
+    check()
+
+
 @pytest.mark.parametrize("n_outputs", [1, 2, 7, 8, 9, 20])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_each_output_has_its_grid(kernels, n_outputs, weighted):

@@ -130,6 +130,20 @@ def test_a_fit_that_fails_fails_all_its_settings():
     assert actual[0].best_params_["criterion"] == "squared_error"
 
 
+def test_a_last_fit_that_fails_leaves_the_earlier_search():
+    """A target that poisson does not take is in the training rows of one fold of two."""
+    X, y = np.arange(30.0)[:, None], np.arange(30.0)
+    grid = {"criterion": ["poisson"], "max_depth": [1, 2]}
+    search = TrainOnceSearchCV(DecisionTreeRegressor(), grid, cv=2, error_score=-9.0).fit(X, y)
+    before = vars(search).copy()
+    with (
+        pytest.warns(FitFailedWarning, match="2 fits failed out of a total of 4"),
+        pytest.raises(ValueError, match="negative"),
+    ):
+        search.fit(X, np.where(y == 3.0, -1.0, y))
+    assert vars(search) == before
+
+
 # ---- errors
 
 

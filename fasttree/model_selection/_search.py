@@ -36,6 +36,7 @@ from fasttree.model_selection._pipeline import (
     tree_within,
 )
 from fasttree.tree import EncodedData
+from fasttree.tree._validation import keeps_earlier_fit
 from fasttree.tree.pruning._cut_scores import check_scorer, warn_of_predictions
 from fasttree.tree.pruning._settings import LIMITS, SettingTable, params_key
 from fasttree.utils._parallel import Parallel
@@ -63,6 +64,7 @@ class TrainOnceMixin:
     _get_scorers: Callable[..., Any]
     _init_callback_context: Callable[..., Any]
 
+    @keeps_earlier_fit
     @fit_context(prefer_skip_nested_validation=False)  # the estimator is checked when it fits
     def fit(self, X: MatrixLike, y: TargetLike | None = None, **params: Any) -> Self:
         """Score all settings on all folds and fit the best one on all rows.
@@ -170,7 +172,7 @@ class TrainOnceMixin:
         if task.n_trees is None:
             n_cut = sum(len(members) for _, members in groups)
             warn_of_predictions(
-                task.scorer, n_cut * len(folds) * (1 + self.return_train_score), stacklevel=4
+                task.scorer, n_cut * len(folds) * (1 + self.return_train_score), stacklevel=5
             )
         self.n_fits_ = len(folds) * (len(groups) + len(alone))
         if self.verbose > 0:

@@ -255,9 +255,9 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         min_samples_split = max(min_samples_split, 2, 2 * min_samples_leaf)
         min_weight_leaf = 0.0
         if self.min_weight_fraction_leaf > 0.0:
+            weights = data.sample_weight  # sorted, for their order shows in their sum
             with np.errstate(over="ignore"):  # the criterion refuses such weights
-                weights = data.sample_weight
-                total_weight = n_samples if weights is None else weights.sum()
+                total_weight = n_samples if weights is None else np.sort(weights).sum()
             min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
 

@@ -334,7 +334,9 @@ cdef class RegressionCriterion(Criterion):
         if w is not None:
             is_used = np.asarray(w) != 0.0
             if not is_used.all():  # the grid is to fit those that count
-                y = np.where(is_used[:, None], y, np.asarray(y)[is_used.argmax()])
+                used = np.asarray(y)[is_used]
+                middle = np.partition(used, len(used) // 2, axis=0)[len(used) // 2]
+                y = np.where(is_used[:, None], y, middle)
         largest = largest_magnitude(&y[0, 0], y.shape[0] * y.shape[1])
         exponent = excess_exponent(largest, TARGET_EXPONENT)
         if exponent == 0:

@@ -55,7 +55,7 @@ class Task:
             max_depth=inf if params["max_depth"] is None else params["max_depth"],
             min_samples_split=max(2, n_rows(params["min_samples_split"])),
             min_samples_leaf=n_rows(params["min_samples_leaf"]),
-            min_weight_leaf=params["min_weight_fraction_leaf"] * w.sum(),
+            min_weight_leaf=params["min_weight_fraction_leaf"] * np.sort(w).sum(),
             min_impurity_decrease=params["min_impurity_decrease"],
             monotonic_cst=params["monotonic_cst"],
         )

@@ -2,9 +2,9 @@
 //
 // Integers are exact where the data are (counts, integer weights and targets, targets on a
 // lattice such as prices in cents); else values are rounded once, to a power-of-two unit with
-// sum |value| < 2**62. Weights and targets of any size will do: where products of them might
-// overflow or vanish, they are scaled by a power of two first, which is exact and undone in the
-// grown tree.
+// sum |value| < 2**62. The grid does not depend on the order of the rows. Weights and targets of
+// any size will do: where products of them might overflow or vanish, they are scaled by a power of
+// two first, which is exact and undone in the grown tree.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -64,6 +64,18 @@ inline double power_unit(double sum, double n_bits = 61.0) {
     return sum > 0.0 ? std::exp2(std::max(std::ceil(std::log2(sum)) - n_bits, -1074.0)) : 1.0;
 }
 
+// The sum of number(i) over n rows, whatever their order: every number is cut to a multiple of a
+// power of two, at most n / 2**60 of the largest number, and the multiples are summed exactly.
+template <class Number>
+double sum_in_any_order(size_t n, Number number) {
+    double largest = 0.0;
+    for (size_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(number(i)));
+    const double unit = power_unit(largest, 61.0 - std::ceil(std::log2(n)));
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; ++i) sum += static_cast<int64_t>(number(i) / unit);
+    return static_cast<double>(sum) * unit;
+}
+
 // Whether a number below EXACT is an integer, without a call.
 inline bool is_integer(double x) noexcept {
     return std::fabs(x) < EXACT && x == static_cast<double>(static_cast<int64_t>(x));
@@ -87,8 +99,9 @@ inline WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t*
         grid.has_negative |= w[i] < 0.0;
         grid.magnitude += std::fabs(w[i]);
     }
-    if (!std::isfinite(grid.magnitude)) return grid;
     if (!integers || grid.magnitude >= EXACT) {
+        grid.magnitude = sum_in_any_order(n, [&](size_t i) { return std::fabs(w[i]); });
+        if (!std::isfinite(grid.magnitude)) return grid;
         const double spread = std::max(0.0, std::ceil(std::log2(n_outputs / 4.0) / 2));
         grid.unit = power_unit(grid.magnitude, 61.0 - spread);
     }
@@ -163,7 +176,7 @@ inline Grid target_grid(const double* y, size_t n, const double* w,
                         bool allow_lattice, int64_t* out) {
     const bool integer_weights = w == nullptr || weight_unit == 1.0;
     bool integers = true;
-    double sum = 0.0, absolute = 0.0, weight = 0.0;
+    double absolute = 0.0, weight = 0.0;
     // A weight too small for the grid counts as one unit of it, here as among the integers.
     const auto weight_of = [&](size_t i) {
         if (w == nullptr) return 1.0;
@@ -173,7 +186,6 @@ inline Grid target_grid(const double* y, size_t n, const double* w,
     for (size_t i = 0; i < n; ++i) {
         const double target = y[i], wi = std::fabs(weight_of(i));
         integers = integers && target == std::floor(target);
-        sum += wi * target;
         absolute += std::fabs(wi * target);
         weight += wi;
     }
@@ -193,12 +205,14 @@ inline Grid target_grid(const double* y, size_t n, const double* w,
             return {lattice.origin, lattice.step};
         }
     }
-    const double centre = centred && weight != 0.0 ? sum / weight : 0.0;
-    absolute = 0.0;
-    for (size_t i = 0; i < n; ++i) {
-        absolute += std::fabs(weight_of(i) * (y[i] - centre));
+    double centre = 0.0;
+    if (centred && weight != 0.0) {
+        if (w) weight = sum_in_any_order(n, [&](size_t i) { return std::fabs(weight_of(i)); });
+        centre = sum_in_any_order(n, [&](size_t i) { return std::fabs(weight_of(i)) * y[i]; })
+                 / weight;
     }
-    const double unit = power_unit(absolute);
+    const double unit = power_unit(sum_in_any_order(
+        n, [&](size_t i) { return std::fabs(weight_of(i) * (y[i] - centre)); }));
     for (size_t i = 0; i < n; ++i) {
         out[i] = std::llrint(weight_of(i) * (y[i] - centre) / unit);
     }
