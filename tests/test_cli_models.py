@@ -86,6 +86,7 @@ def test_models_of_python(tmp_path, capsys):
         (["fit", "MODEL", "--target", "a"], "model.json is a saved model, not a table"),
         (["predict", "MODEL", "MODEL"], "model.json is a saved model, not a table"),
         (["fit", "DATA", "--target", "target", "--drop", "d"], "no column 'd' to leave out"),
+        (["fit", "DATA", "--target", "target", "--drop", "target"], "as --target or --weight"),
         (["fit", "DATA", "--target", "target", "--save", "none/m.json"], "none/m.json: No such"),
     ],
 )

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import sklearn.ensemble
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import fasttree
 import fasttree.ensemble
@@ -234,7 +235,29 @@ def test_no_rows(Forest):
         forest.predict(X[:0])
 
 
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (np.full(len(y), 1e307), "weights are too large: their sum is not a finite number"),
+        (np.where(y == y[0], -1.0, 1.0), "in proportion to negative sample weights"),
+        (np.full(len(y), -1.0), "in proportion to negative sample weights"),
+    ],
+)
+def test_rows_that_cannot_be_drawn(weights, words):
+    with pytest.raises(ValueError, match=words):
+        RandomForestClassifier(2).fit(X, y, weights)
+
+
 # ---- prediction
+
+
+@each_forest
+def test_a_forest_without_trees(Forest):
+    forest = refitted(Forest(2))
+    forest.estimators_ = []
+    for rows in (X, sp.csr_array(X)):
+        with pytest.raises(NotFittedError):
+            prediction(forest, rows)
 
 
 @each_forest

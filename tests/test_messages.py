@@ -91,6 +91,50 @@ def test_texts_where_fit_saw_numbers_are_named(data):
         model.predict(data)
 
 
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pd.date_range("2026-01-01", periods=6), "'size' has dtype datetime64.* or leave it out"),
+        (pd.to_timedelta(range(6)), "'size' has dtype timedelta64.* or leave it out"),
+        (pd.period_range("2026", periods=6), "'size' holds Period.* in row 0, which is no number"),
+        ([1.0, None, "2", object(), 5, 6], "'size' holds <object .* in row 3, which is no number"),
+    ],
+)
+def test_what_is_no_number_where_fit_saw_numbers_is_named(column, words):
+    model = DecisionTreeClassifier().fit(FRAME, Y)
+    with pytest.raises(TypeError, match=f"Column {words}"):
+        model.predict(FRAME.assign(size=column))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+@pytest.mark.parametrize("container", [pd.DataFrame.to_numpy, pd.DataFrame])
+def test_cells_are_missing_where_fit_saw_numbers(missing, container):
+    numbers = FRAME.assign(size=[np.nan, 3.0, 5.0, 7.0, 9.0, 1.0])
+    model = DecisionTreeClassifier().fit(container(numbers), Y)
+    cells = FRAME.assign(size=pd.Series([missing, 3, "5.0", 7, True, 1], dtype=object))
+    numbers.loc[4, "size"] = 1.0
+    assert_array_equal(model.predict(container(cells)), model.predict(container(numbers)))
+
+
+def test_queries_without_rows_are_named():
+    frame = pl.DataFrame(X, schema=["age", "size"])
+    model = DecisionTreeClassifier().fit(frame, Y)
+    for call, *arguments in (
+        (model.predict, frame.lazy()),
+        (model.fit, frame.lazy(), Y),
+        (model.fit, frame, frame.select("age").lazy()),
+    ):
+        with pytest.raises(TypeError, match="is a polars LazyFrame.* collect it first"):
+            call(*arguments)
+
+
+@pytest.mark.parametrize("Tree", [DecisionTreeRegressor, DecisionTreeClassifier, DecisionTree])
+@pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt128])
+def test_targets_of_128_bits_are_numbers(Tree, dtype):
+    model = Tree().fit(X, pl.Series(Y, dtype=dtype))
+    assert_array_equal(model.predict(X), Y)
+
+
 # ---- raw text
 
 

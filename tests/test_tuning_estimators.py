@@ -331,6 +331,8 @@ def test_validation_rows_that_do_not_fit():
         model.tune(np.full_like(X_val, np.inf), y_val)
     with pytest.raises(ValueError, match="sample_weight"):
         model.tune(X_val, y_val, sample_weight=[1.0])
+    with pytest.raises(ValueError, match="y_val must hold the targets"):
+        model.tune(X_val, None)
     with pytest.raises(NotFittedError):
         DecisionTreeClassifier().tune(X_val, y_val)
     assert model.tree_ is before
@@ -410,6 +412,8 @@ def test_reduced_error_prune_checks_its_rows():
     with pytest.raises(ValueError, match="expecting 30 features"):
         model.reduced_error_prune(X_val[:, :2], y_val)
     regressor, X_val, y_val = fitted(DIABETES)
+    with pytest.raises(ValueError, match="y_val must hold the targets"):
+        regressor.reduced_error_prune(X_val, None)
     with pytest.raises(ValueError, match="2 outputs"):
         regressor.reduced_error_prune(X_val, np.column_stack([y_val, y_val]))
     with pytest.raises(ValueError, match="finite"):

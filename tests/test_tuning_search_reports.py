@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GridSearchCV, KFold
 
-from fasttree.model_selection import TrainOnceSearchCV
+from fasttree.model_selection import TrainOnceRandomizedSearchCV, TrainOnceSearchCV
 from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from reference.searches import DIABETES, IRIS, assert_same_results, fit_with_warnings
 
@@ -147,11 +147,15 @@ def test_a_last_fit_that_fails_leaves_the_earlier_search():
 # ---- errors
 
 
-def test_an_empty_grid_is_an_error():
+def test_grids_that_are_no_grids_are_an_error():
     with pytest.raises(ValueError, match="empty"):
         TrainOnceSearchCV(DecisionTreeClassifier(), []).fit(*IRIS)
     with pytest.raises(ValueError, match="max_depth"):
         TrainOnceSearchCV(DecisionTreeClassifier(), {"max_depth": []}).fit(*IRIS)
+    with pytest.raises(TypeError, match=r"named by strings, got \[1, 'max_depth'\]"):
+        TrainOnceSearchCV(DecisionTreeClassifier(), {1: [2], "max_depth": [3]}).fit(*IRIS)
+    with pytest.raises(TypeError, match=r"named by strings, got \[1\]"):
+        TrainOnceRandomizedSearchCV(DecisionTreeClassifier(), {1: [2]}).fit(*IRIS)
     one = TrainOnceSearchCV(DecisionTreeClassifier(max_depth=2), {}).fit(*IRIS)
     assert one.best_params_ == {}
     assert one.best_estimator_.get_depth() == 2

@@ -88,6 +88,8 @@ def load_file(options: argparse.Namespace, progress: Progress) -> Table:
     for name in options.drop:
         if name not in columns:
             raise CommandError(f"{title} has no column {name!r} to leave out")
+        if name in taken:
+            raise CommandError(f"--drop names {name!r}, as --target or --weight does")
     left_out = {*taken, *options.drop}
     names = [name for name in columns if name not in left_out]
     if not names:

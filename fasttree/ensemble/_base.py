@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._sklearn_compat import expanded_class_weights, fit_context, n_samples_of_bootstrap
-from fasttree.ensemble._bootstrap import Bootstrap, rows_of_bits
+from fasttree.ensemble._bootstrap import Bootstrap, check_drawable, rows_of_bits
 from fasttree.ensemble._compact import CompactForest
 from fasttree.ensemble._growth import Plan, bare_copy, check_continues, grow_trees
 from fasttree.ensemble._interop import ToSklearn
@@ -196,6 +196,7 @@ class Forest(ToSklearn, CallbackSupportMixin):
             if self.oob_score:
                 raise ValueError("Out of bag estimation only available if bootstrap=True")
             return None
+        check_drawable(data.sample_weight)
         self._n_samples_bootstrap = n_samples_of_bootstrap(
             data.n_samples, self.max_samples, data.sample_weight
         )
@@ -255,7 +256,7 @@ class Forest(ToSklearn, CallbackSupportMixin):
     # ---- pickles, and the trees of one that was loaded
 
     def __sklearn_is_fitted__(self):
-        return "_memory" in vars(self)
+        return "_memory" in vars(self) and len(self) > 0
 
     def __getattr__(self, name):
         memory = vars(self).get("_memory")

@@ -13,7 +13,7 @@ import numpy as np
 from fasttree.ensemble._draws import draw_counts
 from fasttree.tree._validation import random_source
 
-__all__ = ["Bootstrap", "rows_as_bits", "rows_of_bits"]
+__all__ = ["Bootstrap", "check_drawable", "rows_as_bits", "rows_of_bits"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,18 @@ class Bootstrap:
         """Return a bit per tree and row, set where the tree did not draw the row."""
         bits = [rows_as_bits(self.counts(seed) == 0) for seed in seeds]
         return np.array(bits)
+
+
+def check_drawable(sample_weight):
+    """Raise unless rows can be drawn in proportion to their weights."""
+    if sample_weight is None:
+        return
+    if sample_weight.min() < 0:
+        raise ValueError("Rows cannot be drawn in proportion to negative sample weights.")
+    with np.errstate(over="ignore"):
+        total = sample_weight.sum()
+    if not np.isfinite(total):
+        raise ValueError("The sample weights are too large: their sum is not a finite number.")
 
 
 def rows_as_bits(is_in):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.model_selection import ParameterSampler, RandomizedSearchCV
 
-from fasttree.model_selection._search import TrainOnceMixin
+from fasttree.model_selection._search import TrainOnceMixin, check_names
 from fasttree.tree.pruning._settings import SettingTable
 
 if TYPE_CHECKING:
@@ -137,9 +137,11 @@ class TrainOnceRandomizedSearchCV(TrainOnceMixin, RandomizedSearchCV):
         )
 
     def _candidates(self):
-        return list(
-            ParameterSampler(self.param_distributions, self.n_iter, random_state=self.random_state)
+        candidates = ParameterSampler(
+            self.param_distributions, self.n_iter, random_state=self.random_state
         )
+        check_names(candidates.param_distributions)
+        return list(candidates)
 
     def _setting_table(self, candidates, limits, prefix):
         return SettingTable.of_candidates(candidates, limits, prefix)

@@ -393,10 +393,18 @@ class TrainOnceSearchCV(TrainOnceMixin, GridSearchCV):
         candidates = ParameterGrid(self.param_grid)
         if not candidates.param_grid:
             raise ValueError("param_grid is empty: there is no setting to score.")
+        check_names(candidates.param_grid)
         return candidates
 
     def _setting_table(self, candidates, limits, prefix):
         return SettingTable(candidates.param_grid, limits, prefix)
+
+
+def check_names(grids):
+    """Raise unless all parameters of grids or distributions are named by strings."""
+    names = set().union(*grids)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"Parameters are named by strings, got {sorted(names, key=str)}.")
 
 
 def _watched(search, context, call, *arguments):

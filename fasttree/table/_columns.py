@@ -73,7 +73,9 @@ def open_table(X, has_categories=False):
     if is_pandas_dataframe(X):
         table = PandasTable(X)
     else:
-        frame = narwhals.from_native(X, pass_through=True, eager_only=True)
+        frame = narwhals.from_native(X, pass_through=True)
+        if isinstance(frame, narwhals.LazyFrame):
+            raise _lazy("X", X)
         if not isinstance(frame, narwhals.DataFrame):
             return None
         table = FrameTable(frame)
@@ -93,7 +95,13 @@ def target_array(y):
         column = _pandas_column(y, y.dtype, y.name)
     else:
         series = narwhals.from_native(y, pass_through=True, allow_series=True)
-        if not isinstance(series, narwhals.Series) or series.dtype != narwhals.String:
+        if isinstance(series, narwhals.LazyFrame):
+            raise _lazy("y", y)
+        if not isinstance(series, narwhals.Series):
+            return y
+        if series.dtype in (narwhals.Int128, narwhals.UInt128):
+            return np.array(series.to_list())
+        if series.dtype != narwhals.String:
             return y
         column = _distinct_text(series)
     if isinstance(column, Numbers):
@@ -115,6 +123,13 @@ def _array_of_lists(rows):
         # NumPy has turned numbers into text.
         array = np.array(rows, dtype=object)
     return array if array.dtype.kind in "Oiufb" else rows
+
+
+def _lazy(name, frame):
+    return TypeError(
+        f"{name} is a {type(frame).__module__.split('.')[0]} {type(frame).__name__}, which holds a "
+        "query and no rows; collect it first."
+    )
 
 
 def _unreadable(name, dtype):

@@ -13,8 +13,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
+from fasttree.table._bad_cells import is_missing
 from fasttree.table._bit_matrix import MIN_COLUMNS, bits_of_bools, bits_of_sparse
-from fasttree.table._columns import open_table
+from fasttree.table._columns import Coded, Numbers, open_table
 from fasttree.table._encoder import TableEncoder, warn_of_raw_text
 from fasttree.utils._finite import SOME_INFINITE, value_kind
 from fasttree.utils._threads import effective_n_threads
@@ -26,6 +27,7 @@ __all__ = [
     "is_plain_matrix",
     "is_plain_sparse",
     "matrix_of_frame",
+    "matrix_of_table",
     "open_rows",
     "read_matrix",
     "read_table",
@@ -84,6 +86,63 @@ def matrix_of_frame(X, names=None):
         for j, (_, column) in enumerate(X.items()):
             matrix[:, j] = column.to_numpy()
     return matrix
+
+
+def matrix_of_table(table):
+    """Return a table whose cells are all numbers, texts of them, or missing, as a float32 matrix.
+
+    Raises
+    ------
+    TypeError or ValueError
+        If a cell is something else; it says where the first one is.
+    """
+    matrix = np.empty((table.n_rows, table.n_columns), dtype=np.float32, order="F")
+    for j in range(table.n_columns):
+        column = table.column(j)
+        try:
+            with np.errstate(over="ignore"):
+                if isinstance(column, Numbers):
+                    matrix[:, j] = column.values
+                else:
+                    matrix[:, j] = _as_floats(column)
+        except (TypeError, ValueError) as error:
+            kind = ValueError if isinstance(error, ValueError) else TypeError
+            raise kind(f"{_where_no_number(column, table.name(j))} ({error})") from None
+    return matrix
+
+
+def _as_floats(column):
+    """The numbers of a column view of objects or codes."""
+    if not isinstance(column, Coded):
+        return np.array([_as_float(cell) for cell in column.cells])
+    values = [*column.distinct, None]  # -1 is the code of a missing one
+    floats = np.empty(len(values))
+    for code in np.unique(column.codes):
+        floats[code] = _as_float(values[code])
+    return floats[column.codes]
+
+
+def _as_float(cell):
+    return np.nan if is_missing(cell) else float(cell)
+
+
+def _where_no_number(column, name):
+    """Which cell of a column view is the first that is no number, in words."""
+    if isinstance(column, Coded):
+        values = [*column.distinct, None]
+        cells = [values[code] for code in column.codes.tolist()]
+    else:
+        cells = column.cells
+    row = next(row for row, cell in enumerate(cells) if not _is_number(cell))
+    return f"Column {name!r} holds {cells[row]!r:.50} in row {row}, which is no number"
+
+
+def _is_number(cell):
+    try:
+        _as_float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def is_plain_sparse(X):

@@ -11,9 +11,8 @@ from libc.stddef cimport size_t
 from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
-    TARGET_EXPONENT, WEIGHT_EXPONENT, CompactNodes, WeightGrid, class_bits,
-    class_records, excess_exponent, largest_magnitude, padded, rough_sums, sum_records, target_sums,
-    weight_grid,
+    TARGET_EXPONENT, WEIGHT_EXPONENT, CompactNodes, WeightGrid, class_bits, class_records,
+    excess_exponent, largest_magnitude, padded, rough_sums, sum_records, target_sums, weight_grid,
 )
 from fasttree.engine.criteria cimport Searcher, make_searcher_by
 from fasttree.utils._typedefs cimport float32_t, int64_t, uint8_t, uint32_t
@@ -334,8 +333,7 @@ cdef class RegressionCriterion(Criterion):
         if w is not None:
             is_used = np.asarray(w) != 0.0
             if not is_used.all():  # the grid is to fit those that count
-                used = np.asarray(y)[is_used]
-                middle = np.partition(used, len(used) // 2, axis=0)[len(used) // 2]
+                middle = np.quantile(np.asarray(y)[is_used], 0.5, axis=0, method="lower")
                 y = np.where(is_used[:, None], y, middle)
         largest = largest_magnitude(&y[0, 0], y.shape[0] * y.shape[1])
         exponent = excess_exponent(largest, TARGET_EXPONENT)

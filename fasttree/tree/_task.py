@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import narwhals
 import numpy as np
 
+from fasttree.table._columns import target_array
+
 if TYPE_CHECKING:
     from fasttree._typing import TargetLike, Task
 
@@ -50,7 +52,7 @@ def infer_task(y: TargetLike) -> Task:
     """
     if _has_label_dtype(y):
         return "classification"
-    y = np.asarray(y)
+    y = np.asarray(target_array(y))
     kind = y.dtype.kind
     if kind in "Mm":
         raise TypeError(f"y has dtype {y.dtype}; convert it to numbers or to labels.")

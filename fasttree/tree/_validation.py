@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from fasttree._sklearn_compat import check_feature_names, check_n_features, check_sample_weight
-from fasttree.table._bad_cells import check_complete, where_infinite, where_no_number
+from fasttree.table._bad_cells import check_complete, where_infinite
 from fasttree.table._bit_matrix import BitMatrix
 from fasttree.table._cells import are_texts, encode_texts
 from fasttree.table._columns import target_array
@@ -28,6 +28,7 @@ from fasttree.table._rows import (
     is_plain_matrix,
     is_plain_sparse,
     matrix_of_frame,
+    matrix_of_table,
     open_rows,
     read_table,
     within_doubles,
@@ -259,25 +260,29 @@ def check_predict_values(estimator, X, accepted):
 
 
 def _validated_rows(estimator, X):
+    """Rows of an estimator that was fitted on numbers, which pass scikit-learn's checks."""
     if issparse(X) and X.ndim == 2:
         X = canonical_sparse(X, "csr")
-    try:
-        return validate_data(
-            estimator,
-            X,
-            dtype=np.float32,
-            accept_sparse="csr",
-            reset=False,
-            ensure_all_finite="allow-nan" if estimator._support_missing_values(X) else True,
-        )
-    except ValueError as error:
-        where = None if issparse(X) else where_no_number(X)
-        if where is None:
-            raise
-        raise ValueError(
-            f"{where}, which is no number, but all columns were numbers in fit ({error}). Convert "
-            "the column, or fit on rows that hold its categories."
-        ) from error
+    ensure_all_finite = "allow-nan" if estimator._support_missing_values(X) else True
+    table, X = open_rows(estimator, X, has_categories=False)
+    if table is not None:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        try:
+            X = matrix_of_table(table)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}, but all columns were numbers in fit. Convert the column, or fit on rows "
+                "that hold its categories."
+            ) from None
+        return check_array(X, ensure_all_finite=ensure_all_finite, estimator=estimator)
+    return validate_data(
+        estimator,
+        X,
+        dtype=np.float32,
+        accept_sparse="csr",
+        reset=False,
+        ensure_all_finite=ensure_all_finite,
+    )
 
 
 def check_weights(sample_weight, X):

@@ -430,6 +430,8 @@ def _check_targets(estimator, y_val, codes=None):
 
     `codes` are the positions of the classes, if they are known.
     """
+    if y_val is None:
+        raise ValueError("y_val must hold the targets of the validation rows, got None.")
     inner = estimator._tree_estimator()
     if not hasattr(inner, "classes_"):
         np.asarray(y_val, dtype=np.float64)
