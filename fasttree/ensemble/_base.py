@@ -1,9 +1,10 @@
-"""What the forests share: fit, prediction, out-of-bag scores and importances.
+"""What the forests share: fit, prediction and importances.
 
 A forest reads and encodes its data once (`_growth.py`), draws a row count per tree
-(`_bootstrap.py`), and predicts from one packed copy of its trees (`_store.pyx`). The classes derive
-from scikit-learn's, whose public interface they keep; of scikit-learn's code for forests nothing
-runs but what `_sklearn_compat.py` names.
+(`_bootstrap.py`), and predicts from one packed copy of its trees (`_store.pyx`), rows of the fit by
+the trees that did not draw them (`_oob.py`). The classes derive from scikit-learn's, whose public
+interface they keep; of scikit-learn's code for forests nothing runs but what `_sklearn_compat.py`
+names.
 """
 
 from __future__ import annotations
@@ -16,17 +17,16 @@ from scipy.sparse import hstack, issparse
 from sklearn.base import ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils import Bunch, check_random_state
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._sklearn_compat import expanded_class_weights, fit_context, n_samples_of_bootstrap
-from fasttree.ensemble._bootstrap import Bootstrap, check_drawable, rows_of_bits
+from fasttree.ensemble._bootstrap import MAX_SEED, Bootstrap, check_drawable, rows_of_bits
 from fasttree.ensemble._compact import CompactForest
 from fasttree.ensemble._growth import Plan, bare_copy, check_continues, grow_trees
 from fasttree.ensemble._interop import ToSklearn
 from fasttree.ensemble._memory import FitMemory, keeps_earlier_forest
-from fasttree.ensemble._oob import oob_means, permutation_importances
+from fasttree.ensemble._oob import OutOfBagMixin
 from fasttree.table._encoder import table_encoder
 from fasttree.tree._base import BaseDecisionTree
 from fasttree.tree._data import EncodedData
@@ -43,14 +43,13 @@ from fasttree.utils._finite import SOME_INFINITE
 from fasttree.utils._threads import effective_n_threads
 
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Self
 
     from fasttree._typing import (
         ColumnLike,
         FloatArray,
         IntArray,
         MatrixLike,
-        RandomState,
         Sparse,
         TargetLike,
     )
@@ -63,10 +62,8 @@ CONSTRAINTS = {
     for name in ("categorical_features", "categorical_split", "missing_values")
 }
 
-MAX_SEED = np.iinfo(np.int32).max
 
-
-class Forest(ToSklearn, CallbackSupportMixin):
+class Forest(OutOfBagMixin, ToSklearn, CallbackSupportMixin):
     """What the forests share, put before scikit-learn's class of the same name."""
 
     def _complete_init(self, tree, **parameters):
@@ -412,85 +409,6 @@ class Forest(ToSklearn, CallbackSupportMixin):
             return np.zeros(self.n_features_in_)
         mean = np.mean([tree.compute_feature_importances() for tree in trees], axis=0)
         return mean / mean.sum()
-
-    def oob_permutation_importances(
-        self,
-        n_repeats: int = 5,
-        random_state: RandomState = None,
-        *,
-        X: MatrixLike | None = None,
-        y: TargetLike | None = None,
-    ) -> Bunch:
-        """Return how much worse the trees predict rows they did not draw with a feature permuted.
-
-        Each tree predicts its out-of-bag rows, then again with the values of one feature permuted
-        among them; the increase of the error rate, or of the mean squared error, is averaged over
-        the trees. Unlike `feature_importances_` this does not favour features of many values.
-
-        Parameters
-        ----------
-        n_repeats : int, default=5
-            Number of permutations of each feature in each tree.
-        random_state : int, RandomState instance or None, default=None
-            Source of the permutations.
-        X : array-like of shape (n_samples, n_features), default=None
-            The rows of the fit, for a forest that was loaded or copied; one that was just fitted
-            has them.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
-            Their targets.
-
-        Returns
-        -------
-        Bunch
-            `importances_mean` and `importances_std` of shape (n_features,), `importances` of shape
-            (n_features, n_repeats).
-
-        References
-        ----------
-        L. Breiman, "Random forests", Machine Learning 45, 2001, section 10.
-        """
-        check_is_fitted(self)
-        if not self.bootstrap:
-            raise ValueError("Out of bag estimation only available if bootstrap=True")
-        rows_of_fit, targets = self._fit_rows(X, y)
-        bootstrap = self._bootstrap()
-        seeds = [estimator.random_state for estimator in self.estimators_]
-        return permutation_importances(
-            self._trees(),
-            lambda number: np.flatnonzero(bootstrap.counts(seeds[number]) == 0),
-            rows_of_fit,
-            lambda rows, values: self._loss(targets[rows], values),
-            n_repeats,
-            check_random_state(random_state).randint(MAX_SEED),
-            self.n_jobs,
-        )
-
-    def _fit_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """The rows of the fit as float32, dense or CSR, and its targets as float64 columns."""
-        if X is not None or y is not None:
-            X, y = self._validate_X_predict(X), np.asarray(y)
-            if y.size != self._n_samples * self.n_outputs_ or X.shape[0] != self._n_samples:
-                raise ValueError(f"X and y must be the {self._n_samples} rows of the fit.")
-            return X, self._target_numbers(y.reshape(X.shape[0], -1))
-        if self._memory.data is None:
-            raise ValueError("The forest was loaded or copied: pass X and y of its fit.")
-        return self._memory.data.cells(), self._memory.data.y
-
-    def _set_oob_score_and_attributes(self, data, bootstrap):
-        """Predict every row by the trees that did not draw it, and score the predictions."""
-        y_type = type_of_target(data.y)
-        if y_type == "unknown" or (
-            isinstance(self, ClassifierMixin) and y_type == "multiclass-multioutput"
-        ):
-            raise ValueError(
-                "The type of target cannot be used to compute OOB estimates. Got "
-                f"{y_type} while only the following are supported: continuous, "
-                "continuous-multioutput, binary, multiclass, multilabel-indicator."
-            )
-        takes = bootstrap.out_of_bag([tree.random_state for tree in self.estimators_])
-        n_trees = np.zeros(data.n_samples, dtype=np.int64)
-        sums = self._sums(data.cells(), takes=takes, n_taken=n_trees)
-        self._score_oob(data.y, oob_means(sums, n_trees))
 
 
 def _finished(template):

@@ -13,7 +13,9 @@ import numpy as np
 from fasttree.ensemble._draws import draw_counts
 from fasttree.tree._validation import random_source
 
-__all__ = ["Bootstrap", "check_drawable", "rows_as_bits", "rows_of_bits"]
+__all__ = ["MAX_SEED", "Bootstrap", "check_drawable", "rows_as_bits", "rows_of_bits"]
+
+MAX_SEED = np.iinfo(np.int32).max  # of a tree
 
 
 @dataclass(frozen=True)

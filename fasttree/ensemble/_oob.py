@@ -3,16 +3,116 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import delayed
 from scipy.sparse import issparse
-from sklearn.utils import Bunch
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Bunch, check_random_state
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
 
+from fasttree.ensemble._bootstrap import MAX_SEED
 from fasttree.utils._parallel import Parallel
 from fasttree.utils._threads import effective_n_threads
 
-__all__ = ["oob_means", "permutation_importances", "warn_of_rows_without_trees"]
+if TYPE_CHECKING:
+    from typing import Any
+
+    from fasttree._typing import MatrixLike, RandomState, TargetLike
+
+__all__ = ["OutOfBagMixin", "warn_of_rows_without_trees"]
+
+
+class OutOfBagMixin:
+    """What a forest does with the rows that its trees did not draw."""
+
+    def oob_permutation_importances(
+        self,
+        n_repeats: int = 5,
+        random_state: RandomState = None,
+        *,
+        X: MatrixLike | None = None,
+        y: TargetLike | None = None,
+    ) -> Bunch:
+        """Return how much worse the trees predict rows they did not draw with a feature permuted.
+
+        Each tree predicts its out-of-bag rows, then again with the values of one feature permuted
+        among them; the increase of the error rate, or of the mean squared error, is averaged over
+        the trees. Unlike `feature_importances_` this does not favour features of many values.
+
+        Parameters
+        ----------
+        n_repeats : int, default=5
+            Number of permutations of each feature in each tree.
+        random_state : int, RandomState instance or None, default=None
+            Source of the permutations.
+        X : array-like of shape (n_samples, n_features), default=None
+            The rows of the fit, for a forest that was loaded or copied; one that was just fitted
+            has them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Their targets.
+
+        Returns
+        -------
+        Bunch
+            `importances_mean` and `importances_std` of shape (n_features,), `importances` of shape
+            (n_features, n_repeats).
+
+        Raises
+        ------
+        ValueError
+            If the forest draws no rows, if `n_repeats` is below 1, or if `X` and `y` are missing
+            where they are needed, or are not of the fit's numbers of rows and columns, or hold
+            infinities or other classes.
+
+        References
+        ----------
+        L. Breiman, "Random forests", Machine Learning 45, 2001, section 10.
+        """
+        check_is_fitted(self)
+        if not self.bootstrap:
+            raise ValueError("Out of bag estimation only available if bootstrap=True")
+        rows_of_fit, targets = self._fit_rows(X, y)
+        bootstrap = self._bootstrap()
+        seeds = [estimator.random_state for estimator in self.estimators_]
+        return _permutation_importances(
+            self._trees(),
+            lambda number: np.flatnonzero(bootstrap.counts(seeds[number]) == 0),
+            rows_of_fit,
+            lambda rows, values: self._loss(targets[rows], values),
+            n_repeats,
+            check_random_state(random_state).randint(MAX_SEED),
+            self.n_jobs,
+        )
+
+    def _fit_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """The rows of the fit as float32, dense or CSR, and its targets as float64 columns."""
+        if X is not None or y is not None:
+            X, y = self._validate_X_predict(X), np.asarray(y)
+            if y.size != self._n_samples * self.n_outputs_ or X.shape[0] != self._n_samples:
+                raise ValueError(f"X and y must be the {self._n_samples} rows of the fit.")
+            return X, self._target_numbers(y.reshape(X.shape[0], -1))
+        if self._memory.data is None:
+            raise ValueError("The forest was loaded or copied: pass X and y of its fit.")
+        return self._memory.data.cells(), self._memory.data.y
+
+    def _set_oob_score_and_attributes(self, data, bootstrap):
+        """Predict every row by the trees that did not draw it, and score the predictions."""
+        y_type = type_of_target(data.y)
+        if y_type == "unknown" or (
+            isinstance(self, ClassifierMixin) and y_type == "multiclass-multioutput"
+        ):
+            raise ValueError(
+                "The type of target cannot be used to compute OOB estimates. Got "
+                f"{y_type} while only the following are supported: continuous, "
+                "continuous-multioutput, binary, multiclass, multilabel-indicator."
+            )
+        takes = bootstrap.out_of_bag([tree.random_state for tree in self.estimators_])
+        n_trees = np.zeros(data.n_samples, dtype=np.int64)
+        sums = self._sums(data.cells(), takes=takes, n_taken=n_trees)
+        self._score_oob(data.y, _means_out_of_bag(sums, n_trees))
 
 
 def warn_of_rows_without_trees():
@@ -25,7 +125,7 @@ def warn_of_rows_without_trees():
     )
 
 
-def oob_means(sums, n_trees):
+def _means_out_of_bag(sums, n_trees):
     """Return the mean over each row's out-of-bag trees; warn if a row has none.
 
     Parameters
@@ -42,7 +142,7 @@ def oob_means(sums, n_trees):
     return sums
 
 
-def permutation_importances(trees, rows_of, X, loss_of, n_repeats, seed, n_jobs):
+def _permutation_importances(trees, rows_of, X, loss_of, n_repeats, seed, n_jobs):
     """Return how much worse trees predict their out-of-bag rows with a feature permuted.
 
     Parameters
