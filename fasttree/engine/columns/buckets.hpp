@@ -6,7 +6,6 @@
 // many rows in a bucket of its own.
 #pragma once
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "engine/core/keys.hpp"

@@ -1,7 +1,6 @@
 // Entries of rows (core/runs.hpp) in ascending order of their keys.
 #pragma once
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "engine/columns/column.hpp"

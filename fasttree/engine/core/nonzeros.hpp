@@ -6,7 +6,6 @@
 // a scan moves rows to one child at a time from either end and never touches the zeros.
 #pragma once
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 

@@ -1,7 +1,6 @@
 // Nodes while they grow, and their splits.
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>

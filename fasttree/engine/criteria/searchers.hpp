@@ -3,7 +3,6 @@
 #pragma once
 #include <memory>
 
-#include "engine/core/targets.hpp"
 #include "engine/grow/block_splitter.hpp"
 #include "engine/grow/drawn_splitter.hpp"
 #include "engine/grow/key_splitter.hpp"

@@ -1,4 +1,5 @@
 // Growth of a subtree by a splitter that holds a node at a time:
+//     data           the columns
 //     take           takes a node, and computes its statistics and value
 //     begin          takes a node
 //     split          divides a node and makes its children; null if it stays a leaf
@@ -29,22 +30,6 @@ struct KnownRows {
     }
     void forget() { start = end = 0; }
 };
-
-// One node; false if it stays a leaf.
-template <class Splitter>
-bool split_open(Splitter& splitter, const GrowthRules& rules, FeatureSampler& sampler,
-                Open& open) {
-    Split* const found = sampler.visit([&](auto& features) {
-        return splitter.split(rules, features, open.node, open.left, open.right);
-    });
-    if (found == nullptr) return false;
-    open.split = std::move(*found);
-    splitter.take(open.right, open.right_value.data());
-    rules.clip(open.right, open.right_value);
-    splitter.take(open.left, open.left_value.data());  // last: it is split next
-    rules.clip(open.left, open.left_value);
-    return true;
-}
 
 // All that is below a node, depth-first: between two nodes nothing is copied but what the next one
 // needs, and nodes are written in the order in which they are kept. Splits are thresholds, and
@@ -108,5 +93,37 @@ void grow_depth_first(Splitter& splitter, const GrowthRules& rules, KeyedSampler
         id = below.append(node.stats, node.size(), node.depth, value, parent);
     }
 }
+
+// What such a splitter is to others; `Role` is a SubtreeSplitter.
+template <class Splitter, class Role>
+class DepthFirstSplitter : public Role {
+    Splitter& self() { return static_cast<Splitter&>(*this); }
+
+public:
+    bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) final {
+        Split* const found = sampler.visit([&](auto& features) {
+            return self().split(rules, features, open.node, open.left, open.right);
+        });
+        if (found == nullptr) return false;
+        open.split = std::move(*found);
+        self().take(open.right, open.right_value.data());
+        rules.clip(open.right, open.right_value);
+        self().take(open.left, open.left_value.data());  // last: it is split next
+        rules.clip(open.left, open.left_value);
+        return true;
+    }
+    // Not where a node hands more down than its rows, or splits are on categories.
+    bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
+              NodeStore& store) final {
+        if (rules.monotonic_cst || self().data().has_categories()) return false;
+        return sampler.visit([&](auto& features) {
+            if constexpr (is_keyed<decltype(features)>) {
+                grow_depth_first(self(), rules, features, node, store);
+                return true;
+            }
+            return false;
+        });
+    }
+};
 
 }  // namespace fasttree

@@ -1,9 +1,7 @@
 // The drawn splitter of an accumulator.
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -30,7 +28,7 @@
 namespace fasttree {
 
 template <class Acc>
-class DrawnSplitterOf final : public DrawnSplitter {
+class DrawnSplitterOf final : public DepthFirstSplitter<DrawnSplitterOf<Acc>, DrawnSplitter> {
     using Side = SideCells<Acc>;
     using Cell = typename Acc::Cell;
     // A question and the sides it sends rows to.
@@ -98,24 +96,9 @@ public:
         }
     }
 
-    bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
-        return split_open(*this, rules, sampler, open);
-    }
-    // Not where a node hands more down than its rows, or splits are on categories.
-    bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
-              NodeStore& store) override {
-        if (rules.monotonic_cst || sample_->data.has_categories()) return false;
-        return sampler.visit([&](auto& features) {
-            if constexpr (is_keyed<decltype(features)>) {
-                grow_depth_first(*this, rules, features, node, store);
-                return true;
-            }
-            return false;
-        });
-    }
-
     // ---- see depth_first.hpp
 
+    const DenseColumns& data() const { return sample_->data; }
     void begin(const Node& node) {
         rows_ = sample_->rows.data() + node.start;
         n_ = node.size();
@@ -203,7 +186,7 @@ private:
         uint32_t found = NO_FEATURE;
         bool is_missing = false;
         const uint32_t n_known = sampler.visit(node.key, node.n_known, [&](uint32_t f) {
-            const ColumnCells cells = sample_->data.cells_of(f);
+            const ColumnCells cells = data().cells_of(f);
             const float a = cells[rows_[0]], b = cells[rows_[1]];
             is_missing |= std::isunordered(a, b);
             if (a == b) return false;
@@ -289,7 +272,7 @@ private:
     bool look(const GrowthRules& rules, Sampler& sampler, const Node& node, uint32_t feature) {
         Limits limits = rules.limits_of(node, feature);
         limits.is_drawn = true;
-        const Column& column = sample_->data.columns[feature];
+        const Column& column = data().columns[feature];
         uint32_t n_left = 0;
         const bool varies =
             column.is_bit ? look_at_bits(sampler, node, feature, limits, n_left)
@@ -311,7 +294,7 @@ private:
                        uint32_t& n_left) {
         const GatheredCells::Cells cells = cells_.take(sampler, feature, rows_, n_);
         Split& drawn = drawn_->split;
-        const bool varies = sample_->data.columns[feature].has_categories()
+        const bool varies = data().columns[feature].has_categories()
             ? draw_on_categories(sampler, node, feature, cells.of_rows, limits,
                                  [&] { return cells.extremes; }, drawn)
             : draw_threshold(sampler, node, feature, cells.extremes, limits.replay, drawn);
@@ -321,13 +304,13 @@ private:
     template <class Sampler>
     bool look_at_codes(Sampler& sampler, const Node& node, uint32_t feature, const Limits& limits,
                        uint32_t& n_left) {
-        const Column& column = sample_->data.columns[feature];
+        const Column& column = data().columns[feature];
         const float* values = column.values.data();
         const uint8_t* codes = codes_.get();
         CodeExtremes extremes;
         if (column.is_grouped) {
             const auto taken =
-                groups_.take(simd_, sample_->data.code_rows, rows_, n_, column.slot,
+                groups_.take(simd_, data().code_rows, rows_, n_, column.slot,
                              [&](const auto& use) { list_groups_ahead(sampler, use); });
             codes = taken.of_rows;
             extremes = taken.extremes;
@@ -352,7 +335,7 @@ private:
     template <class Sampler, class Use>
     void list_groups_ahead(const Sampler& sampler, const Use& use) const {
         sampler.visit_ahead([&](uint32_t f) {
-            const Column& column = sample_->data.columns[f];
+            const Column& column = data().columns[f];
             if (column.is_grouped) use(column.slot);
         });
     }
@@ -361,9 +344,9 @@ private:
     template <class Sampler>
     bool look_at_bits(Sampler& sampler, const Node& node, uint32_t feature, const Limits& limits,
                       uint32_t& n_left) {
-        const Column& column = sample_->data.columns[feature];
+        const Column& column = data().columns[feature];
         const uint64_t* const is_high =
-            bits_.take(simd_, sample_->data.drawn_bits.rows(), rows_, n_, column.slot);
+            bits_.take(simd_, data().drawn_bits.rows(), rows_, n_, column.slot);
         n_left = mark_zeros(simd_, is_high, n_, drawn_->sides.get());
         const float low = column.values[n_left > 0 ? 0 : 1], high = column.values[n_left < n_];
         return draw_threshold(sampler, node, feature, {low, high, 0}, limits.replay,

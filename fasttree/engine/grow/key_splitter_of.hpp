@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "engine/core/impurity.hpp"
 #include "engine/grow/depth_first.hpp"
@@ -14,7 +13,7 @@
 namespace fasttree {
 
 template <class Acc>
-class KeySplitterOf final : public KeySplitter {
+class KeySplitterOf final : public DepthFirstSplitter<KeySplitterOf<Acc>, KeySplitter> {
     ScannerOf<Acc>& scanner_;
     Acc& acc_;
     KeyScan<Acc>& key_scan_;
@@ -44,24 +43,9 @@ public:
 #endif
     }
 
-    bool split(const GrowthRules& rules, FeatureSampler& sampler, Open& open) override {
-        return split_open(*this, rules, sampler, open);
-    }
-    // Not where a node hands more down than its rows, or splits are on categories.
-    bool grow(const GrowthRules& rules, FeatureSampler& sampler, const Node& node,
-              NodeStore& store) override {
-        if (rules.monotonic_cst || columns_->data().has_categories()) return false;
-        return sampler.visit([&](auto& features) {
-            if constexpr (is_keyed<decltype(features)>) {
-                grow_depth_first(*this, rules, features, node, store);
-                return true;
-            }
-            return false;
-        });
-    }
-
     // ---- see depth_first.hpp
 
+    const DenseColumns& data() const { return columns_->data(); }
     void begin(const Node& node) {
         if (held_.are_of(node)) return;
         std::swap(held_, beside_);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <queue>
-#include <utility>
 #include <vector>
 
 #include "engine/core/node_record.hpp"

@@ -11,9 +11,7 @@
 // set of categories.
 #pragma once
 #include <algorithm>
-#include <vector>
 
-#include "engine/core/impurity.hpp"
 #include "engine/core/runs.hpp"
 #include "engine/score/accumulator.hpp"
 

@@ -10,7 +10,6 @@
 #include "engine/core/keys.hpp"
 #include "engine/scan/node_classes.hpp"
 #include "engine/simd/avx2.hpp"
-#include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
 
 namespace fasttree {

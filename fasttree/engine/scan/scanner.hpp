@@ -1,6 +1,5 @@
 // The interface that splitters call once per (node, feature); scan/scan.hpp implements it.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

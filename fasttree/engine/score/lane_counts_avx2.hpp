@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "engine/core/impurity.hpp"
-#include "engine/core/split.hpp"
 #include "engine/score/screens.hpp"
 #include "engine/simd/avx2.hpp"
 #include "engine/simd/bits.hpp"

@@ -1,7 +1,6 @@
 // The columns of a dense matrix in the nodes of one thread.
 #pragma once
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -4,7 +4,6 @@
 // Nodes own slices [start, end) of the rows; dividing a node moves its rows so that its children
 // own slices of its own. Whoever adds a kind of matrix fills every function that has no default.
 #pragma once
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>

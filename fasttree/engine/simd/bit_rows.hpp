@@ -3,7 +3,6 @@
 // A row is `n_words` words; bit b stands in word b / 64. Each kernel has a portable twin of the
 // same result.
 #pragma once
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,5 @@
 // Rows to columns.
 #pragma once
-#include <cstdint>
 
 #include "engine/simd/simd.hpp"
 

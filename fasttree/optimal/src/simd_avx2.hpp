@@ -3,9 +3,6 @@
 
 #include <immintrin.h>
 
-#include <cstddef>
-#include <cstdint>
-
 namespace fasttree::optimal::avx2 {
 
 template <class T>

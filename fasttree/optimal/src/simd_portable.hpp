@@ -2,8 +2,6 @@
 // vector instructions every target has.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
 namespace fasttree::optimal::portable {
