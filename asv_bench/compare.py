@@ -97,7 +97,7 @@ def make_pair(task, **params):
 class Race:
     """A line to be measured: two calls without arguments that take turns.
 
-    A bar yields it before anything has run, so that `scripts/compare_commits.py` can run `ours`
+    A suite yields it before anything has run, so that `scripts/compare_commits.py` can run `ours`
     alone, under two commits.
     """
 
@@ -153,7 +153,7 @@ def geometric_mean(values):
     return float(np.exp(np.mean(np.log(values))))
 
 
-def bar1_dense(options):
+def dense_suite(options):
     """100,000 x 20 continuous columns: two classes, and a continuous target"""
     X, y = data.classification()
     yield race_fits("dense classification", X, y, "classification", 20)
@@ -161,7 +161,7 @@ def bar1_dense(options):
     yield race_fits("dense regression", X, y, "regression", 12)
 
 
-def bar2_tables(options):
+def tables_suite(options):
     """Real tables, labels coded as integers, gaps as -999 (needs --data)"""
     names = data.TABLES if options.tables is None else options.tables
     if options.tables == ["all"]:
@@ -175,7 +175,7 @@ def bar2_tables(options):
     yield Mean("tables, geometric mean", races, 7)
 
 
-def bar3_criteria(options):
+def criteria_suite(options):
     """50,000 x 20: entropy, absolute_error, poisson, float weights, 10% NaN"""
     X, y = data.classification(50_000)
     target = data.continuous_target(X)
@@ -215,14 +215,14 @@ def races_of_large_fits(options, words, wanted):
         yield race_threads(f"{words}, {name}", X, y, wanted, task=task)
 
 
-def bar4_threads(options):
+def threads_suite(options):
     """n_jobs=2 against n_jobs=1 (columns: one thread, two threads)"""
     yield from races_of_large_fits(options, "threads", 1.8)
     X, y = load_iris(return_X_y=True)
     yield race_threads("threads, iris", X.astype(np.float32), y, 1 / 1.1, 500)
 
 
-def busy_core(options):
+def busy_suite(options):
     """The same while another process keeps a core busy (columns: one thread, two threads)"""
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
         try:
@@ -231,7 +231,7 @@ def busy_core(options):
             other.kill()
 
 
-def bar5_growth(options):
+def growth_suite(options):
     """10 columns, 10,000 to 1,000,000 rows (scikit-learn takes minutes)"""
     for n_samples, wanted in ((10_000, 15), (100_000, 18), (1_000_000, 22)):
         X, y = data.classification(n_samples, 10)
@@ -254,7 +254,7 @@ def peak_of_fit(library, strategy):
     return peak_above(X, y, library, strategy) / X.nbytes
 
 
-def bar6_memory(options):
+def memory_suite(options):
     """Peak memory above the input, 1,000,000 x 20 (columns: multiples of the size of X)"""
     used = partial(in_new_process, peak_of_fit)
     theirs = used("scikit-learn", None)
@@ -262,8 +262,8 @@ def bar6_memory(options):
     yield Line("memory, strategy=sort", theirs, used("fasttree", "sort"), theirs / 1.3)
 
 
-def bar7_predict(options):
-    """predict on 1,000,000 x 20 rows with the tree of bar 1, one and two threads"""
+def predict_suite(options):
+    """predict on 1,000,000 x 20 rows: the continuous columns, one and two threads"""
     X, y = data.classification()
     theirs, ours = make_pair("classification")
     ours.fit(X, y)
@@ -284,7 +284,7 @@ def same_tree(a, b):
     )
 
 
-def bar8_strategies(options):
+def strategies_suite(options):
     """Every strategy and thread count grows the same tree (ratio 1: all identical)"""
     names = data.TABLES if options.data else ()
     problems = [(name, *data.read_table(options.data, name)) for name in names]
@@ -302,7 +302,7 @@ def bar8_strategies(options):
         yield Line(f"identical trees, {name} {task}", equal, len(settings), 1)
 
 
-def bar9_max_features(options):
+def max_features_suite(options):
     """50,000 x 50, max_features="sqrt", full depth, five seeds"""
     X, y = data.classification(50_000, 50)
     pairs = [make_pair("classification", max_features="sqrt", random_state=k) for k in range(5)]
@@ -314,7 +314,7 @@ def bar9_max_features(options):
     yield Race("max_features=sqrt, 5 seeds", theirs, ours, 3)
 
 
-def small_data(options):
+def small_suite(options):
     """fit on 150 rows and predict on one: the fixed costs"""
     X, y = load_iris(return_X_y=True)
     yield race_fits("iris fit", X, y, "classification", 1, repeats=500)
@@ -336,7 +336,7 @@ def race_forests(name, X, y, task, wanted, kind="RandomForest"):
     return Race(f"forest, {name}", partial(theirs.fit, X, y), partial(ours.fit, X, y), wanted)
 
 
-def bar10_forests(options):
+def forests_suite(options):
     """Random forests of ten trees on tables (needs --data) and continuous columns"""
     X, y = data.classification()
     yield race_forests("dense classification", X, y, "classification", 12)
@@ -351,7 +351,7 @@ def bar10_forests(options):
             yield Mean(f"forests, {task}, geometric mean", races[task], wanted)
 
 
-def bar11_random(options):
+def random_suite(options):
     """Random thresholds: ten extra-trees per table, single trees (needs --data)"""
     races = []
     for name in data.TABLES if options.tables is None else options.tables:
@@ -367,7 +367,7 @@ def bar11_random(options):
         yield race_fits(f"splitter=random, {task}", X, target, task, 3, splitter="random")
 
 
-def bar12_outputs(options):
+def outputs_suite(options):
     """20,000 x 10 continuous columns: 20 and 100 numbers, 20 targets of three classes"""
     X, _ = data.classification(20_000, 10)
     for task, n_outputs, wanted in (
@@ -381,7 +381,7 @@ def bar12_outputs(options):
         yield race_fits(f"{n_outputs} outputs, {task}", X, y, task, wanted)
 
 
-def bar13_one_hot(options):
+def one_hot_suite(options):
     """One-hot tables: float32, and other forms against it; adult, kdd99 with --data"""
     import pandas as pd
 
@@ -405,29 +405,29 @@ def bar13_one_hot(options):
             yield Race(f"one-hot {name}, {form}", matrix, ours, 1 / 1.5)
 
 
-BARS = {
-    "dense": bar1_dense,
-    "tables": bar2_tables,
-    "criteria": bar3_criteria,
-    "threads": bar4_threads,
-    "growth": bar5_growth,
-    "memory": bar6_memory,
-    "predict": bar7_predict,
-    "strategies": bar8_strategies,
-    "max_features": bar9_max_features,
-    "forests": bar10_forests,
-    "random": bar11_random,
-    "outputs": bar12_outputs,
-    "onehot": bar13_one_hot,
-    "busy": busy_core,
-    "small": small_data,
+SUITES = {
+    "dense": dense_suite,
+    "tables": tables_suite,
+    "criteria": criteria_suite,
+    "threads": threads_suite,
+    "growth": growth_suite,
+    "memory": memory_suite,
+    "predict": predict_suite,
+    "strategies": strategies_suite,
+    "max_features": max_features_suite,
+    "forests": forests_suite,
+    "random": random_suite,
+    "outputs": outputs_suite,
+    "onehot": one_hot_suite,
+    "busy": busy_suite,
+    "small": small_suite,
 }
 
 
-def save(folder, bar, lines):
+def save(folder, suite, lines):
     """Write the lines as the table of the benchmark page, and what they were measured on."""
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / f"{bar}.csv", "w", newline="") as file:
+    with open(folder / f"{suite}.csv", "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         for line in lines:
             numbers = (f"{value:.3g}" for value in (line.theirs, line.ours, line.ratio))
@@ -435,10 +435,10 @@ def save(folder, bar, lines):
     (folder / "machine.txt").write_text(describe_machine() + "\n")
 
 
-def parse_options(arguments, bars):
+def parse_options(arguments, suites):
     parser = argparse.ArgumentParser(description="fasttree beside scikit-learn: ratios.")
-    parser.add_argument("bars", nargs="*", help="names or numbers, or all", metavar="BAR")
-    parser.add_argument("--list", action="store_true", help="name the bars and stop")
+    parser.add_argument("suites", nargs="*", help="names, or all", metavar="SUITE")
+    parser.add_argument("--list", action="store_true", help="name the suites and stop")
     parser.add_argument("--data", default=os.environ.get("FASTTREE_DATA"), metavar="FOLDER")
     parser.add_argument("--text", default=os.environ.get("FASTTREE_TEXT"), metavar="FILE")
     parser.add_argument("--tables", nargs="+", metavar="NAME", help="tables, or all")
@@ -452,41 +452,39 @@ def parse_options(arguments, bars):
         help="CPU time for what runs on one thread, on a machine that is not idle",
     )
     parser.add_argument("--simd", choices=SIMD, default="auto", help="fasttree's instruction set")
-    parser.add_argument("--save", type=Path, metavar="FOLDER", help="write one table per bar")
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="write one table per suite")
     options = parser.parse_args(arguments)
-    numbers = {str(i): name for i, name in enumerate(bars, 1)}
-    options.bars = [numbers.get(bar.removeprefix("bar"), bar) for bar in options.bars]
-    if options.bars == ["all"]:
-        options.bars = list(bars)
-    for bar in options.bars:
-        if bar not in bars:
-            parser.error(f"unknown bar {bar!r}; known: {', '.join(bars)}")
+    if options.suites == ["all"]:
+        options.suites = list(suites)
+    for suite in options.suites:
+        if suite not in suites:
+            parser.error(f"unknown suite {suite!r}; known: {', '.join(suites)}")
         for option in ("data", "text"):
-            if f"(needs --{option})" in bars[bar].__doc__ and not getattr(options, option):
-                parser.error(f"the bar {bar!r} needs --{option}")
+            if f"(needs --{option})" in suites[suite].__doc__ and not getattr(options, option):
+                parser.error(f"the suite {suite!r} needs --{option}")
     return options
 
 
-def main(arguments=None, bars=BARS, prefix=""):
-    """Run bars; `prefix` begins the names of the files that --save writes."""
-    options = parse_options(arguments, bars)
-    if options.list or not options.bars:
-        for number, (name, bar) in enumerate(bars.items(), 1):
-            print(f"bar{number:<4}{name:<14}{bar.__doc__}")
+def main(arguments=None, suites=SUITES, prefix=""):
+    """Run suites; `prefix` begins the names of the files that --save writes."""
+    options = parse_options(arguments, suites)
+    if options.list or not options.suites:
+        for name, suite in suites.items():
+            print(f"{name:<14}{suite.__doc__}")
         return 0
     fasttree.set_config(simd=options.simd)
     print(f"{describe_machine()}, simd {options.simd}, load {os.getloadavg()[0]:.2f}")
     print(f"{'':<42}{'theirs':>12}{'ours':>12}{'ratio':>9}{'wanted':>8}")
     short = []
-    for bar in options.bars:
+    for suite in options.suites:
         lines = []
-        for item in bars[bar](options):
+        for item in suites[suite](options):
             line = item if isinstance(item, Line) else item.run(options)
             print(line, flush=True)
             lines.append(line)
         short += [line.name for line in lines if line.ratio < line.wanted]
         if options.save:
-            save(options.save, prefix + bar, lines)
+            save(options.save, prefix + suite, lines)
     if short:
         print(f"short: {', '.join(short)}")
     return 1 if short else 0

@@ -22,20 +22,20 @@ from benchmarks import data
 DEPTHS = {"stump": 1, "depth 10": 10, "full": None}
 
 
-def bar1_text(options):
+def text_suite(options):
     """The collection as tf-idf: stump, depth 10, full tree (needs --text)"""
     X, y = data.read_text(options.text)
     for (name, depth), wanted in zip(DEPTHS.items(), (1.5, 8, 18), strict=True):
         yield race_fits(f"text, {name}", X, y, "classification", wanted, max_depth=depth)
 
 
-def bar2_threads(options):
+def threads_suite(options):
     """n_jobs=2 against n_jobs=1 on the full tree (needs --text)"""
     X, y = data.read_text(options.text)
     yield race_threads("text, two threads", X, y, 1.6)
 
 
-def bar3_criteria(options):
+def criteria_suite(options):
     """The collection otherwise: counts, two classes, entropy, sqrt, a quantity (needs --text)"""
     X, y = data.read_text(options.text)
     counts, _ = data.read_text(options.text, tfidf=False)
@@ -53,7 +53,7 @@ def bar3_criteria(options):
     yield race_fits("squared_error, depth 10", X, noisy, "regression", 8, max_depth=10)
 
 
-def bar4_slice(options):
+def slice_suite(options):
     """1,000 documents x 5,000 frequent terms: against the dense engines (needs --text)"""
     X, y = data.frequent_part(*data.read_text(options.text))
     wanted = {"stump": 20, "depth 10": 50, "full": 1}
@@ -70,7 +70,7 @@ def bar4_slice(options):
                 yield Race(f"{library} dense ({order}), {name}", fit, sparse, ratio, repeats=10)
 
 
-def bar5_zipf(options):
+def zipf_suite(options):
     """Generated text: sizes, numbers of classes, kinds of values, a quantity"""
     for n_documents, n_terms in ((2_000, 20_000), (20_000, 100_000)):
         for values in ("tfidf", "counts", "binary"):
@@ -92,7 +92,7 @@ def peak_of_fit(path, library, strategy):
     return compare.peak_above(X, y, library, strategy) / size
 
 
-def bar6_memory(options):
+def memory_suite(options):
     """Peak memory above the input as a multiple of the CSC matrix (needs --text)"""
     for strategy in ("presort", "sort"):
         theirs = in_new_process(peak_of_fit, options.text, "scikit-learn", None)
@@ -100,7 +100,7 @@ def bar6_memory(options):
         yield Line(f"memory, {strategy}", theirs, ours, theirs / 4)
 
 
-def bar7_predict(options):
+def predict_suite(options):
     """predict on the CSR matrix with the full tree, one and two threads (needs --text)"""
     X, y = data.read_text(options.text)
     theirs, ours = make_pair("classification")
@@ -117,16 +117,16 @@ def bar7_predict(options):
     yield Race("predict, two threads against one", one, two, 1, repeats=10, is_serial=False)
 
 
-BARS = {
-    "text": bar1_text,
-    "threads": bar2_threads,
-    "criteria": bar3_criteria,
-    "slice": bar4_slice,
-    "zipf": bar5_zipf,
-    "memory": bar6_memory,
-    "predict": bar7_predict,
+SUITES = {
+    "text": text_suite,
+    "threads": threads_suite,
+    "criteria": criteria_suite,
+    "slice": slice_suite,
+    "zipf": zipf_suite,
+    "memory": memory_suite,
+    "predict": predict_suite,
 }
 
 
 if __name__ == "__main__":
-    sys.exit(compare.main(bars=BARS, prefix="sparse_"))
+    sys.exit(compare.main(suites=SUITES, prefix="sparse_"))

@@ -130,23 +130,23 @@ def compare_case(workers, name, repeats):
     return is_same, ratio
 
 
-def compare_bar(workers, bar, repeats):
-    """(is right, ratio or None) of each case of a bar; a bar that BASE lacks has none."""
+def compare_suite(workers, suite, repeats):
+    """(is right, ratio or None) of each case of a suite; a suite that BASE lacks has none."""
     for worker in workers:
-        worker.ask("start", bar)
+        worker.ask("start", suite)
     while True:
         base, new = (worker.ask("next") for worker in workers)
         if "error" in new:
-            print(f"{bar:<44}NEW fails: {new['error']}", flush=True)
+            print(f"{suite:<44}NEW fails: {new['error']}", flush=True)
             yield False, None
             return
         if "error" in base:
-            print(f"{bar:<44}BASE lacks it, or the rest of it: {base['error']}", flush=True)
+            print(f"{suite:<44}BASE lacks it, or the rest of it: {base['error']}", flush=True)
             return
         if new["name"] is None:
             return
         if base["name"] != new["name"]:
-            raise SystemExit(f"{bar}: BASE is at {base['name']!r}, NEW at {new['name']!r}.")
+            raise SystemExit(f"{suite}: BASE is at {base['name']!r}, NEW at {new['name']!r}.")
         yield compare_case(workers, new["name"], repeats)
 
 
@@ -173,8 +173,8 @@ def compare_commits(options, folder):
     if options.cases:
         print(f"{'':<52}{'base, s':>10}{'new, s':>10}{'ratio':>8}", end="")
         print(f"  {'quartiles':<14}{'memory':>9}")
-    for bar in options.cases:
-        for is_fine, ratio in compare_bar(workers, bar, options.repeats):
+    for suite in options.cases:
+        for is_fine, ratio in compare_suite(workers, suite, options.repeats):
             is_right &= is_fine
             ratios += [ratio] if ratio is not None else []
     for worker in workers:
@@ -226,10 +226,10 @@ def main():
         return compare_commits(options, Path(folder))
 
 
-# ---- the cases. Bars of compare.py and compare_sparse.py by their names; those that no race of
+# ---- the cases. Suites of compare.py and compare_sparse.py by their names; those that no race of
 # fasttree with scikit-learn covers are below. fasttree is imported by workers alone.
 
-#: What a bar needs: None, or the name of an option.
+#: What a suite needs: None, or the name of an option.
 CASES = {
     "dense": None,
     "criteria": None,
@@ -326,13 +326,13 @@ def optimal(options):
         yield own_race(name, fit, is_serial="n_jobs" not in params)
 
 
-def bars():
+def suites():
     import compare
     import compare_sparse
 
-    sparse = {f"sparse_{name}": bar for name, bar in compare_sparse.BARS.items()}
-    own = {bar.__name__: bar for bar in (memory, labels, tuning, optimal)}
-    return compare.BARS | sparse | own
+    sparse = {f"sparse_{name}": suite for name, suite in compare_sparse.SUITES.items()}
+    own = {suite.__name__: suite for suite in (memory, labels, tuning, optimal)}
+    return compare.SUITES | sparse | own
 
 
 # ---- the worker
@@ -388,15 +388,15 @@ class Server:
 
     def __init__(self, options):
         self.options = options
-        self.bars = bars()
+        self.suites = suites()
         self.races = iter(())
         self.race = None
 
-    def start(self, bar):
+    def start(self, suite):
         from compare import Race
 
         seen = set()
-        races = (item for item in self.bars[bar](self.options) if isinstance(item, Race))
+        races = (item for item in self.suites[suite](self.options) if isinstance(item, Race))
         # Several races may measure the same call against others. Calls are kept: another one might
         # come to have the same address.
         self.races = (r for r in races if not (r.ours in seen or seen.add(r.ours)))

@@ -18,15 +18,31 @@ from fasttree.utils._parallel import Parallel
 from fasttree.utils._threads import effective_n_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from fasttree._typing import MatrixLike, RandomState, TargetLike
+    from fasttree.ensemble._bootstrap import Bootstrap
+    from fasttree.ensemble._memory import FitMemory
 
 __all__ = ["OutOfBagMixin", "warn_of_rows_without_trees"]
 
 
 class OutOfBagMixin:
     """What a forest does with the rows that its trees did not draw."""
+
+    # Of the forest:
+    bootstrap: bool
+    n_jobs: int | None
+    n_outputs_: int
+    estimators_: list[Any]
+    _n_samples: int
+    _memory: FitMemory
+    _bootstrap: Callable[[], Bootstrap]
+    _trees: Callable[[], list[Any]]
+    _loss: Callable[..., Any]
+    _target_numbers: Callable[..., Any]
+    _validate_X_predict: Callable[..., Any]
 
     def oob_permutation_importances(
         self,
