@@ -215,3 +215,16 @@ def test_missing_values_are_those_of_the_list(tmp_path, capsys):
     assert run(arguments, capsys)[0] == 0
     assert load(model).categories_[1] == ["NA", "red"]
     assert load(model).missing_values == ["-9", "?", -9.0]
+
+
+@pytest.mark.parametrize("labels", [(2**60, 2**60 + 1), (10**25, 10**25 + 1)])
+def test_long_integers_are_told_apart(labels, tmp_path, capsys):
+    path, model = str(tmp_path / "ids.csv"), str(tmp_path / "ids.json")
+    rows = [f"{i},{labels[i > 9]}" for i in range(20)]
+    (tmp_path / "ids.csv").write_text("\n".join(["a,t", *rows]))
+    code, out, _ = run(["fit", path, "--target", "t", "--save", model], capsys)
+    assert code == 0
+    assert "2 classes" in out
+    assert run(["predict", model, path], capsys)[1].split()[1:] == [
+        row.split(",")[1] for row in rows
+    ]

@@ -9,10 +9,12 @@ from scipy.sparse import csr_array
 from sklearn import metrics
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
 
+from fasttree.ensemble import IsolationForest
 from fasttree.export import Bars, Curves, Frame, Report, Table, Text, describe
-from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
+from fasttree.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor, EncodedData
 
 
 def column(table, name):
@@ -111,6 +113,14 @@ def test_classes_that_one_side_lacks():
     assert [part.title for part in one_class.parts].count("Ranking") == 0
 
 
+def test_encoded_rows():
+    X, y = load_iris(return_X_y=True)
+    data = EncodedData(np.where(X > 7, np.nan, X))
+    tree = DecisionTree().fit(data, y)
+    report = describe(tree, data[::2], y[::2], data[1::2], y[1::2])
+    assert column(report["Data"], "held-out rows")[:2] == [75, 4]
+
+
 def test_errors():
     X, y = load_iris(return_X_y=True)
     tree = DecisionTree().fit(X, y)
@@ -119,6 +129,15 @@ def test_errors():
     both = np.column_stack([y, y])
     with pytest.raises(ValueError, match="one output"):
         describe(DecisionTree().fit(X, both), X, both)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        describe(tree, X, y[:5])
+    with pytest.raises(ValueError, match="targets of the rows, got None"):
+        describe(tree, X, None)
+    with pytest.raises(ValueError, match="1 of 150 targets are missing"):
+        describe(tree, X, [None, *y[1:]])
+    for other in (GridSearchCV(tree, {}), make_pipeline(tree), IsolationForest()):
+        with pytest.raises(TypeError, match="describe takes a tree or a forest, got"):
+            describe(other.fit(X, y), X, y)
     with pytest.raises(KeyError):
         describe(tree, X, y)["no such part"]
 

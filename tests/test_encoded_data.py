@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.preprocessing import StandardScaler
 
 import fasttree.tree._data
 from fasttree import config_context
@@ -175,6 +176,13 @@ def test_parameters_that_contradict_the_encoding_are_refused():
         DecisionTreeClassifier().fit([[1.0], [2.0]], [0, 1]).predict(EncodedData(np.ones((2, 3))))
     with pytest.raises(ValueError, match="infinity"):
         EncodedData([[np.inf]])
+
+
+def test_it_is_no_array():
+    data = EncodedData([[1.0], [2.0]])
+    for call in (np.asarray, StandardScaler().fit, EncodedData):
+        with pytest.raises(TypeError, match="for the estimators of fasttree alone"):
+            call(data)
 
 
 def test_names_of_columns():

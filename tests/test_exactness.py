@@ -1,10 +1,13 @@
 """Default mode: every split is the best split, ties follow the rule, limits only cut the tree."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import fasttree.tree
+from fasttree.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from reference.grow import grow
 from reference.judge import judge
 from reference.naive_hybrid import worth
@@ -157,6 +160,47 @@ def test_rows_that_overlap_are_like_any_others(step, n_values):
             for rows in (X, X.copy())
         ]
         assert_same(*trees)
+
+
+def exact_absolute_error(y):
+    """About the median, as a fraction."""
+    y = sorted(map(Fraction, y.tolist()))
+    return sum((abs(value - y[len(y) // 2]) for value in y), Fraction(0))
+
+
+@pytest.mark.cases(300)
+def test_equal_absolute_errors_tie(seed):
+    """Targets are any numbers: which rows they belong to makes many splits equally good."""
+    rng = np.random.default_rng([seed, 268])
+    n = rng.integers(3, 10)
+    X, y = rng.integers(0, 4, (n, 3)).astype(float), rng.normal(size=n)
+    splits = [
+        (exact_absolute_error(y[x <= low]) + exact_absolute_error(y[x > low]), feature, low)
+        for feature, x in enumerate(X.T)
+        for low in np.unique(x)[:-1]
+    ]
+    tree = DecisionTreeRegressor(criterion="absolute_error", max_depth=1).fit(X, y).tree_
+    if splits:
+        _, feature, low = min(splits)
+        assert (tree.feature[0], (tree.threshold[0] > X[:, feature]).sum()) == (
+            feature,
+            (X[:, feature] <= low).sum(),
+        )
+
+
+@pytest.mark.cases(200)
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson", "gini"])
+def test_a_weight_that_all_rows_have_changes_nothing(seed, criterion):
+    rng = np.random.default_rng([seed, 269])
+    n = rng.integers(3, 30)
+    X = rng.integers(0, 4, (n, 3)).astype(float)
+    y = rng.integers(0, 10, n) / (1 if criterion == "gini" else 10)
+    y[0] = 1.0
+    Tree = DecisionTreeClassifier if criterion == "gini" else DecisionTreeRegressor
+    expected = Tree(criterion=criterion).fit(X, y).tree_
+    for weight in (0.5, 0.375, 6.0):
+        tree = Tree(criterion=criterion).fit(X, y, np.full(n, weight)).tree_
+        assert_same(tree, expected, (*STRUCTURE, "n_node_samples"))
 
 
 @pytest.mark.cases(200)

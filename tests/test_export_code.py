@@ -379,6 +379,13 @@ def test_classes_that_are_dates():
     assert [root[side]["prediction"] for side in ("left", "right")] == expected
 
 
+def test_sqlite_takes_a_tree_of_one_leaf():
+    tree = DecisionTreeClassifier().fit([[1.0], [2.0]], ["a", "a"])
+    for options in ({}, {"keep": "a"}):
+        query = export_sql(tree, "t", feature_names=["a"], **options)
+        assert [row[-1] for row in run_sqlite(query, ["a"], [[1.0], [3.0]])] == ["a", "a"]
+
+
 def test_refusals_of_sql():
     tree = DecisionTreeRegressor().fit([[1.0], [2]], [0, 1])
     with pytest.raises(ValueError, match="dialect"):
@@ -392,6 +399,10 @@ def test_refusals_of_sql():
         export_sql(tree, "t", feature_names=["a", "b"])
     with pytest.raises(TypeError, match="fitted tree"):
         export_sql("tree", "t")
+    with pytest.raises(TypeError, match=r"keep must be a name or a list of names, got \[3\]"):
+        export_sql(tree, "t", keep=[3])
+    with pytest.raises(TypeError, match="table must be a name or a list of names, got None"):
+        export_sql(tree, None)
     forest = RandomForestClassifier(2).fit([[1.0], [2]], [0, 1])
     with pytest.raises(TypeError, match="A forest holds trees in estimators_"):
         export_sql(forest, "t")

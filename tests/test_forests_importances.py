@@ -40,12 +40,12 @@ def test_oob_permutation_importances():
     assert_allclose(found.importances_mean, expected.mean(axis=1))
     assert_allclose(found.importances_std, expected.std(axis=1))
     with fasttree.config_context(n_threads=3):
-        again = forest.oob_permutation_importances(3, 5)
+        again = forest.oob_permutation_importances(n_repeats=3, random_state=5)
     assert_array_equal(again.importances, found.importances)
     loaded = pickle.loads(pickle.dumps(forest))
     with pytest.raises(ValueError, match="pass X and y"):
         loaded.oob_permutation_importances()
-    again = loaded.oob_permutation_importances(3, 5, X=rows, y=y)
+    again = loaded.oob_permutation_importances(rows, y, n_repeats=3, random_state=5)
     assert_array_equal(again.importances, found.importances)
 
 
@@ -58,7 +58,8 @@ def test_oob_permutation_importances():
         ({"y": np.c_[y, y]}, "rows of the fit"),
         ({"y": y[1:]}, "rows of the fit"),
         ({"X": X[1:]}, "rows of the fit"),
-        ({"y": None}, "rows of the fit"),
+        ({"y": None}, "both X and y"),
+        ({"X": None}, "both X and y"),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
     ],
 )

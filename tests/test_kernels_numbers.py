@@ -156,6 +156,24 @@ def test_grid_of_weights(kernels):
     check()
 
 
+def test_multiples_of_a_power_of_two_are_exact(kernels):
+    @given(
+        st.lists(st.integers(-(2**20), 2**20), min_size=1).filter(any),
+        st.integers(-1000, 900),
+        st.lists(st.integers(-9, 9), min_size=1),
+    )
+    def check(multiples, exponent, steps):
+        w = np.ldexp(np.array(multiples, float), exponent)
+        integers, unit = kernels.numbers.weight_grid(w)
+        assert_array_equal(integers * unit, w)
+        assert unit == 1.0 or any(integer % 2 for integer in integers.tolist())
+        y = np.resize(np.array(steps) / 10, len(w))
+        on_grid, centre, unit_of_sums = kernels.numbers.target_grid(y, w, integers, unit)
+        assert_allclose(on_grid * (unit_of_sums / unit), integers * (y - centre), atol=1e-9)
+
+    check()
+
+
 def test_the_smallest_weight_counts(kernels):
     integers, _ = kernels.numbers.weight_grid(np.array([1e30, 1e-30, 0.0]))
     assert integers[1] == 1

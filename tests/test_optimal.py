@@ -252,7 +252,7 @@ def test_one_run_gives_the_front(n_jobs):
         assert chosen.is_optimal_
 
 
-@pytest.mark.parametrize("penalty", [0.0, 0.001, 0.0125, 0.03, 0.2, 2.0])
+@pytest.mark.parametrize("penalty", [0.0, 1e-8, 0.001, 0.0125, 0.03, 0.2, 2.0])
 def test_penalty(penalty):
     X, y = small_problem(4, n_samples=80)
     front = OptimalDecisionTreeClassifier(max_depth=4, pareto_front=True).fit(X, y)
@@ -260,8 +260,7 @@ def test_penalty(penalty):
     objective = errors(tree, X, y) / len(y) + penalty * tree.get_n_leaves()
     prices = front.pareto_front_["error"] + penalty * front.pareto_front_["n_leaves"]
     assert objective == pytest.approx(prices.min())
-    if penalty <= 1:
-        assert tree.objective_ == pytest.approx(objective, abs=1e-6)
+    assert tree.objective_ == tree.lower_bound_ == pytest.approx(objective, rel=1e-14)
     assert tree.is_optimal_
     chosen = front.from_front(complexity_penalty=penalty)
     assert chosen.objective_ == pytest.approx(objective)

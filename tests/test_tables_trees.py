@@ -47,6 +47,41 @@ def test_absent_labels_are_not_equal():
     assert_array_equal(estimator.predict([["new"], [None], ["b"], ["a"], [7.5]]), [1, 1, 1, 0, 1])
 
 
+def booleans(n_rows, seed):
+    """Three columns of booleans beside numbers, one with missing cells, and a class of theirs."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.random((n_rows, 3)) < 0.5, columns=list("abc"))
+    frame["d"] = rng.normal(size=n_rows)
+    y = (frame.a ^ frame.b) + 2 * (frame.d > 0)
+    frame["c"] = frame.c.astype("boolean").mask(rng.random(n_rows) < 0.2)
+    return frame, np.where(rng.random(n_rows) < 0.9, y, 3 - y)
+
+
+def as_whole_numbers(cell):
+    return None if pd.isna(cell) else int(cell) if isinstance(cell, bool) else cell
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda frame: frame.astype("Float64"),
+        lambda frame: frame.astype("Float64").to_numpy(np.float32, na_value=np.nan),
+        lambda frame: frame.astype(object).map(as_whole_numbers),
+        lambda frame: frame.astype(object).map(as_whole_numbers).to_numpy().tolist(),
+        lambda frame: pl.from_pandas(frame.astype("Float64")),
+    ],
+    ids=["numbers", "array", "objects", "lists", "polars"],
+)
+@pytest.mark.parametrize("categorical_features", ["from_dtype", None])
+@pytest.mark.parametrize("n_columns", [3, 4])
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_zeros_and_ones_are_the_booleans_of_the_fit(form, categorical_features, n_columns):
+    X, y = booleans(300, n_columns)
+    X = X[list("abcd")[:n_columns]]
+    tree = DecisionTreeClassifier(categorical_features=categorical_features).fit(X, y)
+    assert_array_equal(tree.predict_proba(form(X)), tree.predict_proba(X))
+
+
 @pytest.mark.parametrize("missing_values", [None, "?", ["?", ""], " "])
 def test_blanks_are_no_missing_value(missing_values):
     """Whatever is listed: only the empty text is, and listed texts, also within blanks."""

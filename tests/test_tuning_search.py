@@ -9,9 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import clone, config_context
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from test_tuning_engine import UNLIMITED
 
 import fasttree
@@ -279,6 +281,33 @@ def test_metadata_routing(several):
         assert_same_results(actual.cv_results_, expected.cv_results_)
         with pytest.raises(TypeError, match="unexpected"):
             TrainOnceSearchCV(estimator, {"max_depth": [1]}).fit(X, y, metadata=1)
+
+
+@pytest.mark.parametrize("is_requested", [None, True])
+@pytest.mark.parametrize("has_steps", [False, True])
+def test_weights_are_routed_to_the_score_of_a_tree(is_requested, has_steps):
+    X, y = IRIS
+    weight = np.random.default_rng(0).random(150)
+    with config_context(enable_metadata_routing=True):
+        estimator = DecisionTreeClassifier(random_state=0).set_fit_request(sample_weight=True)
+        estimator.set_score_request(sample_weight=is_requested)
+        prefix = ""
+        if has_steps:
+            scaler = StandardScaler().set_fit_request(sample_weight=True)
+            estimator, prefix = make_pipeline(scaler, estimator), "decisiontreeclassifier__"
+        grid = {f"{prefix}max_depth": [1, 2, 3]}
+        theirs, ours = (
+            search(estimator, grid, error_score="raise")
+            for search in (GridSearchCV, TrainOnceSearchCV)
+        )
+        if is_requested is None:
+            for search in (theirs, ours):
+                with pytest.raises(UnsetMetadataPassedError, match="DecisionTreeClassifier.score"):
+                    search.fit(X, y, sample_weight=weight)
+            return
+        theirs.fit(X, y, sample_weight=weight)
+        ours.fit(X, y, sample_weight=weight)
+        assert_same_results(ours.cv_results_, theirs.cv_results_)
 
 
 def test_it_is_a_grid_search():

@@ -90,7 +90,7 @@ def load_file(options: argparse.Namespace, progress: Progress) -> Table:
             raise CommandError(f"{title} has no column {name!r} to leave out")
         if name in taken:
             raise CommandError(f"--drop names {name!r}, as --target or --weight does")
-    left_out = {*taken, *options.drop}
+    left_out = [*dict.fromkeys([*taken, *options.drop])]
     names = [name for name in columns if name not in left_out]
     if not names:
         raise CommandError(f"{title} has no column beside {named(left_out)}")
@@ -178,9 +178,23 @@ def parse_target(name: str, cells: list[str] | Array, task: str, missing: Collec
         values = _numbers(cells)
     except ValueError:
         return _labels(cells)
-    if np.all(values == np.rint(values)) and np.abs(values).max() < 2**53:
-        return values.astype(np.int64)
-    return _labels(cells) if task == "classification" else values
+    if np.all(values == np.rint(values)):
+        if np.abs(values).max() < 2**53:
+            return values.astype(np.int64)
+        integers = _long_integers(cells)
+        if integers is not None:
+            return integers
+    are_merged = len(np.unique(values)) < len(distinct)  # texts that differ as one number
+    return _labels(cells) if task == "classification" or (task == "auto" and are_merged) else values
+
+
+def _long_integers(cells):
+    """Texts of whole numbers that doubles cannot tell apart, as integers of 64 bits, or None."""
+    try:
+        integers = np.array([int(cell) for cell in cells])
+    except ValueError:
+        return None
+    return integers if integers.dtype.kind in "iu" else None
 
 
 def _numbers(cells):

@@ -46,11 +46,11 @@ class OutOfBagMixin:
 
     def oob_permutation_importances(
         self,
-        n_repeats: int = 5,
-        random_state: RandomState = None,
-        *,
         X: MatrixLike | None = None,
         y: TargetLike | None = None,
+        *,
+        n_repeats: int = 5,
+        random_state: RandomState = None,
     ) -> Bunch:
         """Return how much worse the trees predict rows they did not draw with a feature permuted.
 
@@ -60,15 +60,15 @@ class OutOfBagMixin:
 
         Parameters
         ----------
-        n_repeats : int, default=5
-            Number of permutations of each feature in each tree.
-        random_state : int, RandomState instance or None, default=None
-            Source of the permutations.
         X : array-like of shape (n_samples, n_features), default=None
             The rows of the fit, for a forest that was loaded or copied; one that was just fitted
             has them.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Their targets.
+        n_repeats : int, default=5
+            Number of permutations of each feature in each tree.
+        random_state : int, RandomState instance or None, default=None
+            Source of the permutations.
 
         Returns
         -------
@@ -105,7 +105,9 @@ class OutOfBagMixin:
 
     def _fit_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """The rows of the fit as float32, dense or CSR, and its targets as float64 columns."""
-        if X is not None or y is not None:
+        if (X is None) != (y is None):
+            raise ValueError("Pass both X and y, or neither.")
+        if X is not None:
             X, y = self._validate_X_predict(X), np.asarray(y)
             if y.size != self._n_samples * self.n_outputs_ or X.shape[0] != self._n_samples:
                 raise ValueError(f"X and y must be the {self._n_samples} rows of the fit.")

@@ -9,12 +9,14 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn import metrics
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from fasttree.export._html import export_html
 from fasttree.export._questions import column_names
 from fasttree.export._report import Bars, Curves, Frame, Report, Table, Text
 from fasttree.export._text import export_text
+from fasttree.table._bad_cells import check_complete
+from fasttree.tree._data import EncodedData
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,8 +70,11 @@ def describe(
 
     Raises
     ------
+    TypeError
+        If the estimator is no tree and no forest.
     ValueError
-        If only one of `X_test` and `y_test` is given, or the estimator has several outputs.
+        If only one of `X_test` and `y_test` is given, targets are missing or not as many as the
+        rows, or the estimator has several outputs.
 
     Examples
     --------
@@ -87,11 +92,16 @@ def describe(
     Columns are the predictions. Held-out rows.
     """
     check_is_fitted(estimator)
+    if not hasattr(estimator, "feature_importances_"):
+        raise TypeError(
+            f"describe takes a tree or a forest, got {type(estimator).__name__}; of a search its "
+            "best_estimator_, of a pipeline the last step and the rows that it reads."
+        )
     if (X_test is None) != (y_test is None):
         raise ValueError("Give both X_test and y_test, or neither.")
-    rows = {"training rows": (X, _column(y))}
+    rows = {"training rows": (X, _targets(X, y))}
     if X_test is not None:
-        rows["held-out rows"] = (X_test, _column(y_test))
+        rows["held-out rows"] = (X_test, _targets(X_test, y_test))
     return report_on(estimator, rows, feature_names, title)
 
 
@@ -121,10 +131,15 @@ def judge_of(estimator, rows):
     return (_Classifier if is_classifier(estimator) else _Regressor)(estimator, rows)
 
 
-def _column(y):
+def _targets(X, y):
+    """The targets of rows as an array of shape (n_samples,)."""
+    if y is None:
+        raise ValueError("y must hold the targets of the rows, got None.")
+    check_complete(y)
     y = np.asarray(y)
     if y.ndim > 1 and y.shape[1] > 1:
         raise ValueError("describe takes estimators of one output.")
+    check_consistent_length(X, y)
     return y.reshape(-1)
 
 
@@ -141,6 +156,8 @@ def _data(rows, judge):
 
 def _share_missing(X):
     """The share of cells that are missing, in words."""
+    if isinstance(X, EncodedData):
+        X = X.cells
     if issparse(X):
         n_missing, n_cells = np.isnan(X.data).sum(), np.prod(X.shape)
     else:

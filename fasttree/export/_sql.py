@@ -288,7 +288,11 @@ def export_sql(
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
     view, sql = view_of(decision_tree, feature_names), DIALECTS[dialect]()
-    keep = [keep] if isinstance(keep, str) else keep
+    keep = [keep] if isinstance(keep, str) else list(keep)
+    table = [table] if isinstance(table, str) else table
+    for what, names in (("keep", keep), ("table", table)):
+        if names is None or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"{what} must be a name or a list of names, got {names!r}.")
     prefix = ""
     while any(name.lower().startswith((f"{prefix}number_", f"{prefix}category_")) for name in keep):
         prefix += "cell_"
@@ -298,8 +302,7 @@ def export_sql(
         f"CASE\n{_case(writer, splits, view.chain(), column, 4)}  END AS {sql.quote(name)}"
         for name, column in _answers(view, sql, with_probabilities)
     ]
-    table = [table] if isinstance(table, str) else table
-    cells = [*kept, *_cells(view, sql, writer, splits)] or ["1 AS nothing"]
+    cells = [*kept, *_cells(view, sql, writer, splits)] or [f"1 AS {sql.quote('nothing')}"]
     return (
         f"SELECT {_listed([*kept, *answers], 2)}\n"
         "FROM (\n"

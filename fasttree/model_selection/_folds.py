@@ -183,7 +183,8 @@ class Task:
             X_of_tree = shared.transform(estimator, X, part)
         except Exception:  # scorers that are called meet it again
             X_of_tree = None
-        where = (tree_within(estimator)[1], X_of_tree, y, original, partial(put_tree, estimator))
+        tree = tree_within(estimator)[1]
+        where, put = (tree, X_of_tree, y, original), partial(put_tree, estimator)
         how = (
             lambda i: self._cut_parameters(members[i]),
             self.scorer,
@@ -191,8 +192,9 @@ class Task:
             self.error_score,
         )
         if self.n_trees is not None:
-            return score_cut_forests(ForestRows(*where), settings, self.n_trees[members], *how)
-        scores, _ = score_cuts(ValidationRows(*where), settings, *how)
+            return score_cut_forests(ForestRows(*where, put), settings, self.n_trees[members], *how)
+        trees = ValidationRows(*where, None if tree is estimator else put)
+        scores, _ = score_cuts(trees, settings, *how)
         if not isinstance(scores, dict):
             return scores.tolist()
         columns = [column.tolist() for column in scores.values()]

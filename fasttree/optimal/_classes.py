@@ -18,7 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 import fasttree.optimal._engine as _engine
 from fasttree._sklearn_compat import Interval, RealNotInt, StrOptions
 from fasttree.optimal._binarize import binarize
-from fasttree.optimal._front import FRONT_DTYPE, best_of_front, improving_sizes
+from fasttree.optimal._front import (
+    FRONT_DTYPE,
+    best_of_front,
+    exact_objective,
+    improving_sizes,
+    scaled_price,
+)
 from fasttree.optimal._greedy import GreedyRival
 from fasttree.optimal._growth import grow
 from fasttree.optimal._limits import check_memory, least_rows, search_limits
@@ -309,7 +315,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         splits = binarize(X, self.n_thresholds, n_categories, rival)
         check_memory(splits.columns.shape, self.n_classes_, depth, budgets, n_threads)
         reporter = Reporter(_engine.PENALTY_SCALE * total, self.callback, self.verbose)
-        penalty = _scaled_penalty(self.complexity_penalty, total)
+        penalty = scaled_price(self.complexity_penalty, total)
         options = self.search_options or SearchOptions()
         if self.time_limit is not None or self.callback is not None:
             rival.grow()
@@ -347,14 +353,12 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             objective = rival.error() * _engine.PENALTY_SCALE + price
             if objective < result["upper"]:
                 self.tree_, result["upper"] = rival.tree, objective
-        end = reporter.progress(
-            perf_counter() - started,
-            result["statistics"]["n_nodes"],
-            result["lower"],
-            result["upper"],
+        elapsed, n_nodes = perf_counter() - started, result["statistics"]["n_nodes"]
+        reporter.print(reporter.progress(elapsed, n_nodes, result["lower"], result["upper"]))
+        self.objective_, self.lower_bound_ = exact_objective(
+            result, penalty, self.tree_.n_leaves, budgets[1] + 1, self.complexity_penalty, total
         )
-        reporter.print(end)
-        self.objective_, self.lower_bound_, self.gap_ = end.objective, end.lower_bound, end.gap
+        self.gap_ = self.objective_ - self.lower_bound_
         self.is_optimal_ = result["lower"] >= result["upper"]
         self.thresholds_are_exhaustive_ = splits.is_exhaustive
         self.search_statistics_ = dict(result["statistics"])
@@ -493,8 +497,3 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         tags.target_tags.multi_output = False
         tags.classifier_tags.multi_label = False
         return tags
-
-
-def _scaled_penalty(penalty, total):
-    """The price of a leaf in the engine's units; beyond the whole weight it makes no difference."""
-    return round(float(min(penalty, 1.0)) * total * _engine.PENALTY_SCALE)

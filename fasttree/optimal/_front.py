@@ -1,14 +1,15 @@
 """The front of size against error: the sizes at which the best tree improves, and the choice of one
-by a budget and a price per leaf.
+by a budget and a price per leaf; and what that price is to the engine.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from fasttree.optimal import _engine
 from fasttree.tree.pruning._settings import as_double
 
-__all__ = ["FRONT_DTYPE", "best_of_front", "improving_sizes"]
+__all__ = ["FRONT_DTYPE", "best_of_front", "exact_objective", "improving_sizes", "scaled_price"]
 
 FRONT_DTYPE = np.dtype([("n_leaves", np.intp), ("error", np.float64), ("lower_bound", np.float64)])
 
@@ -58,3 +59,33 @@ def best_of_front(front, most_leaves, price):
     chosen = int(np.argmin(objectives))
     objective = float(objectives[chosen])
     return chosen, objective, min(objective, float((front["lower_bound"] + prices).min()))
+
+
+def scaled_price(price, total):
+    """The price of a leaf in the engine's units; beyond the whole weight it makes no difference."""
+    return round(float(min(price, 1.0)) * total * _engine.PENALTY_SCALE)
+
+
+def exact_objective(result, scaled, n_leaves, most_leaves, price, total):
+    """Return the objective of a tree and its bound, at the price of a leaf as it was given.
+
+    Parameters
+    ----------
+    result : dict
+        With the engine's ``upper`` and ``lower``, which count `scaled` for a leaf.
+    scaled : int
+        Of `scaled_price`.
+    n_leaves, most_leaves : int
+        Of the tree, and of any.
+    price : float
+        What a leaf adds to the objective.
+    total : int
+        Weight of all rows.
+    """
+    unit, price = _engine.PENALTY_SCALE * total, as_double(price)
+    objective = (result["upper"] - scaled * n_leaves) / unit + price * n_leaves
+    if result["lower"] >= result["upper"]:
+        return objective, objective
+    uncounted = price - scaled / unit
+    bound = result["lower"] / unit + uncounted * (1 if uncounted > 0 else most_leaves)
+    return objective, min(objective, bound)

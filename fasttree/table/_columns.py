@@ -92,6 +92,8 @@ def target_array(y):
             values = y.array.__arrow_array__().to_pylist()
             is_bool = all(type(value) is bool for value in values)
             return np.array(values, dtype=bool if is_bool else object)
+        if y.dtype.kind in "Mm":
+            return y
         column = _pandas_column(y, y.dtype, y.name)
     else:
         series = narwhals.from_native(y, pass_through=True, allow_series=True)

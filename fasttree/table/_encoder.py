@@ -191,7 +191,8 @@ class ColumnEncoder:
         written : ndarray, dtype=float32
             Cells among which is every one that is not a finite number.
         """
-        if isinstance(column, Numbers) and not self.is_category:
+        has_numbers = not (self.is_category or self._has_only_booleans())
+        if isinstance(column, Numbers) and has_numbers:
             return self._write_column_of_numbers(column.values, out)
         if isinstance(column, Numbers):
             distinct, codes = np.unique(column.values, return_inverse=True, equal_nan=True)
@@ -199,7 +200,7 @@ class ColumnEncoder:
         if isinstance(column, Objects):
             try:
                 bits, codes, distinct = scan_objects(
-                    column.cells, self.is_category, self.missing.numbers, _simplify
+                    column.cells, not has_numbers, self.missing.numbers, _simplify
                 )
             except TypeError as error:
                 row = next(i for i, cell in enumerate(column.cells) if not _is_readable(cell))
@@ -227,9 +228,18 @@ class ColumnEncoder:
         is_finite = values.dtype.kind in "iu" and not self.missing.numbers
         return out[:0] if is_finite else out
 
+    def _has_only_booleans(self):
+        """Whether the fit saw booleans: 0 and 1 stand for them afterwards."""
+        return bool(self.categories) and all(isinstance(c, bool) for c in self.categories)
+
     def _bits_of(self, distinct, codes):
         """The cells that distinct values stand for, as bits, and which of them the codes name;
         one more at the end, for -1."""
+        if self._has_only_booleans():
+            distinct = [
+                bool(value) if isinstance(value, int | float) and value in (0, 1) else value
+                for value in distinct
+            ]
         is_present = np.zeros(len(distinct) + 1, dtype=bool)
         mark_codes(codes, is_present.view(np.uint8))
         bits = np.full(len(distinct) + 1, MISSING_BITS)
@@ -398,6 +408,11 @@ def category_columns(table, categorical_features):
     if isinstance(categorical_features, str):
         return np.array([table.dtype_is_category(j) for j in range(n_columns)], dtype=bool)
     chosen = np.asarray(categorical_features)
+    if chosen.ndim != 1:
+        raise TypeError(
+            "categorical_features must be a list or a one-dimensional array, got "
+            f"{categorical_features!r}."
+        )
     mask = np.zeros(n_columns, dtype=bool)
     if chosen.size == 0:
         return mask

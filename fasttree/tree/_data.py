@@ -19,7 +19,7 @@ from fasttree.tree._encoding import Encoding, encoding_of
 from fasttree.utils._threads import effective_n_threads
 
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Any, NoReturn, Self
 
     from fasttree._typing import Array, CategoricalFeatures, Float32Rows, MatrixLike, MissingValues
 
@@ -166,6 +166,11 @@ class EncodedData:
 
     def __repr__(self) -> str:
         return f"<EncodedData of {self.shape[0]} rows and {self.shape[1]} columns>"
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        raise TypeError(
+            "An EncodedData is for the estimators of fasttree alone; pass the rows themselves here."
+        )
 
     def __getitem__(self, key: Any) -> Self:
         """Select rows by integers, a mask or a slice."""

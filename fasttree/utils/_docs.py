@@ -25,7 +25,7 @@ _SIZES = {
         "int or float",
         """Smallest number of rows that a node must have to be split. An int is that number, a
         float a fraction of the rows of the fit, rounded up. Each row counts as one, whatever its
-        weight.""",
+        weight, but for those of weight 0, which do not count.""",
     ),
     "min_samples_leaf": (
         "int or float",

@@ -1,7 +1,7 @@
 // Weights and targets as integers: the grids on which all statistics are summed.
 //
-// Integers are exact where the data are (counts, integer weights and targets, targets on a
-// lattice such as prices in cents); else values are rounded once, to a power-of-two unit with
+// Integers are exact where the data are (counts, weights that are multiples of a power of two,
+// integer targets, targets on a lattice such as prices in cents); else values are rounded once, to a power-of-two unit with
 // sum |value| < 2**62. The grid does not depend on the order of the rows. Weights and targets of
 // any size will do: where products of them might overflow or vanish, they are scaled by a power of
 // two first, which is exact and undone in the grown tree.
@@ -81,6 +81,22 @@ inline bool is_integer(double x) noexcept {
     return std::fabs(x) < EXACT && x == static_cast<double>(static_cast<int64_t>(x));
 }
 
+// The largest power of two of which all weights are multiples; 0 if the sum of the multiples, that
+// of the weights being `sum`, is too large to be exact in doubles.
+inline double common_unit(const double* w, size_t n, double sum) {
+    constexpr int DIGITS = std::numeric_limits<double>::digits;
+    int lowest = std::numeric_limits<double>::max_exponent - 1;
+    for (size_t i = 0; i < n; ++i) {
+        if (w[i] == 0.0) continue;
+        int exponent;
+        const double mantissa = std::frexp(std::fabs(w[i]), &exponent);
+        const int n_zeros = __builtin_ctzll(static_cast<uint64_t>(std::ldexp(mantissa, DIGITS)));
+        lowest = std::min(lowest, exponent - DIGITS + n_zeros);
+        if (std::ldexp(sum, -lowest) >= EXACT) return 0.0;
+    }
+    return std::ldexp(1.0, lowest);
+}
+
 struct WeightGrid {
     double unit;
     double magnitude;   // sum of absolute weights; infinite: there is no grid
@@ -102,8 +118,11 @@ inline WeightGrid weight_grid(const double* w, size_t n, int n_outputs, int64_t*
     if (!integers || grid.magnitude >= EXACT) {
         grid.magnitude = sum_in_any_order(n, [&](size_t i) { return std::fabs(w[i]); });
         if (!std::isfinite(grid.magnitude)) return grid;
-        const double spread = std::max(0.0, std::ceil(std::log2(n_outputs / 4.0) / 2));
-        grid.unit = power_unit(grid.magnitude, 61.0 - spread);
+        grid.unit = common_unit(w, n, grid.magnitude);
+        if (grid.unit == 0.0) {
+            const double spread = std::max(0.0, std::ceil(std::log2(n_outputs / 4.0) / 2));
+            grid.unit = power_unit(grid.magnitude, 61.0 - spread);
+        }
     }
     if (grid.unit == 1.0 && integers) {
         for (size_t i = 0; i < n; ++i) grid.total += out[i] = static_cast<int64_t>(w[i]);
@@ -174,8 +193,8 @@ static_assert(is_value<Grid>);
 inline Grid target_grid(const double* y, size_t n, const double* w,
                         const int64_t* weights, double weight_unit, bool centred,
                         bool allow_lattice, int64_t* out) {
-    const bool integer_weights = w == nullptr || weight_unit == 1.0;
-    bool integers = true;
+    if (w == nullptr) weight_unit = 1.0;
+    bool exact_weights = true, integers = true;
     double absolute = 0.0, weight = 0.0;
     // A weight too small for the grid counts as one unit of it, here as among the integers.
     const auto weight_of = [&](size_t i) {
@@ -185,24 +204,26 @@ inline Grid target_grid(const double* y, size_t n, const double* w,
     };
     for (size_t i = 0; i < n; ++i) {
         const double target = y[i], wi = std::fabs(weight_of(i));
+        exact_weights = exact_weights && (!w || weights[i] * weight_unit == w[i]);
         integers = integers && target == std::floor(target);
         absolute += std::fabs(wi * target);
         weight += wi;
     }
-    if (integers && integer_weights && absolute < EXACT) {
-        for (size_t i = 0; i < n; ++i) {
-            out[i] = (weights ? weights[i] : 1) * static_cast<int64_t>(y[i]);
-        }
-        return {0.0, 1.0};
+    const auto times_weight = [&](size_t i, double whole) {
+        return (weights ? weights[i] : 1) * static_cast<int64_t>(whole);
+    };
+    if (integers && exact_weights && absolute / weight_unit < EXACT) {
+        for (size_t i = 0; i < n; ++i) out[i] = times_weight(i, y[i]);
+        return {0.0, weight_unit};
     }
-    if (integer_weights && allow_lattice) {
+    if (exact_weights && allow_lattice) {
         const Lattice lattice = find_lattice(y, n, !centred);
-        if (lattice.found && weight * MAX_STEPS < 2305843009213693952.0) {  // 2**61
+        constexpr double MOST = 2305843009213693952.0;  // 2**61
+        if (lattice.found && weight / weight_unit * MAX_STEPS < MOST) {
             for (size_t i = 0; i < n; ++i) {
-                const double k = std::nearbyint((y[i] - lattice.origin) / lattice.step);
-                out[i] = (weights ? weights[i] : 1) * static_cast<int64_t>(k);
+                out[i] = times_weight(i, std::nearbyint((y[i] - lattice.origin) / lattice.step));
             }
-            return {lattice.origin, lattice.step};
+            return {lattice.origin, lattice.step * weight_unit};
         }
     }
     double centre = 0.0;

@@ -38,7 +38,7 @@ struct AbsoluteError : AccumulatorBase<Weights> {
     std::vector<Order> orders;               // [n_outputs]
     std::vector<uint32_t> place;             // [n_rows] place of a row in the current order
     std::vector<uint32_t> sequence;          // rows of the pass, left to right
-    std::vector<double> error_left, error_right;     // [n + 1] of the first i rows / of the others
+    ErrorSums error_left, error_right;       // [n + 1] of the first i rows / of the others
     std::vector<double> median_left, median_right;   // [n + 1], of output 0
     std::vector<uint32_t> next, previous;    // linked list over places 1 .. n, 0 is the sentinel
     std::vector<wide_t> tree_sum;            // Fenwick trees over places
@@ -69,7 +69,7 @@ struct AbsoluteError : AccumulatorBase<Weights> {
         }
     }
     double unit(int k) const { return t.sum_unit[k] * t.weight_unit; }
-    // Of errors in the search: those of a single output stay integers.
+    // Of errors in scores: those of a single output stay integers.
     double scale(int k) const { return n_outputs == 1 ? 1.0 : unit(k); }
     double raw_target(uint32_t row, int k) const {
         return t.y[static_cast<size_t>(row) * n_outputs + k];
@@ -119,14 +119,14 @@ struct AbsoluteError : AccumulatorBase<Weights> {
         if (missing_left) append(runs, n_values, n);
         append(runs, 0, n_values);
         if (!missing_left) append(runs, n_values, n);
-        error_left.assign(n + 1, 0.0);
-        error_right.assign(n + 1, 0.0);
+        error_left.clear(n + 1, n_outputs);
+        error_right.clear(n + 1, n_outputs);
         median_left.resize(n + 1);
         median_right.resize(n + 1);
         for (int k = 0; k < n_outputs; ++k) {
             for (uint32_t i = 0; i < n; ++i) place[orders[k].rows[i]] = i + 1;
-            one_side(k, false, error_left.data(), median_left.data());
-            one_side(k, true, error_right.data(), median_right.data());
+            one_side(k, false, error_left, median_left.data());
+            one_side(k, true, error_right, median_right.data());
         }
         w_left = n_left = 0;
         n_missing_left = missing_left ? runs.n_missing : 0;
@@ -142,12 +142,12 @@ struct AbsoluteError : AccumulatorBase<Weights> {
 
     // Adds output k's absolute errors of all prefixes of the sequence (of all suffixes if
     // `suffixes`) to error[number of rows on the left]; medians of output 0 alongside.
-    void one_side(int k, bool suffixes, double* error, double* median) {
+    void one_side(int k, bool suffixes, ErrorSums& error, double* median) {
         if constexpr (weighted) insert_all(k, suffixes, error, median);
         else delete_all(k, suffixes, error, median);
     }
 
-    void delete_all(int k, bool suffixes, double* error, double* median) {
+    void delete_all(int k, bool suffixes, ErrorSums& error, double* median) {
         const std::vector<int64_t>& level = orders[k].levels;  // of place p: level[p - 1]
         const uint32_t n = static_cast<uint32_t>(sequence.size());
         next.resize(n + 2);
@@ -168,7 +168,7 @@ struct AbsoluteError : AccumulatorBase<Weights> {
             const int64_t middle = level[m - 1];
             const int64_t deviation = sum - 2 * below - (even ? 2 : 1) * middle;
             const uint32_t position = suffixes ? n - size : size;
-            error[position] += to_double(deviation) * scale(k);
+            error.add(position, deviation, scale(k));
             if (k == 0) {
                 const double value = raw_target(orders[k].rows[m - 1], k);
                 median[position] =
@@ -189,7 +189,7 @@ struct AbsoluteError : AccumulatorBase<Weights> {
         }
     }
 
-    void insert_all(int k, bool suffixes, double* error, double* median) {
+    void insert_all(int k, bool suffixes, ErrorSums& error, double* median) {
         const Order& order = orders[k];
         const uint32_t n = static_cast<uint32_t>(sequence.size());
         uint32_t top = 1;
@@ -225,7 +225,7 @@ struct AbsoluteError : AccumulatorBase<Weights> {
             const wide_t deviation =
                 middle * (2 * static_cast<wide_t>(below) - weight) + sum - 2 * sum_below;
             const uint32_t position = suffixes ? n - size : size;
-            error[position] += to_double(deviation) * scale(k);
+            error.add(position, deviation, scale(k));
             if (k == 0) median[position] = weighted_median(order, before, weight);
         }
     }
@@ -248,28 +248,28 @@ struct AbsoluteError : AccumulatorBase<Weights> {
 
     // One category against the rest: errors of all categories, then one of them as the position.
     void begin_categories(const Runs& runs, const Groups& groups) {
-        categories.begin(runs, groups, t.n_rows);
+        categories.begin(runs, groups, t.n_rows, n_outputs);
         for (int k = 0; k < n_outputs; ++k) {
             categories.add(orders[k].rows, orders[k].levels, w, groups, scale(k));
         }
-        error_left.resize(std::max<size_t>(error_left.size(), 1));
-        error_right.resize(error_left.size());
+        error_left.clear(1, n_outputs);
+        error_right.clear(1, n_outputs);
         n_left = 0;
     }
     void take_category(uint32_t group) {
-        error_left[0] = categories.left[group];
-        error_right[0] = categories.right[group];
+        error_left.take(categories.left, group);
+        error_right.take(categories.right, group);
         w_left = categories.weight_left[group];
     }
 
     double perfect_score(const uint32_t*, uint32_t) const { return 0.0; }
     bool may_beat(double best) const { return score() > best; }
-    double score() const { return -(error_left[n_left] + error_right[n_left]); }
+    double score() const { return -error_left.sum_at(n_left, error_right); }
     double sklearn_score() const {
         const double wl = this->weight_left(), wr = this->weight_right();
         const double u = n_outputs == 1 ? unit(0) : 1.0;
-        return -wr * (error_right[n_left] * u / (wr * n_outputs))
-               - wl * (error_left[n_left] * u / (wl * n_outputs));
+        return -wr * (error_right.at(n_left) * u / (wr * n_outputs))
+               - wl * (error_left.at(n_left) * u / (wl * n_outputs));
     }
     double value_left() const { return median_left[n_left]; }
     double value_right() const { return median_right[n_left]; }

@@ -7,6 +7,8 @@
 // weights.
 #pragma once
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "engine/core/impurity.hpp"
@@ -29,6 +31,37 @@ struct LevelSums {
     }
 };
 
+// Absolute errors by place. Those of a single output are integers, whose sums are exact: splits that
+// are equally good tie.
+class ErrorSums {
+    bool is_whole_ = true;
+    std::vector<wide_t> whole_;
+    std::vector<double> scaled_;  // of several outputs, summed over them
+
+public:
+    void clear(size_t n_places, int n_outputs) {
+        is_whole_ = n_outputs == 1;
+        if (is_whole_) whole_.assign(n_places, 0);
+        else scaled_.assign(n_places, 0.0);
+    }
+    void add(size_t place, wide_t error, double scale) {
+        if (is_whole_) whole_[place] += error;
+        else scaled_[place] += to_double(error) * scale;
+    }
+    double at(size_t place) const {
+        return is_whole_ ? to_double(whole_[place]) : scaled_[place];
+    }
+    double sum_at(size_t place, const ErrorSums& other) const {
+        return is_whole_ ? to_double(whole_[place] + other.whole_[place])
+                         : scaled_[place] + other.scaled_[place];
+    }
+    // Of one place of others, in its own first place.
+    void take(const ErrorSums& others, size_t place) {
+        if (is_whole_) whole_[0] = others.whole_[place];
+        else scaled_[0] = others.scaled_[place];
+    }
+};
+
 template <class Weights>
 class CategoryErrors {
     std::vector<uint32_t> group_;            // [n_rows] group of each row
@@ -36,22 +69,22 @@ class CategoryErrors {
     LevelSums all_, own_;
 
 public:
-    std::vector<double> left, right;         // [n_categories] summed over outputs
+    ErrorSums left, right;                   // [n_categories]
     std::vector<int64_t> weight_left;        // [n_categories]
 
-    void begin(const Runs& runs, const Groups& groups, uint32_t n_rows) {
+    void begin(const Runs& runs, const Groups& groups, uint32_t n_rows, int n_outputs) {
         group_.resize(n_rows);
         for (uint32_t i = 0; i < groups.size(); ++i) {
             for (uint32_t p = groups[i].first; p < groups[i].last; ++p) {
                 group_[runs.entries[p] & ROW] = i;
             }
         }
-        left.assign(groups.size(), 0.0);
-        right.assign(groups.size(), 0.0);
+        left.clear(groups.size(), n_outputs);
+        right.clear(groups.size(), n_outputs);
         weight_left.resize(groups.size());
     }
 
-    // Adds the errors of one output, in units of `scale`; `rows` are the node's in ascending order
+    // Adds the errors of one output, of several ones in units of `scale`; `rows` are the node's in ascending order
     // of their `levels`.
     void add(const std::vector<uint32_t>& rows, const std::vector<int64_t>& levels,
              const Weights& w, const Groups& groups, double scale) {
@@ -71,8 +104,8 @@ public:
             for (uint32_t j = 0; j < groups[i].n_rows; ++j) {
                 own_.append(levels[places[j]], w[rows[places[j]]]);
             }
-            left[i] += to_double(own_error(levels, places)) * scale;
-            right[i] += to_double(other_error(levels, places)) * scale;
+            left.add(i, own_error(levels, places), scale);
+            right.add(i, other_error(levels, places), scale);
             weight_left[i] = own_.weight.back();
         }
     }

@@ -235,6 +235,8 @@ def _predicts_from_tree(estimator):
 def _measure(rows, scorer, params):
     """How a scorer's scores are had without predicting, or None, and their sign."""
     if isinstance(scorer, PassthroughScorer):
+        if params and is_routing() and not rows.stands_alone:
+            return None, 1  # the pipeline asks its steps who wants them
         scorer = _OWN_SCORE[rows.is_classifier]
     entry = _entry(scorer, CLASS_SCORES if rows.is_classifier else NUMBER_SCORES)
     if entry is None or not params.keys() <= {"sample_weight"}:

@@ -26,6 +26,8 @@ class ValidationRows:
 
     Attributes
     ----------
+    stands_alone : bool
+        Whether the estimator is no part of a pipeline.
     is_plain : bool
         Whether the one pass can read the rows. If not, the scorers say what is wrong.
     codes : ndarray of shape (n_samples,), dtype=int64, or None
@@ -42,6 +44,7 @@ class ValidationRows:
         self.codes = None
         self.y = np.asarray(y)
         self.is_plain = self._read_targets() and self._find_leaves()
+        self.stands_alone = put_tree is None
         self._original, self._put_tree = original, put_tree
         self._sums = {}  # what was summed before
 
