@@ -1,10 +1,10 @@
 // Weights and targets as integers: the grids on which all statistics are summed.
 //
 // Integers are exact where the data are (counts, weights that are multiples of a power of two,
-// integer targets, targets on a lattice such as prices in cents); else values are rounded once, to a power-of-two unit with
-// sum |value| < 2**62. The grid does not depend on the order of the rows. Weights and targets of
-// any size will do: where products of them might overflow or vanish, they are scaled by a power of
-// two first, which is exact and undone in the grown tree.
+// integer targets, targets on a lattice such as prices in cents); else values are rounded once, to
+// a power-of-two unit with sum |value| < 2**62. The grid does not depend on the order of the rows.
+// Weights and targets of any size will do: where products of them might overflow or vanish, they
+// are scaled by a power of two first, which is exact and undone in the grown tree.
 #pragma once
 #include <algorithm>
 #include <cmath>

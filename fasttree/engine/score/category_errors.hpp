@@ -31,8 +31,8 @@ struct LevelSums {
     }
 };
 
-// Absolute errors by place. Those of a single output are integers, whose sums are exact: splits that
-// are equally good tie.
+// Absolute errors by place. Those of a single output are integers, whose sums are exact: splits
+// that are equally good tie.
 class ErrorSums {
     bool is_whole_ = true;
     std::vector<wide_t> whole_;
@@ -84,8 +84,8 @@ public:
         weight_left.resize(groups.size());
     }
 
-    // Adds the errors of one output, of several ones in units of `scale`; `rows` are the node's in ascending order
-    // of their `levels`.
+    // Adds the errors of one output, of several ones in units of `scale`; `rows` are the node's in
+    // ascending order of their `levels`.
     void add(const std::vector<uint32_t>& rows, const std::vector<int64_t>& levels,
              const Weights& w, const Groups& groups, double scale) {
         const uint32_t n = static_cast<uint32_t>(rows.size());
