@@ -135,6 +135,13 @@ def test_targets_of_128_bits_are_numbers(Tree, dtype):
     assert_array_equal(model.predict(X), Y)
 
 
+@pytest.mark.parametrize("container", [pd.Series, pl.Series, np.asarray])
+def test_dates_are_classes(container):
+    days = np.array(["2026-01-01", "2026-02-01"], dtype="datetime64[us]")[Y]
+    model = DecisionTreeClassifier().fit(X, container(days))
+    assert_array_equal(model.predict(X).astype("datetime64[us]"), days)
+
+
 # ---- raw text
 
 
