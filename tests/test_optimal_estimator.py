@@ -92,6 +92,16 @@ def test_verbose_prints_the_end(capsys):
     assert "gap 0.000000" in last
 
 
+def test_a_price_above_one_is_told_as_it_is(capsys):
+    X, y = small_problem(6)
+    tree = OptimalDecisionTreeClassifier(complexity_penalty=5.0, verbose=1).fit(X, y)
+    assert tree.objective_ == 5.0 + errors(tree, X, y) / len(y)
+    lines = capsys.readouterr().out.splitlines()
+    assert f"objective {tree.objective_:.6f}" in lines[-1]
+    for line in lines:
+        assert float(line.split("objective")[1].split()[0]) >= tree.objective_ - 1e-6
+
+
 # ---- an ordinary estimator
 
 

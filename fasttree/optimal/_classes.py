@@ -29,7 +29,7 @@ from fasttree.optimal._greedy import GreedyRival
 from fasttree.optimal._growth import grow
 from fasttree.optimal._limits import check_memory, least_rows, search_limits
 from fasttree.optimal._options import SearchOptions
-from fasttree.optimal._progress import Reporter
+from fasttree.optimal._progress import Reporter, SearchProgress
 from fasttree.optimal._weights import integer_weights
 from fasttree.table._encoder import table_encoder
 from fasttree.table._rows import check_indices, within_doubles
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
         MissingValues,
         TargetLike,
     )
-    from fasttree.optimal._progress import SearchProgress
 
 __all__ = ["OptimalDecisionTreeClassifier"]
 
@@ -314,7 +313,7 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
         rival = GreedyRival(self, X, codes, integers, depth, budgets[1] + 1, n_categories)
         splits = binarize(X, self.n_thresholds, n_categories, rival)
         check_memory(splits.columns.shape, self.n_classes_, depth, budgets, n_threads)
-        reporter = Reporter(_engine.PENALTY_SCALE * total, self.callback, self.verbose)
+        reporter = Reporter(total, self.complexity_penalty, self.callback, self.verbose)
         penalty = scaled_price(self.complexity_penalty, total)
         options = self.search_options or SearchOptions()
         if self.time_limit is not None or self.callback is not None:
@@ -353,12 +352,14 @@ class OptimalDecisionTreeClassifier(DecisionTreeClassifier):
             objective = rival.error() * _engine.PENALTY_SCALE + price
             if objective < result["upper"]:
                 self.tree_, result["upper"] = rival.tree, objective
-        elapsed, n_nodes = perf_counter() - started, result["statistics"]["n_nodes"]
-        reporter.print(reporter.progress(elapsed, n_nodes, result["lower"], result["upper"]))
         self.objective_, self.lower_bound_ = exact_objective(
             result, penalty, self.tree_.n_leaves, budgets[1] + 1, self.complexity_penalty, total
         )
         self.gap_ = self.objective_ - self.lower_bound_
+        elapsed, n_nodes = perf_counter() - started, result["statistics"]["n_nodes"]
+        reporter.print(
+            SearchProgress(elapsed, n_nodes, self.objective_, self.lower_bound_, self.gap_)
+        )
         self.is_optimal_ = result["lower"] >= result["upper"]
         self.thresholds_are_exhaustive_ = splits.is_exhaustive
         self.search_statistics_ = dict(result["statistics"])

@@ -3,6 +3,9 @@
 import sys
 from dataclasses import dataclass
 
+from fasttree.optimal import _engine
+from fasttree.tree.pruning._settings import as_double
+
 __all__ = ["SearchProgress"]
 
 
@@ -53,16 +56,19 @@ class Reporter:
 
     Parameters
     ----------
-    whole : int
-        What the engine counts for an objective of one.
+    total : int
+        Weight of all rows.
+    price : float
+        Of a leaf. The engine counts 1 at most: beyond that the best tree is a leaf.
     callback : callable or None
         Gets a `SearchProgress`; a true result stops the search.
     verbose : bool or int
         Seconds between printed lines shrink with it: 1 prints one line per second.
     """
 
-    def __init__(self, whole, callback, verbose):
-        self.whole = whole
+    def __init__(self, total, price, callback, verbose):
+        self.whole = _engine.PENALTY_SCALE * total  # of an objective of one
+        self.uncounted = max(0.0, as_double(price) - 1.0)
         self.callback = callback
         self.interval = 1 / verbose if verbose else float("inf")
         self.next_line = 0.0
@@ -71,13 +77,11 @@ class Reporter:
     def is_needed(self):
         return self.callback is not None or self.interval < float("inf")
 
-    def progress(self, elapsed, n_nodes, lower, upper):
-        lower, upper = lower / self.whole, upper / self.whole
-        return SearchProgress(elapsed, n_nodes, upper, min(lower, upper), max(0.0, upper - lower))
-
     def __call__(self, elapsed, n_nodes, lower, upper):
         """Report; return whether to stop."""
-        progress = self.progress(elapsed, n_nodes, lower, upper)
+        lower, upper = (value / self.whole + self.uncounted for value in (lower, upper))
+        lower = min(lower, upper)
+        progress = SearchProgress(elapsed, n_nodes, upper, lower, upper - lower)
         if elapsed >= self.next_line and self.interval < float("inf"):
             self.print(progress)
             self.next_line = elapsed + self.interval

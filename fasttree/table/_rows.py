@@ -115,11 +115,16 @@ def _as_floats(column):
     """The numbers of a column view of objects or codes."""
     if not isinstance(column, Coded):
         return np.array([_as_float(cell) for cell in column.cells])
-    values = [*column.distinct, None]  # -1 is the code of a missing one
+    values = _values_of(column)
     floats = np.empty(len(values))
     for code in np.unique(column.codes):
         floats[code] = _as_float(values[code])
     return floats[column.codes]
+
+
+def _values_of(column):
+    """What the codes of a column view stand for; the last one is that of -1, a missing cell."""
+    return [*column.distinct, None]
 
 
 def _as_float(cell):
@@ -129,7 +134,7 @@ def _as_float(cell):
 def _where_no_number(column, name):
     """Which cell of a column view is the first that is no number, in words."""
     if isinstance(column, Coded):
-        values = [*column.distinct, None]
+        values = _values_of(column)
         cells = [values[code] for code in column.codes.tolist()]
     else:
         cells = column.cells

@@ -14,6 +14,7 @@
 #include "engine/core/targets.hpp"
 #include "engine/score/accumulator.hpp"
 #include "engine/score/category_errors.hpp"
+#include "engine/score/error_sums.hpp"
 
 namespace fasttree {
 

@@ -44,9 +44,12 @@ class ValidationRows:
         self.codes = None
         self.y = np.asarray(y)
         self.is_plain = self._read_targets() and self._find_leaves()
-        self.stands_alone = put_tree is None
         self._original, self._put_tree = original, put_tree
         self._sums = {}  # what was summed before
+
+    @property
+    def stands_alone(self):
+        return self._put_tree is None
 
     @cached_property
     def original_X(self):
