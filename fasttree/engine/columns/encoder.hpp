@@ -156,6 +156,8 @@ private:
             if (!crew_.each(n_sorted + n_beside, sort_or_work, true)) return false;
             first = last;
         } while (first < n_columns);
+        // Aligned blocks of this size hardly find room where another has been: pages go back.
+        for (SortBuffers& of_thread : buffers) of_thread.entries.discard(0, columns_.rows.size());
         return true;
     }
     // Makes room for lists of features[first:last], and puts keys there.

@@ -94,17 +94,19 @@ public:
     // After that: of features of too many values, codes make room for keys.
     void end_first_step() {
         bool is_needed = false;
+        std::vector<uint32_t> of_too_many;
         for (uint32_t f = first_; f < last_; ++f) {
-            is_needed = is_needed || (is_open(f) && !does_any_part_know(f));
+            if (!is_open(f)) continue;
+            if (does_any_part_know(f)) of_too_many.push_back(f);
+            else is_needed = true;
         }
-        for (uint32_t f = first_; f < last_; ++f) {
-            if (!is_open(f) || !does_any_part_know(f)) continue;
+        for (uint32_t f : of_too_many) {
             if (is_needed) discard(data_.columns[f].narrow.get());
             data_.columns[f].narrow.release();
             for (uint32_t part = 0; part < n_parts_; ++part) found(f, part).give_up();
-            begin_keys(f);
         }
         if (!is_needed) block_.release();
+        for (uint32_t f : of_too_many) begin_keys(f);
     }
     // After the last step: a share's keys of rows that have codes still.
     void restore_keys(uint32_t share) {
