@@ -79,7 +79,13 @@ cdef extern from "engine/predict/question_blocks.hpp" namespace "fasttree" nogil
     cdef cppclass QuestionBlock:
         pass
 
-    vector[QuestionBlock] make_question_blocks(const WalkNode*) except +
+    cdef cppclass QuestionBlocks:
+        vector[QuestionBlock] blocks
+
+    vector[double] rows_of_nodes(
+        const WalkNode*, size_t n_nodes, const NodeRecord* records
+    ) except +
+    QuestionBlocks make_question_blocks(const WalkNode*, const vector[double]& n_rows) except +
 
 
 cdef extern from "engine/predict/row_walk.hpp" namespace "fasttree" nogil:
@@ -92,7 +98,7 @@ cdef extern from "engine/predict/block_walk.hpp" namespace "fasttree" nogil:
         uint32_t n_nodes
         intp_t n_rows
         Simd simd
-        const QuestionBlock* blocks
+        const QuestionBlocks* blocks
         const RowNodes* made
         bint blocks_pay() noexcept
         bint keys_pay() noexcept

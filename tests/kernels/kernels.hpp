@@ -354,10 +354,12 @@ inline void walk_questions(Simd simd, const void* packed, uint32_t n_nodes, cons
     const WalkNode* nodes = static_cast<const WalkNode*>(packed);
     NumberRows rows{{x, n_cols, row_stride, col_stride, some_infinite}, n_nodes, INT32_MAX, simd,
                     nullptr, nullptr};
-    std::vector<QuestionBlock> blocks;
+    QuestionBlocks blocks;
     if (rows.blocks_pay()) {
-        blocks = make_question_blocks(nodes);
-        rows.blocks = blocks.data();
+        std::vector<double> n_rows(n_nodes);
+        for (uint32_t i = 0; i < n_nodes; ++i) n_rows[i] = nodes[i].child % 7;
+        blocks = make_question_blocks(nodes, n_rows);
+        rows.blocks = &blocks;
     }
     RowNodes made;
     if (rows.keys_pay()) {

@@ -258,7 +258,7 @@ struct NumberRows : DenseRows {
     uint32_t n_nodes;
     Py_ssize_t n_rows;  // in all: what a walk needs of the nodes is made once
     Simd simd;
-    const QuestionBlock* blocks;  // null: none
+    const QuestionBlocks* blocks;  // null: none
     const RowNodes* made;         // for rows without missing values; null: none
 
     struct Scratch {
@@ -291,7 +291,7 @@ struct NumberRows : DenseRows {
         if (blocks != nullptr && !scratch.has_missing) {
             constexpr uint32_t INFINITY_BITS = 0x7f800000u;
             const uint32_t n = static_cast<uint32_t>(n_here);
-            const uint32_t largest = walk_questions(blocks, *this, first, n, scratch.copies, out);
+            const uint32_t largest = walk_questions(*blocks, *this, first, n, scratch.copies, out);
             scratch.has_missing = largest > INFINITY_BITS;
             if (largest < INFINITY_BITS) return WalkStatus::done;
             if (largest == INFINITY_BITS)

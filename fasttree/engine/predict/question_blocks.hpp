@@ -1,13 +1,15 @@
-// The walk of many rows through one tree, four levels in a step.
+// The walk of many rows through one tree, up to 15 questions in a step.
 //
-// A block holds the 15 questions of a node and of three levels below it, as a heap, and where the
-// 16 exits lead. A row's numbers are kept in vectors: one permutation puts beside each question the
-// number that it is about, and one comparison answers them all. The row leaves through the exit
-// whose path agrees with the answers.
+// A block holds the questions of a node and of those below it that most rows of the fit came to,
+// and where its exits lead, from the left to the right of the tree. A row's numbers are kept in
+// vectors: one permutation puts beside each question the number that it is about, and one
+// comparison answers them all. A question that sends the row right rules out the exits to its left;
+// the row leaves through the first of the others (the idea of QuickScorer; C. Lucchese et al.,
+// SIGIR 2015).
 //
 // Missing values are only noticed; another walk is for them.
 //
-// Complexity: O(nodes) to make the blocks, O(depth / 4) per row.
+// Complexity: O(nodes) to make the blocks; per row, O(depth / 15) at best, O(depth) at worst.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/node_record.hpp"
 #include "engine/predict/walk.hpp"
 #include "engine/simd/bits.hpp"
 #include "engine/simd/simd.hpp"
@@ -23,12 +26,20 @@
 
 namespace fasttree {
 
-struct alignas(kCacheLine) QuestionBlock {
-    static constexpr uint32_t kLevels = 4, kExits = 1u << kLevels, kQuestions = kExits - 1;
-    static constexpr uint32_t kArrived = 0x80000000u;
+struct alignas(2 * kCacheLine) QuestionBlock {
+    static constexpr uint32_t kExits = 16, kQuestions = kExits - 1;
+    static constexpr uint32_t kLevels = 4;  // of a tree whose rows divide in halves
     float thresholds[kExits];  // up to which rows go left
-    uint32_t exits[kExits];    // number of a block; of a leaf: its word, and kArrived
+    uint16_t is_left[kExits];  // of an exit, bits: of which questions it lies to the left
     uint8_t columns[kExits];
+    uint32_t first_exit;
+};
+
+// The blocks of a tree; the root's is the first.
+struct QuestionBlocks {
+    static constexpr uint32_t kArrived = 0x80000000u;
+    std::vector<QuestionBlock> blocks;
+    std::vector<uint32_t> exits;  // number of a block; of a leaf: its word, and kArrived
 };
 
 // Up to which number a row goes left, whatever missing values do; NaN if there is none.
@@ -38,49 +49,69 @@ inline float left_up_to(const WalkNode& node) {
     return node.threshold == INFINITY ? NAN : std::nextafterf(-node.threshold, -INFINITY);
 }
 
-// The blocks of a packed tree that asks about numbers only; the root's is the first.
-inline std::vector<QuestionBlock> make_question_blocks(const WalkNode* nodes) {
-    constexpr uint32_t N_EXITS = QuestionBlock::kExits, N_QUESTIONS = QuestionBlock::kQuestions;
+// How many rows of the fit came to each packed node, of which its leaves have records.
+inline std::vector<double> rows_of_nodes(const WalkNode* nodes, size_t n_nodes,
+                                         const NodeRecord* records) {
+    std::vector<double> n_rows(n_nodes);
+    for (size_t i = n_nodes; i-- > 0;) {  // children come after their parents
+        const uint32_t child = nodes[i].child & ~WalkNode::kFlip;
+        n_rows[i] = nodes[i].feature < 0
+            ? static_cast<double>(records[nodes[i].child].n_node_samples)
+            : n_rows[child] + n_rows[child + 1];
+    }
+    return n_rows;
+}
+
+// The blocks of a packed tree that asks about numbers only; each grows where most of `n_rows` are.
+inline QuestionBlocks make_question_blocks(const WalkNode* nodes,
+                                           const std::vector<double>& n_rows) {
+    struct Exit {
+        uint32_t node;
+        uint16_t is_left;
+    };
     const DenormalsKept guard;
+    const auto is_leaf = [=](const Exit& exit) { return nodes[exit.node].feature < 0; };
+    const auto comes_later = [&](const Exit& a, const Exit& b) {
+        return is_leaf(a) != is_leaf(b) ? is_leaf(a) : n_rows[a.node] < n_rows[b.node];
+    };
     std::vector<QuestionBlock> blocks;
-    std::vector<uint32_t> roots{0};
+    std::vector<uint32_t> exits, roots{0};
+    std::vector<Exit> open;
     for (size_t b = 0; b < roots.size(); ++b) {
         QuestionBlock block{};
-        uint32_t ids[N_QUESTIONS + N_EXITS];
-        ids[0] = roots[b];
-        for (uint32_t i = 0; i < N_QUESTIONS; ++i) {
-            const WalkNode& node = nodes[ids[i]];
-            uint32_t left = ids[i], right = ids[i];  // below a leaf, the leaf again
-            if (node.feature >= 0) {
-                left = node.child & ~WalkNode::kFlip;
-                right = left + 1;
-                if (node.child & WalkNode::kFlip) std::swap(left, right);
-                block.thresholds[i] = left_up_to(node);
-                block.columns[i] = static_cast<uint8_t>(node.feature);
-            }
-            ids[2 * i + 1] = left;
-            ids[2 * i + 2] = right;
+        block.first_exit = static_cast<uint32_t>(exits.size());
+        open.assign(1, {roots[b], 0});
+        for (uint32_t q = 0; q < QuestionBlock::kQuestions; ++q) {
+            const auto exit = std::max_element(open.begin(), open.end(), comes_later);
+            if (is_leaf(*exit)) break;
+            const WalkNode& node = nodes[exit->node];
+            block.thresholds[q] = left_up_to(node);
+            block.columns[q] = static_cast<uint8_t>(node.feature);
+            uint32_t left = node.child & ~WalkNode::kFlip, right = left + 1;
+            if (node.child & WalkNode::kFlip) std::swap(left, right);
+            const uint16_t is_left = exit->is_left;
+            *exit = {left, static_cast<uint16_t>(is_left | 1u << q)};
+            open.insert(exit + 1, {right, is_left});
         }
-        for (uint32_t e = 0; e < N_EXITS; ++e) {
-            const uint32_t id = ids[N_QUESTIONS + e];
-            const bool is_leaf = nodes[id].feature < 0;
-            block.exits[e] = is_leaf ? nodes[id].child | QuestionBlock::kArrived
-                                     : static_cast<uint32_t>(roots.size());
-            if (!is_leaf) roots.push_back(id);
+        for (size_t e = 0; e < open.size(); ++e) {
+            block.is_left[e] = open[e].is_left;
+            exits.push_back(is_leaf(open[e]) ? nodes[open[e].node].child | QuestionBlocks::kArrived
+                                             : static_cast<uint32_t>(roots.size()));
+            if (!is_leaf(open[e])) roots.push_back(open[e].node);
         }
         blocks.push_back(block);
     }
-    return {blocks.begin(), blocks.end()};  // they stay with the tree: no room for more
+    return {{blocks.begin(), blocks.end()}, {exits.begin(), exits.end()}};  // without spare room
 }
 
 #if FASTTREE_X86
-constexpr ptrdiff_t kRowsAhead = 128;  // of those that are read, rows are asked for
+constexpr ptrdiff_t kRowsAhead = 64;  // of those that are read, rows are asked for
 
 // Rows on their way through the blocks of a tree; a row's numbers fill up to kVectors vectors.
 template <uint32_t kVectors>
 class QuestionWalk {
-    static constexpr uint32_t kVector = 16, kMost = 128;  // rows that stay in the L1 cache
-    const QuestionBlock* const blocks_;
+    static constexpr uint32_t kVector = 16, kMost = 64;  // rows that stay in the L1 cache
+    const QuestionBlocks& tree_;
     const float* const x_;
     const ptrdiff_t row_stride_;
     const __mmask16 last_lanes_;  // of a row's last vector
@@ -90,22 +121,6 @@ class QuestionWalk {
     struct Numbers {
         __m512 vectors[kVectors];
     };
-    // How the path to each exit of a block answers the questions on it.
-    struct Paths {
-        alignas(kCacheLine) uint32_t questions[QuestionBlock::kExits] = {};
-        alignas(kCacheLine) uint32_t answers[QuestionBlock::kExits] = {};
-        constexpr Paths() {
-            for (uint32_t e = 0; e < QuestionBlock::kExits; ++e) {
-                for (uint32_t level = QuestionBlock::kLevels, i = 0; level-- > 0;) {
-                    const uint32_t is_right = e >> level & 1;
-                    questions[e] |= 1u << i;
-                    answers[e] |= is_right << i;
-                    i = 2 * i + 1 + is_right;
-                }
-            }
-        }
-    };
-
     FASTTREE_AVX512 FASTTREE_INLINE Numbers numbers_of(uint32_t row) const {
         const float* first = x_ + row * row_stride_;
         Numbers numbers;
@@ -147,18 +162,22 @@ class QuestionWalk {
         }
         n_ += n;
     }
-    // Four levels down.
-    FASTTREE_AVX512 void step(const __m512i& questions, const __m512i& answers) {
-        for (uint32_t i = 0; i < n_; ++i) {
-            const QuestionBlock& block = blocks_[at_[i]];
+    // Takes each row through a block.
+    FASTTREE_AVX512 void step() {
+        const QuestionBlock* const blocks = tree_.blocks.data();
+        const uint32_t* const exits = tree_.exits.data();
+        const uint32_t n = n_;
+        for (uint32_t i = 0; i < n; ++i) {
+            const QuestionBlock& block = blocks[at_[i]];
             const Numbers numbers = numbers_of(rows_[i]);
             const __m512i columns = _mm512_cvtepu8_epi32(
                 _mm_load_si128(reinterpret_cast<const __m128i*>(block.columns)));
-            const __m512i is_right = _mm512_broadcastmw_epi32(_mm512_cmp_ps_mask(
-                pick(numbers, columns), _mm512_load_ps(block.thresholds), _CMP_NLE_UQ));
-            // (is_right ^ answers) & questions
-            const __m512i differ = _mm512_ternarylogic_epi32(is_right, answers, questions, 0x28);
-            exits_[i] = block.exits[lowest_bit(_mm512_testn_epi32_mask(differ, differ))];
+            const __mmask16 is_right = _mm512_cmp_ps_mask(
+                pick(numbers, columns), _mm512_load_ps(block.thresholds), _CMP_NLE_UQ);
+            const __mmask16 agrees = _mm256_testn_epi16_mask(
+                _mm256_set1_epi16(static_cast<int16_t>(is_right)),
+                _mm256_load_si256(reinterpret_cast<const __m256i*>(block.is_left)));
+            exits_[i] = exits[block.first_exit + lowest_bit(agrees)];
         }
     }
     // Writes the words of those that have arrived, and keeps the others.
@@ -173,7 +192,7 @@ class QuestionWalk {
             _mm512_mask_i32scatter_epi32(
                 words, arrived, rows,
                 _mm512_andnot_si512(
-                    _mm512_set1_epi32(static_cast<int32_t>(QuestionBlock::kArrived)), exits),
+                    _mm512_set1_epi32(static_cast<int32_t>(QuestionBlocks::kArrived)), exits),
                 sizeof(uint32_t));
             _mm512_storeu_si512(rows_ + n_, _mm512_maskz_compress_epi32(others, rows));
             _mm512_storeu_si512(at_ + n_, _mm512_maskz_compress_epi32(others, exits));
@@ -182,15 +201,12 @@ class QuestionWalk {
     }
 
 public:
-    QuestionWalk(const QuestionBlock* blocks, const float* x, ptrdiff_t row_stride, uint32_t n_cols)
-        : blocks_(blocks), x_(x), row_stride_(row_stride),
+    QuestionWalk(const QuestionBlocks& tree, const float* x, ptrdiff_t row_stride, uint32_t n_cols)
+        : tree_(tree), x_(x), row_stride_(row_stride),
           last_lanes_(static_cast<__mmask16>(low_bits(n_cols - (kVectors - 1) * kVector))) {}
 
     // See `walk_questions`.
     FASTTREE_AVX512 uint32_t walk(uint32_t n_rows, uint32_t* words) {
-        static constexpr Paths paths;
-        const __m512i questions = _mm512_load_si512(paths.questions),
-                      answers = _mm512_load_si512(paths.answers);
         __m512i largest = _mm512_setzero_si512();
         for (uint32_t next = 0; next < n_rows || n_ > 0;) {
             while (next < n_rows && n_ <= kMost - kVector) {
@@ -198,7 +214,7 @@ public:
                 enter(next, n, largest);
                 next += n;
             }
-            step(questions, answers);
+            step();
             leave(words);
         }
         return _mm512_reduce_max_epu32(largest);
@@ -231,7 +247,7 @@ FASTTREE_AVX512 inline void put_side_by_side(const DenseRows& rows, const float*
 // The words of the leaves of rows of a matrix, whose rows or columns lie one after the other.
 // Returns the largest bits among their numbers, without the sign; no word is right if they are
 // those of a missing value. Throws std::bad_alloc.
-inline uint32_t walk_questions(const QuestionBlock* blocks, const DenseRows& rows,
+inline uint32_t walk_questions(const QuestionBlocks& tree, const DenseRows& rows,
                                const float* first, uint32_t n_rows, AlignedBuffer<float>& copies,
                                uint32_t* words) {
     constexpr uint32_t LANES = 16;
@@ -246,10 +262,10 @@ inline uint32_t walk_questions(const QuestionBlock* blocks, const DenseRows& row
         stride = width;
     }
     switch (n_vectors) {
-        case 1: return QuestionWalk<1>(blocks, first, stride, n_cols).walk(n_rows, words);
-        case 2: return QuestionWalk<2>(blocks, first, stride, n_cols).walk(n_rows, words);
-        case 3: return QuestionWalk<3>(blocks, first, stride, n_cols).walk(n_rows, words);
-        default: return QuestionWalk<4>(blocks, first, stride, n_cols).walk(n_rows, words);
+        case 1: return QuestionWalk<1>(tree, first, stride, n_cols).walk(n_rows, words);
+        case 2: return QuestionWalk<2>(tree, first, stride, n_cols).walk(n_rows, words);
+        case 3: return QuestionWalk<3>(tree, first, stride, n_cols).walk(n_rows, words);
+        default: return QuestionWalk<4>(tree, first, stride, n_cols).walk(n_rows, words);
     }
 }
 #endif

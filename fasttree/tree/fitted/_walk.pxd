@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from fasttree.engine.core cimport NodeRecord
-from fasttree.engine.predict cimport CategorySides, LeafTable, QuestionBlock, WalkNode
+from fasttree.engine.predict cimport CategorySides, LeafTable, QuestionBlocks, WalkNode
 from fasttree.utils._std cimport unique_ptr, vector
 from fasttree.tree.fitted._node_arrays cimport NodeArrays
 from fasttree.utils._typedefs cimport float32_t, intp_t, uint8_t
@@ -13,13 +13,12 @@ cdef class Walker:
     cdef readonly intp_t node_count
     cdef readonly intp_t n_leaves
     cdef readonly intp_t max_depth
-    # Until it is walked:
-    cdef NodeArrays unpacked
-    cdef object label_splits         # CategoricalSplits, or None
-    # Then:
+    cdef NodeArrays arrays
+    cdef object label_splits         # CategoricalSplits, or None; until it is walked
+    # Once it is walked:
     cdef vector[WalkNode] nodes
     cdef unique_ptr[CategorySides] category_sides   # null if no node splits on categories
-    cdef vector[QuestionBlock] blocks               # once many rows are walked
+    cdef QuestionBlocks blocks                       # once many rows are walked
 
     cdef int fill(self, NodeArrays arrays, object label_splits) except -1
     cdef int take(self, NodeArrays arrays, object label_splits, intp_t max_depth,

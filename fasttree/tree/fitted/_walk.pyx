@@ -16,10 +16,12 @@ from fasttree._config import get_config
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
+from libcpp.utility cimport move
 
 from fasttree.engine.predict cimport (
-    LEVELS_PER_BLOCK, CategoryRows, NodeError, NumberRows, QuestionBlock, RowNodes, SparseRows,
-    WalkStatus, check_nodes, make_question_blocks, name_slots, pack_nodes, walk_rows,
+    LEVELS_PER_BLOCK, CategoryRows, NodeError, NumberRows, QuestionBlocks, RowNodes, SparseRows,
+    WalkStatus, check_nodes, make_question_blocks, name_slots, pack_nodes,
+    rows_of_nodes, walk_rows,
 )
 from fasttree.engine.simd cimport simd_allowed
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
@@ -76,13 +78,13 @@ cdef class Walker:
         """Check nodes, at least one, and the `CategoricalSplits` that belong to them or None. They
         are packed when they are first walked."""
         self.check(arrays.read_nodes(), label_splits)
-        self.unpacked, self.label_splits = arrays, label_splits
+        self.arrays, self.label_splits = arrays, label_splits
         return 0
 
     cdef int take(self, NodeArrays arrays, object label_splits, intp_t max_depth,
                   intp_t n_leaves) except -1:
         """`fill` with nodes that were grown, of which these numbers are known."""
-        self.unpacked, self.label_splits = arrays, label_splits
+        self.arrays, self.label_splits = arrays, label_splits
         self.node_count, self.max_depth, self.n_leaves = arrays.shape[0], max_depth, n_leaves
         return 0
 
@@ -105,27 +107,32 @@ cdef class Walker:
         cdef vector[WalkNode] packed
         cdef unique_ptr[CategorySides] sides
         with cython.critical_section(self):
-            if self.unpacked is None:
+            if not self.nodes.empty():
                 return 0
             label_splits = self.label_splits
-            nodes = self.unpacked.read_nodes()
+            nodes = self.arrays.read_nodes()
             self.check(nodes, label_splits)
             packed = pack_nodes(node_pointer(nodes), self.node_count)
             if label_splits is not None:
                 self.mark_categories(node_pointer(nodes), label_splits, packed, sides)
-            if self.unpacked is not None:  # another thread may have been let in, and been first
+            if self.nodes.empty():  # another thread may have been let in, and been first
                 self.nodes.swap(packed)
                 self.category_sides.swap(sides)
-                self.unpacked = self.label_splits = None
+                self.label_splits = None
         return 0
 
     cdef int make_blocks(self) except -1:
         """Put the packed nodes into blocks, unless they are."""
-        cdef vector[QuestionBlock] blocks
+        cdef vector[double] n_rows
+        cdef QuestionBlocks blocks
         with cython.critical_section(self):
-            if self.blocks.empty():
-                blocks = make_question_blocks(self.nodes.data())
-                self.blocks.swap(blocks)
+            if not self.blocks.blocks.empty():
+                return 0
+            records = self.arrays.read_nodes()
+            n_rows = rows_of_nodes(self.nodes.data(), self.nodes.size(), node_pointer(records))
+            blocks = make_question_blocks(self.nodes.data(), n_rows)
+            if self.blocks.blocks.empty():  # another thread may have been let in, and been first
+                self.blocks = move(blocks)
         return 0
 
     cdef int mark_categories(self, const NodeRecord* nodes, object label_splits,
@@ -207,7 +214,7 @@ cdef class Walker:
         rows.made = NULL
         if rows.sides == NULL and rows.blocks_pay():
             self.make_blocks()
-            rows.blocks = self.blocks.data()
+            rows.blocks = &self.blocks
             n_levels = n_levels // LEVELS_PER_BLOCK + 1
         elif rows.sides == NULL and rows.keys_pay():
             rows.make_nodes(self.nodes.data(), made)
