@@ -248,18 +248,25 @@ def peak_above(X, y, library, strategy):
         return peak_memory(partial(estimator.fit, X, y))
 
 
-def peak_of_fit(library, strategy):
-    """`peak_above` on 1,000,000 x 20 rows, as a multiple of the size of X."""
-    X, y = data.gaussian()
+def peak_of_fit(make_data, library, strategy=None):
+    """`peak_above` as a multiple of the size of X."""
+    X, y = make_data()
     return peak_above(X, y, library, strategy) / X.nbytes
 
 
 def memory_suite(options):
-    """Peak memory above the input, 1,000,000 x 20 (columns: multiples of the size of X)"""
-    used = partial(in_new_process, peak_of_fit)
-    theirs = used("scikit-learn", None)
-    yield Line("memory", theirs, used("fasttree", None), theirs / 3.0)
-    yield Line("memory, strategy=sort", theirs, used("fasttree", "sort"), theirs / 1.3)
+    """Peak memory above the input (columns: multiples of the size of X)"""
+    of_a_million = partial(data.classification, 1_000_000, 10)
+    for shape, make_data in (
+        ("100,000 x 20", data.classification),
+        ("1,000,000 x 10", of_a_million),
+        ("1,000,000 x 20", data.gaussian),
+    ):
+        theirs = in_new_process(peak_of_fit, make_data, "scikit-learn")
+        ours = in_new_process(peak_of_fit, make_data, "fasttree")
+        yield Line(f"memory, {shape}", theirs, ours, theirs / 1.3)
+    ours = in_new_process(peak_of_fit, make_data, "fasttree", "sort")
+    yield Line(f"memory, {shape}, strategy=sort", theirs, ours, theirs / 1.3)
 
 
 def predict_suite(options):

@@ -20,8 +20,7 @@ from libcpp.utility cimport move
 
 from fasttree.engine.predict cimport (
     LEVELS_PER_BLOCK, CategoryRows, NodeError, NumberRows, QuestionBlocks, RowNodes, SparseRows,
-    WalkStatus, check_nodes, make_question_blocks, name_slots, pack_nodes,
-    rows_of_nodes, walk_rows,
+    WalkStatus, check_nodes, make_question_blocks, name_slots, pack_nodes, rows_of_nodes, walk_rows,
 )
 from fasttree.engine.simd cimport simd_allowed
 from fasttree.utils._interrupt cimport STEPS_PER_LOOK
@@ -238,8 +237,8 @@ cdef class Walker:
 
     cdef intp_t rows_per_check(self, size_t n_levels, intp_t n_values, size_t record_size,
                                int n_threads) noexcept:
-        """Rows to walk between two looks for Ctrl-C: a row takes a step per level, or four of
-        them, and others to read its values, which are checked in vectors, and to write its
+        """Rows to walk between two looks for Ctrl-C: a row takes a step per level, or per block of
+        questions, and others to read its values, which are checked in vectors, and to write its
         record."""
         cdef size_t n_bytes = n_values * sizeof(float32_t) + record_size
         cdef size_t steps = n_levels + n_bytes // BYTES_PER_STEP
