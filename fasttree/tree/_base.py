@@ -21,12 +21,10 @@ from sklearn.utils import Bunch, assert_all_finite, compute_sample_weight
 
 from fasttree._config import get_config, growth_options
 from fasttree._sklearn_compat import StrOptions, validate_parameter_constraints
-from fasttree.table._bit_matrix import BitMatrix
 from fasttree.table._encoder import table_encoder
-from fasttree.table._rows import canonical_sparse, within_doubles
+from fasttree.table._rows import within_doubles
 from fasttree.tree._criterion import ClassificationCriterion, Criterion, RegressionCriterion
 from fasttree.tree._data import EncodedData, TrainingData
-from fasttree.tree._encoding import encoding_of
 from fasttree.tree._monotonic import monotonic_constraints
 from fasttree.tree._splitter import BestSplitter, RandomSplitter
 from fasttree.tree._tree import Tree
@@ -184,13 +182,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         if isinstance(X, EncodedData):
             encoding, rows, y, sample_weight = X.sample(y, sample_weight)
             return TrainingData(encoding, y, sample_weight, rows, encoder)
-        if issparse(X):
-            X = canonical_sparse(X)
-        elif not isinstance(X, BitMatrix):
-            X = np.require(np.asarray(X), np.float32, "A")  # fields of records are not aligned
-        n_categories = None if encoder is None else encoder.n_categories
-        encoding = encoding_of(X, n_categories, is_shared, check)
-        return TrainingData(encoding, y, sample_weight, None, encoder)
+        return TrainingData.of_rows(X, y, sample_weight, encoder, is_shared, check)
 
     def _read_target(self, y, sample_weight, X):
         """Return y as columns, numbers or codes, and weights with those of the classes."""

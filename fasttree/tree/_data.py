@@ -6,15 +6,16 @@ return.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import issparse
 
 from fasttree._sklearn_compat import check_feature_names
+from fasttree.table._bit_matrix import BitMatrix
 from fasttree.table._encoder import TableEncoder
-from fasttree.table._rows import read_matrix, read_table, within_doubles
+from fasttree.table._rows import canonical_sparse, read_matrix, read_table, within_doubles
 from fasttree.tree._encoding import Encoding, encoding_of
 from fasttree.utils._threads import effective_n_threads
 
@@ -42,6 +43,8 @@ class TrainingData:
         The sample in ascending order; None: all rows.
     table_encoder : TableEncoder or None
         What turned a table into cells.
+    n_samples : int, default=len(y)
+        To which fractions of the sample refer.
     """
 
     encoding: Encoding
@@ -49,10 +52,30 @@ class TrainingData:
     sample_weight: np.ndarray | None = None
     rows: np.ndarray | None = None
     table_encoder: TableEncoder | None = None
-    n_samples: int = field(init=False)
+    n_samples: int | None = None
 
     def __post_init__(self):
-        self.n_samples = len(self.y)
+        if self.n_samples is None:
+            self.n_samples = len(self.y)
+
+    @classmethod
+    def of_rows(cls, X, y, sample_weight, table_encoder, is_shared, check):
+        """Return the data of checked rows, of which those without weight need not be encoded.
+
+        `is_shared`, `check`: as for `encoding_of`.
+        """
+        n_samples = len(y)
+        if issparse(X):
+            X = canonical_sparse(X)
+        elif not isinstance(X, BitMatrix):
+            X = np.require(np.asarray(X), np.float32, "A")  # fields of records are not aligned
+            if sample_weight is not None and not is_shared and check is None:
+                rows = np.flatnonzero(sample_weight != 0)  # faster than of the numbers
+                if 0 < len(rows) <= n_samples // 2:  # worth a copy
+                    X, y, sample_weight = X[rows], y[rows], sample_weight[rows]
+        n_categories = None if table_encoder is None else table_encoder.n_categories
+        encoding = encoding_of(X, n_categories, is_shared, check)
+        return cls(encoding, y, sample_weight, None, table_encoder, n_samples)
 
     def cells(self):
         """Return the sample's rows as the engine reads them, sparse ones by row."""
