@@ -272,7 +272,7 @@ struct NumberRows : DenseRows {
 
     // Whether blocks of questions are worth making.
     bool blocks_pay() const noexcept {
-        constexpr Py_ssize_t MOST_COLUMNS = 64, ROWS_PER_NODE = 8;
+        constexpr Py_ssize_t MOST_COLUMNS = 64, ROWS_PER_NODE = 4;
         return simd == SIMD_AVX512 && (col_stride == 1 || row_stride == 1) && n_cols > 0 &&
                n_cols <= MOST_COLUMNS && n_rows >= ROWS_PER_NODE * n_nodes;
     }
