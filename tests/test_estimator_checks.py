@@ -52,9 +52,7 @@ DRAWN = dict.fromkeys(
 
 def expected_failures(estimator):
     is_drawn = getattr(estimator, "bootstrap", False)
-    return (
-        DRAWN if is_drawn or isinstance(estimator, IsolationForest | RandomTreesEmbedding) else {}
-    )
+    return DRAWN if is_drawn or isinstance(estimator, IsolationForest) else {}
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)

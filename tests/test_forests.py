@@ -22,6 +22,7 @@ from fasttree.ensemble import (
     RandomTreesEmbedding,
 )
 from fasttree.ensemble._bootstrap import Bootstrap
+from fasttree.export import shap_values
 from fasttree.tree import DecisionTreeClassifier, EncodedData
 from reference.forests import X, assert_same_forest, each_forest, prediction, refitted, y
 from reference.problems import random_problem
@@ -144,6 +145,18 @@ def test_embedding():
     assert_array_equal(ours.apply(X), theirs.apply(X))
     assert_array_equal(ours.transform(X[:5]).toarray(), theirs.transform(X[:5]).toarray())
     assert_array_equal(ours.get_feature_names_out(), theirs.get_feature_names_out())
+
+
+def test_an_embedding_has_what_scikit_learns_has():
+    """Its trees are grown on random numbers: it predicts nothing, on the bag or out of it."""
+
+    def public(cls):
+        return {name for name in dir(cls) if not name.startswith("_")}
+
+    own = public(RandomTreesEmbedding) - public(sklearn.ensemble.RandomTreesEmbedding)
+    assert own == {"set_callbacks", "to_sklearn"}
+    with pytest.raises(TypeError, match="tree of fasttree is expected"):
+        shap_values(RandomTreesEmbedding(2).fit(X), X)
 
 
 @pytest.mark.parametrize("name", fasttree.ensemble.__all__)

@@ -26,7 +26,6 @@ from fasttree.ensemble._compact import CompactForest
 from fasttree.ensemble._growth import Plan, bare_copy, check_continues, grow_trees
 from fasttree.ensemble._interop import ToSklearn
 from fasttree.ensemble._memory import FitMemory, keeps_earlier_forest
-from fasttree.ensemble._oob import OutOfBagMixin
 from fasttree.table._encoder import table_encoder
 from fasttree.tree._base import BaseDecisionTree
 from fasttree.tree._data import EncodedData
@@ -63,7 +62,7 @@ CONSTRAINTS = {
 }
 
 
-class Forest(OutOfBagMixin, ToSklearn, CallbackSupportMixin):
+class Forest(ToSklearn, CallbackSupportMixin):
     """What the forests share, put before scikit-learn's class of the same name."""
 
     def _complete_init(self, tree, **parameters):
@@ -395,7 +394,7 @@ class Forest(OutOfBagMixin, ToSklearn, CallbackSupportMixin):
         tags.input_tags.categorical = True
         return tags
 
-    # ---- importances and out-of-bag rows
+    # ---- importances
 
     @property
     def feature_importances_(self) -> FloatArray:

@@ -9,9 +9,8 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_random_state
 
 from fasttree._sklearn_compat import fit_context, num_samples
-from fasttree.ensemble._base import CONSTRAINTS
+from fasttree.ensemble._base import CONSTRAINTS, Forest
 from fasttree.ensemble._docs import document_forest
-from fasttree.ensemble._tasks import RegressorForest
 from fasttree.tree._classes import ExtraTreeRegressor
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ __all__ = ["RandomTreesEmbedding"]
 
 
 @document_forest("regression", with_oob=False)
-class RandomTreesEmbedding(RegressorForest, sklearn.ensemble.RandomTreesEmbedding):
+class RandomTreesEmbedding(Forest, sklearn.ensemble.RandomTreesEmbedding):
     """The leaves that rows fall into in random trees, one-hot encoded.
 
     A drop-in replacement for :class:`sklearn.ensemble.RandomTreesEmbedding`. The trees do not use a
@@ -51,6 +50,11 @@ class RandomTreesEmbedding(RegressorForest, sklearn.ensemble.RandomTreesEmbeddin
     See Also
     --------
     ExtraTreesRegressor : Random thresholds, chosen by the target.
+
+    Notes
+    -----
+    The trees are grown on random numbers in place of a target, so what they say of it, such as
+    `feature_importances_`, which scikit-learn has too, means nothing.
 
     Examples
     --------
@@ -106,11 +110,6 @@ class RandomTreesEmbedding(RegressorForest, sklearn.ensemble.RandomTreesEmbeddin
             categorical_split=categorical_split,
             missing_values=missing_values,
         )
-
-    # There is no target to score.
-    _set_oob_score_and_attributes = (
-        sklearn.ensemble.RandomTreesEmbedding._set_oob_score_and_attributes
-    )
 
     def fit(self, X: MatrixLike, y: object = None, sample_weight: ColumnLike | None = None) -> Self:
         """Grow the trees.

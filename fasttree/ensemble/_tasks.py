@@ -9,6 +9,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import assert_all_finite
 
 from fasttree.ensemble._base import Forest
+from fasttree.ensemble._oob import OutOfBagMixin
 
 if TYPE_CHECKING:
     from fasttree._typing import Array, FloatArray, MatrixLike
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["ClassifierForest", "RegressorForest"]
 
 
-class ClassifierForest(Forest):
+class ClassifierForest(OutOfBagMixin, Forest):
     """Prediction of classes."""
 
     def predict_proba(self, X: MatrixLike) -> FloatArray | list[FloatArray]:
@@ -73,7 +74,7 @@ class ClassifierForest(Forest):
         self.oob_score_ = score(y, np.argmax(self.oob_decision_function_, axis=1))
 
 
-class RegressorForest(Forest):
+class RegressorForest(OutOfBagMixin, Forest):
     """Prediction of numbers."""
 
     def predict(self, X: MatrixLike) -> FloatArray:

@@ -154,9 +154,10 @@ def shap_values(
 
 def _read(estimator, X, feature_names):
     """The trees, the names of the columns, the cells of the rows and `n_jobs`."""
-    from fasttree.ensemble._base import Forest  # which imports trees, and these their exporters
+    # which imports trees, and these their exporters
+    from fasttree.ensemble._tasks import ClassifierForest, RegressorForest
 
-    if isinstance(estimator, Forest):
+    if isinstance(estimator, (ClassifierForest, RegressorForest)):
         check_is_fitted(estimator)
         names = column_names(estimator, feature_names, "x{}")
         return estimator._trees(), names, estimator._validate_X_predict(X), estimator.n_jobs
