@@ -7,7 +7,14 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.exceptions import DataConversionWarning
+from sklearn.model_selection import cross_val_score
 
+from fasttree.ensemble import (
+    RandomForestClassifier,
+    RandomForestQuantileRegressor,
+    RandomForestRegressor,
+)
 from fasttree.model_selection import TrainOnceSearchCV
 from fasttree.tree import (
     DecisionTree,
@@ -142,6 +149,30 @@ def test_dates_are_classes(container):
     assert_array_equal(model.predict(X).astype("datetime64[us]"), days)
 
 
+# ---- where warnings point
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("Forest", [RandomForestClassifier, RandomForestRegressor])
+def test_warnings_of_forests_point_at_the_call(Forest, n_jobs):
+    forest = Forest(2, oob_score=True, n_jobs=n_jobs, random_state=0)
+    with pytest.warns(UserWarning, match="column-vector|OOB scores") as caught:
+        forest.fit(X, Y.reshape(-1, 1))
+    assert {warning.category for warning in caught} == {DataConversionWarning, UserWarning}
+    with pytest.warns(UserWarning, match="does not fit new trees") as repeated:
+        forest.set_params(warm_start=True).fit(X, Y)
+    with pytest.warns(DataConversionWarning) as deeper:
+        cross_val_score(Forest(2), X, Y.reshape(-1, 1), cv=2, n_jobs=1)
+    assert {warning.filename for warning in [*caught, *repeated, *deeper]} == {__file__}
+
+
+def test_warnings_of_out_of_bag_quantiles_point_at_the_call():
+    forest = RandomForestQuantileRegressor(1, random_state=0).fit(X, Y)
+    with pytest.warns(UserWarning, match="do not have OOB scores") as caught:
+        forest.predict(X, 0.5, oob_score=True)
+    assert caught[0].filename == __file__
+
+
 # ---- raw text
 
 
@@ -155,7 +186,7 @@ def test_raw_text_is_warned_of(frame):
     y = np.arange(200) % 2
     with pytest.warns(UserWarning, match="'name' holds 150 distinct texts in 200 rows") as caught:
         model = DecisionTreeClassifier().fit(data, y)
-    assert len(caught) == 1
+    assert [warning.filename for warning in caught] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(data)

@@ -329,7 +329,7 @@ def test_undefined_precision_is_warned_of_once():
     grid = {"min_samples_split": [2, 12, 13]}
     with pytest.warns(UndefinedMetricWarning, match="Precision is undefined") as caught:
         result = model.tune(X, y, grid, "precision")
-    assert len(caught) == 1
+    assert [warning.filename for warning in caught] == [__file__]
     assert result.scores[2] == 0.0
     scorer = make_scorer(precision_score, zero_division=1)
     assert model.tune(X, y, grid, scorer).scores[2] == 1.0

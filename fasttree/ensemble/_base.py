@@ -9,7 +9,6 @@ names.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fasttree._sklearn_compat import expanded_class_weights, fit_context, n_samples_of_bootstrap
+from fasttree._warnings import warn_user
 from fasttree.ensemble._bootstrap import MAX_SEED, Bootstrap, check_drawable, rows_of_bits
 from fasttree.ensemble._compact import CompactForest
 from fasttree.ensemble._growth import Plan, bare_copy, check_continues, grow_trees
@@ -117,10 +117,7 @@ class Forest(ToSklearn, CallbackSupportMixin):
         context = self._init_callback_context(max_subtasks=n_more)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         if n_more == 0:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.",
-                stacklevel=5,
-            )
+            warn_user("Warm-start fitting without increasing n_estimators does not fit new trees.")
         else:
             if trees:
                 check_continues(self, earlier_encoder, data.table_encoder)
@@ -153,11 +150,10 @@ class Forest(ToSklearn, CallbackSupportMixin):
         """Return y as float64 columns and weights with those of the classes."""
         y = np.atleast_1d(y)
         if y.ndim == 2 and y.shape[1] == 1:
-            warnings.warn(
+            warn_user(
                 "A column-vector y was passed when a 1d array was expected. Please change the "
                 "shape of y to (n_samples,), for example using ravel().",
                 DataConversionWarning,
-                stacklevel=7,
             )
         y = y.reshape(len(y), -1)
         if len(y) != X.shape[0]:

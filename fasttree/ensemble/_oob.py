@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from fasttree._warnings import warn_user
 from fasttree.ensemble._bootstrap import MAX_SEED
 from fasttree.utils._parallel import Parallel
 from fasttree.utils._threads import effective_n_threads
@@ -135,11 +135,9 @@ class OutOfBagMixin:
 
 def warn_of_rows_without_trees():
     """Say that every tree drew some of the rows."""
-    warnings.warn(
+    warn_user(
         "Some inputs do not have OOB scores. This probably means too few trees were used to "
-        "compute any reliable OOB estimates.",
-        UserWarning,
-        stacklevel=6,
+        "compute any reliable OOB estimates."
     )
 
 

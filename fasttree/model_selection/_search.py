@@ -171,9 +171,7 @@ class TrainOnceMixin:
         groups = [group for job in together for group in job]
         if task.n_trees is None:
             n_cut = sum(len(members) for _, members in groups)
-            warn_of_predictions(
-                task.scorer, n_cut * len(folds) * (1 + self.return_train_score), stacklevel=5
-            )
+            warn_of_predictions(task.scorer, n_cut * len(folds) * (1 + self.return_train_score))
         self.n_fits_ = len(folds) * (len(groups) + len(alone))
         if self.verbose > 0:
             print(  # noqa: T201 (verbose asks for it)

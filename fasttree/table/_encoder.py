@@ -8,13 +8,13 @@ is a number, the rest are categories (Wang & Gupta 2024, section 2).
 Complexity: O(n) per column plus a sort of its distinct categories.
 """
 
-import warnings
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
 
 import numpy as np
 
+from fasttree._warnings import warn_user
 from fasttree.table._bit_matrix import MIN_COLUMNS, BitMatrix, bits_of_bools
 from fasttree.table._cells import mark_codes, parse_texts, scan_objects, take_bits
 from fasttree.table._columns import Coded, Numbers, Objects
@@ -311,12 +311,10 @@ def warn_of_raw_text(encoder, n_rows):
     for column in encoder.columns:
         n_texts = len(column.categories)
         if n_texts >= _MANY_TEXTS and 2 * n_texts > n_rows:
-            warnings.warn(
+            warn_user(
                 f"Column {column.name!r} holds {n_texts} distinct texts in {n_rows} rows: a tree "
                 "can only memorise them. Leave it out, or make features of it, for example with "
-                "scikit-learn's TfidfVectorizer or TargetEncoder.",
-                UserWarning,
-                stacklevel=2,
+                "scikit-learn's TfidfVectorizer or TargetEncoder."
             )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import narwhals
 import numpy as np
 
+from fasttree._warnings import warn_user
 from fasttree.table._columns import target_array
 
 if TYPE_CHECKING:
@@ -74,11 +74,9 @@ def infer_task(y: TargetLike) -> Task:
         is_open = n_distinct * _MIN_ROWS_PER_CLASS <= len(y)
     if is_open:
         taken = "classes" if task == "classification" else "a quantity"
-        warnings.warn(
+        warn_user(
             f"y holds {n_distinct} {why} and is taken for {taken}; "
-            'pass task="classification" or task="regression" to settle it.',
-            UserWarning,
-            stacklevel=4,
+            'pass task="classification" or task="regression" to settle it.'
         )
     return task
 

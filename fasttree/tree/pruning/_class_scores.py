@@ -4,7 +4,6 @@ Scores of labels are functions of two sums per class: the weight that is predict
 that is predicted. Losses of probabilities are sums themselves. Areas under curves rank the leaves.
 """
 
-import warnings
 from functools import partial
 from itertools import permutations
 
@@ -28,6 +27,7 @@ from sklearn.metrics import (
     top_k_accuracy_score,
 )
 
+from fasttree._warnings import warn_user
 from fasttree.tree.pruning._measures import FromLeaves, FromSums
 from fasttree.tree.pruning._tuning import weighted_table
 
@@ -129,11 +129,10 @@ def _share(name, fraction, rows, weight, average="binary", pos_label=1, zero_div
             is_present = is_present.any(axis=0)
         is_undefined = denominator == 0
         if zero_division == "warn" and (is_undefined & is_present).any():
-            warnings.warn(
+            warn_user(
                 f"{name} is undefined for trees that predict a class for no row, or for classes "
                 "without rows; it is set to 0 there. `zero_division` controls this.",
                 UndefinedMetricWarning,
-                stacklevel=2,
             )
         undefined = 0.0 if zero_division == "warn" else float(zero_division)
         scores = np.where(

@@ -7,8 +7,6 @@ estimator with the cut tree, once per tree that differs. A common scorer whose s
 warnings and errors are scikit-learn's.
 """
 
-import warnings
-
 import numpy as np
 import sklearn
 from sklearn.base import is_regressor
@@ -22,6 +20,7 @@ from fasttree._sklearn_compat import (
     check_response_method,
     score_estimator,
 )
+from fasttree._warnings import warn_user
 from fasttree.tree.pruning._class_scores import CLASS_SCORES
 from fasttree.tree.pruning._measures import FromSums
 from fasttree.tree.pruning._number_scores import NUMBER_SCORES
@@ -58,7 +57,7 @@ def check_scorer(estimator, scorer):
                 ) from error
 
 
-def warn_of_predictions(scorer, n_trees, *, stacklevel):
+def warn_of_predictions(scorer, n_trees):
     """Warn if a scorer needs a prediction per tree and there are many.
 
     Parameters
@@ -66,8 +65,6 @@ def warn_of_predictions(scorer, n_trees, *, stacklevel):
     scorer : callable
     n_trees : int
         Number of trees that the settings cut, counted once per set of rows.
-    stacklevel : int
-        As in `warnings.warn`, seen from the caller.
     """
     tables = {**CLASS_SCORES, **NUMBER_SCORES}
     called = [
@@ -77,11 +74,9 @@ def warn_of_predictions(scorer, n_trees, *, stacklevel):
     ]
     if called and n_trees > _FEW_PREDICTIONS:
         which = "The scorer needs" if called == [""] else f"{', '.join(called)}: these scorers need"
-        warnings.warn(
+        warn_user(
             f"{which} a prediction for every tree that differs, up to {n_trees} of them. The "
-            "user guide lists the scores of all settings that come from one pass.",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+            "user guide lists the scores of all settings that come from one pass."
         )
 
 

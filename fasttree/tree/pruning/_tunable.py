@@ -222,7 +222,7 @@ class TunableMixin:
         settings = _checked_settings(self, params.param_grid)
         rows = ValidationRows(self, X_val, y_val)
         _check_targets(self, y_val, rows.codes)
-        warn_of_predictions(scorer, len(settings), stacklevel=2)
+        warn_of_predictions(scorer, len(settings))
         score_params = {}
         if sample_weight is not None:
             score_params["sample_weight"] = _check_validation_weights(sample_weight, X_val)
