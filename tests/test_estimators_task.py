@@ -1,6 +1,7 @@
 """`DecisionTree`, which settles by its target whether it classifies."""
 
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.utils import get_tags
 
-from fasttree.tree import DecisionTree, DecisionTreeClassifier
+from fasttree.tree import DecisionTree, DecisionTreeClassifier, best_split, feature_scores
 from fasttree.tree._base import CRITERIA_CLF, CRITERIA_REG
 from fasttree.tree._task import infer_task
 from reference.drop_ins import METHODS, diabetes, iris
@@ -20,7 +21,16 @@ from reference.drop_ins import METHODS, diabetes, iris
     [
         (["a", "b", "a"], "classification"),
         (np.array(["a", "b"], dtype=object), "classification"),
-        (np.array([1.5, 2.5], dtype=object), "classification"),
+        (np.array([1.5, 2.5], dtype=object), "regression"),
+        (np.array([1.5, 2], dtype=object), "regression"),
+        (np.array([[1, 2.5], [1, 2]], dtype=object), "regression"),
+        (np.array([1, 2, 3], dtype=object), "classification"),
+        (np.array([True, False], dtype=object), "classification"),
+        (np.array([1.5, "a"], dtype=object), "classification"),
+        ([Decimal("1.5"), Decimal("2")], "regression"),
+        ([10**30, 1], "regression"),
+        (pl.Series([1.5, 2.5], dtype=pl.Object), "regression"),
+        (pd.DataFrame({"a": [1.5, 2.5], "b": [1, 2]}, dtype=object), "regression"),
         ([True, False], "classification"),
         (np.array([b"a", b"b"]), "classification"),
         ([0, 1, 2], "classification"),
@@ -47,6 +57,25 @@ def test_task_follows_the_target(y, task):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert infer_task(y) == task
+
+
+@pytest.mark.parametrize("numbers", [[0.5, 1.25, 2.5], [1, 2, 3], [True, False, True]], ids=str)
+@pytest.mark.parametrize("container", [np.array, pd.Series])
+def test_objects_that_are_numbers_are_fitted_as_numbers(container, numbers):
+    X, y = np.arange(3.0)[:, None], container(numbers, dtype=object)
+    tree, expected = DecisionTree().fit(X, y), DecisionTree().fit(X, numbers)
+    assert tree.task_ == expected.task_
+    assert tree.predict(X).dtype == expected.predict(X).dtype
+    assert tree.predict(X).tolist() == numbers
+    assert tree.score(X, y) == 1.0
+    tree.cost_complexity_pruning_path(X, y)
+    assert best_split(X[:, 0], y) == best_split(X[:, 0], numbers)
+    assert feature_scores(X, y) == feature_scores(X, numbers)
+
+
+def test_objects_beyond_doubles_are_refused():
+    with pytest.raises(ValueError, match="too large for a float"):
+        DecisionTree().fit([[0], [1]], [10**400, 1])
 
 
 @pytest.mark.parametrize(

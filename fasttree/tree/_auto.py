@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from fasttree._sklearn_compat import StrOptions, fit_context
 from fasttree.tree._base import CRITERIA_CLF, CRITERIA_REG, BaseDecisionTree
 from fasttree.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
-from fasttree.tree._task import infer_task
+from fasttree.tree._task import infer_task, without_objects
 from fasttree.tree.pruning._tunable import TunableMixin
 from fasttree.utils._docs import document
 
@@ -62,9 +62,9 @@ def _is_classification(self):
 class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
     """A decision tree for classification or regression, as the target requires.
 
-    Strings, booleans, categories and objects are classes, and floats with a fraction are
-    quantities. Whole numbers are classes if there are at most 30 distinct ones, otherwise
-    quantities, with a warning. If `criterion` is given, it decides instead of the target.
+    Strings, booleans and categories are classes, and floats with a fraction are quantities. Whole
+    numbers are classes if there are at most 30 distinct ones, otherwise quantities, with a warning.
+    If `criterion` is given, it decides instead of the target.
 
     Parameters
     ----------
@@ -182,6 +182,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         DecisionTree
             The fitted estimator.
         """
+        y = without_objects(y)
         task = self._settled_task() or infer_task(y)
         self.estimator_ = self._make_estimator(task).fit(X, y, sample_weight=sample_weight)
         self.task_ = task
@@ -306,7 +307,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
             The score.
         """
         check_is_fitted(self)
-        return self.estimator_.score(X, y, sample_weight=sample_weight)
+        return self.estimator_.score(X, without_objects(y), sample_weight=sample_weight)
 
     def apply(self, X: MatrixLike) -> IntArray:
         """Return the id of the leaf that each row falls into.
@@ -381,6 +382,7 @@ class DecisionTree(TunableMixin, MultiOutputMixin, BaseEstimator):
         Bunch
             `ccp_alphas` and `impurities`.
         """
+        y = without_objects(y)
         task = self._settled_task() or infer_task(y)
         estimator = self._make_estimator(task)
         return estimator.cost_complexity_pruning_path(X, y, sample_weight=sample_weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import narwhals
@@ -13,21 +14,22 @@ from fasttree.table._columns import target_array
 if TYPE_CHECKING:
     from fasttree._typing import TargetLike, Task
 
-__all__ = ["infer_task"]
+__all__ = ["infer_task", "without_objects"]
 
 MAX_INTEGER_CLASSES = 30
 # Whole numbers with fewer rows each are plainly quantities, such as prices.
 _MIN_ROWS_PER_CLASS = 10
 # From this number of whole numbers on their frequencies can look like those of counts.
 _MIN_COUNTS = 5
+_NUMBERS = (int, float, Decimal, np.integer, np.floating)
 
 
 def infer_task(y: TargetLike) -> Task:
     """Return the task that a target calls for.
 
-    Labels (strings, booleans, categories, objects) are classes. Floats with a fraction, or beyond
-    64-bit integers, are quantities. Whole numbers are classes if no output has more than 30
-    distinct ones.
+    Labels (strings, booleans, categories, objects that are not all numbers) are classes. Floats
+    with a fraction, or beyond 64-bit integers, are quantities. Whole numbers are classes if no
+    output has more than 30 distinct ones.
 
     Parameters
     ----------
@@ -50,9 +52,10 @@ def infer_task(y: TargetLike) -> Task:
         If y holds too many distinct whole numbers to be taken for classes, though each of them
         often, or few that look like counts.
     """
+    y = without_objects(y)
     if _has_label_dtype(y):
         return "classification"
-    y = np.asarray(target_array(y))
+    y = np.asarray(y)
     kind = y.dtype.kind
     if kind in "Mm":
         raise TypeError(f"y has dtype {y.dtype}; convert it to numbers or to labels.")
@@ -79,6 +82,31 @@ def infer_task(y: TargetLike) -> Task:
             'pass task="classification" or task="regression" to settle it.'
         )
     return task
+
+
+def without_objects(y: TargetLike) -> TargetLike:
+    """Return a target of objects as an array of numbers if all of them are numbers, as one of
+    booleans if all are booleans; anything else as it is.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The target.
+    """
+    y = target_array(y)
+    cells = np.asarray(y)
+    if cells.dtype.kind != "O" or cells.ndim == 0:
+        return y
+    is_bool = [isinstance(cell, bool | np.bool_) for cell in cells.flat]
+    if all(is_bool):
+        return cells.astype(bool)
+    if any(is_bool) or not all(isinstance(cell, _NUMBERS) for cell in cells.flat):
+        return y
+    numbers = np.array(cells.tolist())  # of integers if all are
+    try:
+        return numbers if numbers.dtype.kind in "iuf" else numbers.astype(np.float64)
+    except OverflowError:
+        raise ValueError("y holds a number that is too large for a float of 64 bits.") from None
 
 
 def _are_integers(values):

@@ -21,7 +21,7 @@ from fasttree.tree._classes import (
     DecisionTreeRegressor,
 )
 from fasttree.tree._encoding import encoding_of
-from fasttree.tree._task import infer_task
+from fasttree.tree._task import infer_task, without_objects
 
 if TYPE_CHECKING:
     from fasttree._typing import (
@@ -118,6 +118,7 @@ def best_split(
     >>> best_split([1.0, 2.0, 3.0, "unknown"], [0, 0, 1, 1]).threshold
     2.5
     """
+    y = without_objects(y)
     stump = _stump(y, criterion, categorical_split=categorical_split, missing_values=missing_values)
     data = stump._read_data(_as_table(x), y, sample_weight)
     tree, score = _split_column(stump, data, 0)
@@ -186,6 +187,7 @@ def feature_scores(
     >>> feature_scores([[1.0, "a"], [2.0, "b"], [3.0, "a"], [4.0, "b"]], [0, 0, 1, 1])
     array([0.5, 0. ])
     """
+    y = without_objects(y)
     stump = _stump(
         y,
         criterion,
