@@ -132,6 +132,19 @@ def test_task_follows_the_target(table, capsys):
     assert "classes" in out
 
 
+@pytest.mark.parametrize(
+    "option", [["--task", "classification"], ["--criterion", "gini"], ["--optimal"]]
+)
+def test_numbers_and_a_text_are_classes_if_that_is_said(option, tmp_path, capsys):
+    path = tmp_path / "grades.csv"
+    path.write_text("a,y\n" + "1,1\n2,2\n3,3+\n" * 10)
+    code, out, err = run(["fit", str(path), "--target", "y", *option], capsys)
+    assert (code, err) == (0, "")
+    assert "3 classes" in out
+    path.write_text("a,y\n" + "1,1\n2,b\n3,c\n" * 10)
+    assert run(["fit", str(path), "--target", "y"], capsys)[0] == 0
+
+
 def test_gaps_are_fitted(tmp_path, capsys):
     path = tmp_path / "gaps.csv"
     path.write_text("a,b,y\n" + "".join(f"{i},,{i // 20}\nNaN,{i},1\n" for i in range(40)))
@@ -225,6 +238,11 @@ def test_too_few_rows_to_tune(tmp_path, capsys):
             "a,y\n1,u\n2,v\n",
             ["--target", "y", "--task", "regression"],
             "the target 'y' holds labels such as 'u'; regression needs numbers",
+        ),
+        (
+            "a,y\n1,0.5\n2,12.-\n3,1\n4,n.a.\n5,2\n",
+            ["--target", "y"],
+            "no number in 2 of 5 rows, the first of which is '12.-'; mend the rows, or pass --task",
         ),
         ("", ["--target", "y"], "is empty"),
         ("a,y\n1,2,3\n", ["--target", "y"], "row of 3 cells"),

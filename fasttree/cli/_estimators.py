@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,7 +60,7 @@ def make_estimator(options: argparse.Namespace, table: Table) -> BaseEstimator:
     CommandError
         If an option is not for this kind of estimator or target.
     """
-    task = _task(options, table.y)
+    task = _task(options, table)
     if task == "regression" and table.y.dtype.kind not in "if":
         raise CommandError(
             f"the target {table.target_name!r} holds labels such as {str(_sample(table.y))!r}; "
@@ -96,14 +97,27 @@ def _sample(labels):
     return next((label for label in labels if not is_number(str(label))), labels[0])
 
 
-def _task(options, y):
+def _task(options, table):
     """What the options say, else the criterion, else the target."""
     if options.task != "auto":
         return options.task
     for task, criteria in CRITERIA.items():
         if options.criterion in criteria:
             return task
-    return infer_task(y)
+    if table.y.dtype.kind == "U" and (options.kind, "regression") in _ESTIMATORS:
+        _check_numbers(table.target_name, table.y)
+    return infer_task(table.y)
+
+
+def _check_numbers(name, labels):
+    """Raise if most labels are numbers: the others are more likely mistakes than classes."""
+    n_texts = sum(n for label, n in Counter(labels.tolist()).items() if not is_number(label))
+    if 0 < 2 * n_texts < len(labels):
+        raise CommandError(
+            f"the target {name!r} holds numbers, but no number in {n_texts} of {len(labels)} rows, "
+            f"the first of which is {str(_sample(labels))!r}; mend the rows, or pass --task "
+            "classification to take every number and text for a class"
+        )
 
 
 def _class_weight(words: list[str], y: Array) -> str | dict:
