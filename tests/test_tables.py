@@ -42,6 +42,7 @@ def holders(frame):
     yield "pandas objects", frame.astype({"color": object, "grade": object, "is_new": object})
     yield "polars", pl.from_pandas(frame)
     yield "pyarrow", pa.Table.from_pandas(frame)
+    yield "record batch", pa.RecordBatch.from_pandas(frame)
     yield "pandas nullable", frame.convert_dtypes(dtype_backend="numpy_nullable")
     yield "pandas arrow", frame.convert_dtypes(dtype_backend="pyarrow")
     yield (
@@ -203,6 +204,16 @@ def test_views_of_strings(library):
     tree = DecisionTreeClassifier().fit(X, y)
     assert tree.categories_ == [["a", "b", texts[3]], []]
     assert_array_equal(tree.apply(X), expected.apply(list(zip(texts, range(1, 7)))))
+
+
+@pytest.mark.parametrize("columns", [{"x": list("abab")}, {"x": [1.5, 2, 3, 4]}], ids=["a", "1"])
+@pytest.mark.parametrize("wrapped", [lambda X: X, EncodedData], ids=["rows", "encoded"])
+def test_record_batches_have_the_names_of_tables(wrapped, columns):
+    X, y = pa.table(columns), [0, 1, 0, 1]
+    tree = DecisionTreeClassifier().fit(wrapped(X.to_batches()[0]), y)
+    assert tree.feature_names_in_.tolist() == ["x"]
+    for rows in (X, X.to_batches()[0]):
+        assert_array_equal(tree.predict(rows), y)
 
 
 def test_views_of_strings_that_arrow_cannot_encode():

@@ -12,6 +12,7 @@ by its own library.
 """
 
 import functools
+import sys
 from dataclasses import dataclass
 
 import narwhals
@@ -21,7 +22,7 @@ from scipy.sparse import issparse
 
 from fasttree.table._cells import encode_utf8
 
-__all__ = ["Coded", "Numbers", "Objects", "open_table", "target_array"]
+__all__ = ["Coded", "Numbers", "Objects", "open_table", "table_of_batch", "target_array"]
 
 
 @dataclass
@@ -80,6 +81,17 @@ def open_table(X, has_categories=False):
             return None
         table = FrameTable(frame)
     return table if has_categories or not table.is_numeric() else None
+
+
+def table_of_batch(X):
+    """Return a RecordBatch of pyarrow as a Table, which reads as frames do; anything else as it is.
+
+    Nothing is copied.
+    """
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None and isinstance(X, pyarrow.RecordBatch):
+        return pyarrow.Table.from_batches([X])
+    return X
 
 
 def target_array(y):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array
 
 from fasttree.table._bad_cells import is_missing
 from fasttree.table._bit_matrix import MIN_COLUMNS, bits_of_bools, bits_of_sparse
-from fasttree.table._columns import Coded, Numbers, open_table
+from fasttree.table._columns import Coded, Numbers, open_table, table_of_batch
 from fasttree.table._encoder import TableEncoder, warn_of_raw_text
 from fasttree.utils._finite import SOME_INFINITE, value_kind
 from fasttree.utils._threads import effective_n_threads
@@ -242,6 +242,7 @@ def bits_of(X, n_jobs):
 def open_rows(estimator, X, has_categories):
     """`open_table`, also for what only scikit-learn can turn into an array; and X as an array or
     a frame."""
+    X = table_of_batch(X)
     table = open_table(X, has_categories)
     if table is None and has_categories:
         X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=estimator)

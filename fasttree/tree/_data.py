@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 
 from fasttree._sklearn_compat import check_feature_names
 from fasttree.table._bit_matrix import BitMatrix
+from fasttree.table._columns import table_of_batch
 from fasttree.table._encoder import TableEncoder
 from fasttree.table._rows import canonical_sparse, read_matrix, read_table, within_doubles
 from fasttree.tree._encoding import Encoding, encoding_of
@@ -167,6 +168,7 @@ class EncodedData:
     def _read(self, X, categorical_features, missing_values, is_borrowed):
         self.categorical_features = categorical_features
         self.missing_values = missing_values
+        X = table_of_batch(X)
         read = read_table(self, X)
         if read is not None:
             cells, self._table_encoder, X = read

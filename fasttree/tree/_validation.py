@@ -20,7 +20,7 @@ from fasttree._sklearn_compat import check_feature_names, check_n_features, chec
 from fasttree.table._bad_cells import check_complete, where_infinite
 from fasttree.table._bit_matrix import BitMatrix
 from fasttree.table._cells import are_texts, encode_texts
-from fasttree.table._columns import target_array
+from fasttree.table._columns import table_of_batch, target_array
 from fasttree.table._encoder import table_encoder
 from fasttree.table._rows import (
     bits_of,
@@ -85,6 +85,7 @@ def check_fit_data(estimator, X, y, with_bits=False):
         X = canonical_sparse(X)
         is_plain = is_plain_sparse(X)
     else:
+        X = table_of_batch(X)
         is_plain = is_plain_matrix(X)
     matrix = None if is_plain else matrix_of_frame(X)
     if matrix is not None:
