@@ -167,6 +167,17 @@ def test_parts_are_escaped(tmp_path):
     assert report._repr_html_().count("<") == 2
 
 
+def test_reports_are_html_or_text(tmp_path):
+    report = Report("Remark", [Text("It", "Measured twice.")])
+    for name in ("r.HTM", "r.md", "r.rst", "r"):
+        report.save(str(tmp_path / name))
+        is_page = (tmp_path / name).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+        assert is_page == (name == "r.HTM")
+    with pytest.raises(ValueError, match=r"not as '\.pdf': give a name that ends in \.html"):
+        report.save(tmp_path / "r.pdf")
+    assert not (tmp_path / "r.pdf").exists()
+
+
 @pytest.mark.parametrize("size", [(1280, 900), (390, 800)])
 def test_pages_in_a_browser(tmp_path, size):
     path = find_chromium()

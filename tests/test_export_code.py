@@ -364,6 +364,23 @@ def test_one_column_to_keep():
     assert run_sqlite(queries[0], ["id", "a"], [["u", 1.0], ["v", 3.0]]) == [("u", 0), ("v", 1)]
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql"])
+def test_every_column_of_the_answer_has_a_name_of_its_own(dialect):
+    tree = DecisionTreeClassifier().fit([[1.0], [2.0]], ["a", "b"])
+    answers = {"dialect": dialect, "with_probabilities": True}
+    for keep in ("prediction", ["id", "probability_1"]):
+        with pytest.raises(ValueError, match="the query has a column of that name. A view"):
+            export_sql(tree, "t", keep=keep, **answers)
+    with pytest.raises(ValueError, match="cannot name the column 'id': it is kept already"):
+        export_sql(tree, "t", keep=["id", "id"], **answers)
+    if dialect == "postgresql":  # which tells the case of quoted names
+        assert '"Prediction"' in export_sql(tree, "t", keep=["Prediction", "id", "ID"], **answers)
+    else:
+        with pytest.raises(ValueError, match="'Prediction': the query has"):
+            export_sql(tree, "t", keep="Prediction", **answers)
+    assert '"prediction"' in export_sql(tree, "t", keep="probability_0", dialect=dialect)
+
+
 def test_classes_that_are_dates():
     """They are texts in code and data, which have no common type for dates."""
     days = np.array(["2020-01-31", "2021-02-01"], dtype="datetime64[D]")

@@ -167,6 +167,10 @@ def test_names_and_errors():
         export_html(tree, y=y)
     with pytest.raises(ValueError, match="X is None"):
         export_html(tree, n_rows=1)
+    for name in ("n_rows", "max_labels"):
+        for value in (-5, 2.5, None):
+            with pytest.raises(ValueError, match=f"{name} must be a whole number"):
+                export_html(tree, X, **{name: value})
     with pytest.raises(ValueError, match="labels that the classifier does not know"):
         export_html(tree, X, y + 1)
     with pytest.raises(TypeError, match="BaggingClassifier is no single tree"):

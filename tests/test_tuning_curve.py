@@ -101,3 +101,6 @@ def test_errors():
         tuning_curve(RandomForestClassifier(), *IRIS)
     with pytest.raises(ValueError, match="max_depth"):
         tuning_curve(DecisionTreeClassifier(), *IRIS, param_range=[])
+    for param_range in (3, "ab", [[1, 2]]):
+        with pytest.raises(ValueError, match="param_range must be a list of values of max_depth"):
+            tuning_curve(DecisionTreeClassifier(), *IRIS, param_range=param_range)

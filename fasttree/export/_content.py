@@ -8,6 +8,8 @@ Complexity: O(n log n) to bring n rows into the order of their leaves, then O(n)
 of a node are a slice of that order.
 """
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
@@ -84,6 +86,9 @@ def tree_content(estimator, X, y, *, feature_names=None, class_names=None, max_l
         raise no_single_tree(estimator)
     if y is not None and X is None:
         raise ValueError("y colours the distributions of X, and X is None.")
+    for name, number in (("n_rows", n_rows), ("max_labels", max_labels)):
+        if not isinstance(number, Integral) or number < 0:
+            raise ValueError(f"{name} must be a whole number, at least 0, got {number!r}.")
     if n_rows and X is None:
         raise ValueError("n_rows is a number of rows of X, and X is None.")
     tree = estimator.tree_

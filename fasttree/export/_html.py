@@ -77,7 +77,8 @@ def export_html(
     Raises
     ------
     ValueError
-        If names have the wrong length, or y holds labels that the classifier does not know.
+        If names have the wrong length, y holds labels that the classifier does not know, or
+        `n_rows` or `max_labels` is not a whole number, at least 0.
 
     See Also
     --------

@@ -14,6 +14,7 @@ from pathlib import Path
 
 __all__ = ["Bars", "Curves", "Frame", "Report", "Table", "Text"]
 
+_PAGES, _TEXTS = (".html", ".htm"), ("", ".txt", ".md", ".rst")  # names that `save` takes
 _WIDTH = 24  # characters of the longest bar of a text
 _SIZE, _PAD = (360, 260), 34  # of a chart in pixels; its axes' labels
 
@@ -356,14 +357,26 @@ class Report:
         return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
 
     def save(self, path: str | Path) -> None:
-        """Write the report to a file, as HTML if its name ends in ``.html``, else as text.
+        """Write the report to a file, as HTML or as text.
 
         Parameters
         ----------
         path : str or Path
-            Where to write.
+            Where to write. A name that ends in ``.html`` or ``.htm`` asks for a page, one in
+            ``.txt``, ``.md`` or ``.rst`` or without a dot for text.
+
+        Raises
+        ------
+        ValueError
+            If the name ends in anything else.
         """
-        is_page = Path(path).suffix.lower() in (".html", ".htm")
+        suffix = Path(path).suffix.lower()
+        is_page = suffix in _PAGES
+        if not is_page and suffix not in _TEXTS:
+            raise ValueError(
+                f"A report is written as HTML or as text, not as {suffix!r}: give a name that ends "
+                "in .html or .txt."
+            )
         text = self.to_html() if is_page else self.to_text() + "\n"
         Path(path).write_text(text, encoding="utf-8")
 

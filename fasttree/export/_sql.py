@@ -40,6 +40,10 @@ class _Dialect:
             raise ValueError(f"SQL cannot name a column {name!r}.")
         return '"' + name.replace('"', '""') + '"'
 
+    def folded(self, name):
+        """What is the same of two names of one column."""
+        return name
+
     def string(self, text):
         if "\0" in text:
             raise ValueError(f"SQL cannot hold the text {text!r}.")
@@ -89,6 +93,9 @@ class _DuckDB(_Dialect):
     text, double = "VARCHAR", "DOUBLE"
     blanks = "concat(' ', chr(9), chr(10), chr(11), chr(12), chr(13))"
 
+    def folded(self, name):
+        return name.lower()
+
     def holds_number(self, column):
         return f"regexp_full_match({self.trimmed(column)}, '{_LITERAL}')"
 
@@ -105,6 +112,9 @@ class _SQLite(_Dialect):
     text, double = "TEXT", "REAL"
     blanks = "' ' || char(9, 10, 11, 12, 13)"
     true, false = "1", "0"
+
+    def folded(self, name):
+        return name.lower()
 
     def number(self, value):
         # Releases before 3.43 do not read every decimal as the nearest double, so only short ones
@@ -257,7 +267,8 @@ def export_sql(
     Raises
     ------
     ValueError
-        If the categories of a column are of several types, such as texts and booleans.
+        If the categories of a column are of several types, such as texts and booleans, or if a
+        column to keep is named twice or as one of the answer's.
 
     Notes
     -----
@@ -298,9 +309,11 @@ def export_sql(
         prefix += "cell_"
     writer, splits = _SQLWriter(view, sql, prefix), view.splits()
     kept = [sql.quote(name) for name in keep]
+    columns = list(_answers(view, sql, with_probabilities))
+    _check_names(sql, keep, [name for name, _ in columns])
     answers = [
         f"CASE\n{_case(writer, splits, view.chain(), column, 4)}  END AS {sql.quote(name)}"
-        for name, column in _answers(view, sql, with_probabilities)
+        for name, column in columns
     ]
     cells = [*kept, *_cells(view, sql, writer, splits)] or [f"1 AS {sql.quote('nothing')}"]
     return (
@@ -310,6 +323,18 @@ def export_sql(
         f"  FROM {'.'.join(map(sql.quote, table))}\n"
         ") AS cells\n"
     )
+
+
+def _check_names(sql, kept, answers):
+    """Raise if two columns would have one name."""
+    taken = {sql.folded(name): "the query has a column of that name" for name in answers}
+    for name in kept:
+        if sql.folded(name) in taken:
+            raise ValueError(
+                f"keep cannot name the column {name!r}: {taken[sql.folded(name)]}. A view of the "
+                "table can give it another name."
+            )
+        taken[sql.folded(name)] = "it is kept already"
 
 
 def _listed(items, indent):

@@ -93,7 +93,8 @@ def tuning_curve(
     Raises
     ------
     ValueError
-        If `param_name` is not such a limit, or the estimator not such a tree.
+        If `param_name` is not such a limit, `param_range` no list of values, or the estimator not
+        such a tree.
 
     Examples
     --------
@@ -116,6 +117,10 @@ def tuning_curve(
     fit_params = fit_params or {}
     if param_range is None:
         param_range = _ticks(estimator, X, y, param_name, fit_params)
+    elif np.ndim(param_range) != 1:
+        raise ValueError(
+            f"param_range must be a list of values of {param_name}, got {param_range!r}."
+        )
     search = TrainOnceSearchCV(
         estimator,
         {param_name: list(param_range)},
