@@ -219,7 +219,6 @@ def test_searches_encode_once(monkeypatch):
 
     encoding_of = fasttree.tree._data.encoding_of
     monkeypatch.setattr(fasttree.tree._data, "encoding_of", counted)
-    monkeypatch.setattr("fasttree.tree._base.encoding_of", counted)
     X, y, _, _ = random_data(3)
     search = TrainOnceSearchCV(DecisionTreeClassifier(), {"max_depth": range(1, 9)}).fit(X, y)
     assert search.n_fits_ == 5

@@ -432,35 +432,6 @@ def test_sums_that_are_zero_but_for_rounding_count_as_zero(sign):
         DecisionTreeClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 0], sign * weights[:3])
 
 
-@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
-def test_targets_without_weight_do_not_matter(criterion):
-    rng = np.random.default_rng(0)
-    X, y, weights = rng.normal(size=(60, 2)), rng.random(60), np.ones(60)
-    weights[::3] = 0.0
-    expected = DecisionTreeRegressor(criterion=criterion).fit(X, y, weights).tree_
-    y[::3] = 1e18
-    found = DecisionTreeRegressor(criterion=criterion).fit(X, y, weights).tree_
-    assert found.nodes.tobytes() == expected.nodes.tobytes()
-    assert found.value.tobytes() == expected.value.tobytes()
-
-
-@pytest.mark.parametrize("check_input", [True, False])
-@pytest.mark.parametrize("Tree", [DecisionTreeClassifier, ExtraTreeClassifier])
-def test_few_rows_of_weight_are_a_fit_of_these_rows(Tree, check_input):
-    """But fractions of rows are of all rows."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 5)).astype(np.float32)
-    y, weight = rng.integers(0, 3, 2000).astype(np.float64), np.zeros(2000)
-    some = rng.permutation(2000)[:300]
-    weight[some] = rng.integers(1, 4, 300)
-    some.sort()
-    shares = Tree(min_samples_leaf=0.002, min_samples_split=0.01, random_state=0)
-    numbers = Tree(min_samples_leaf=4, min_samples_split=20, random_state=0)
-    tree = shares.fit(X, y, weight, check_input=check_input).tree_
-    assert_same(tree, numbers.fit(X[some], y[some], weight[some]).tree_)
-    assert tree.n_node_samples[0] == 300
-
-
 @pytest.mark.parametrize("criterion", ["squared_error", "poisson", "absolute_error"])
 @pytest.mark.parametrize("exponent", [-60, -100, -670, -1000])
 def test_a_leaf_whose_weight_is_nothing_beside_the_others_has_the_mean_of_its_targets(

@@ -220,10 +220,10 @@ cdef extern from "engine/core/grid.hpp" namespace "fasttree" nogil:
 
 
 cdef extern from "engine/core/target_sums.hpp" namespace "fasttree" nogil:
-    void target_sums(const double* y, size_t n, int n_outputs, const double* w,
-                     const int64_t* weights, double weight_unit, cbool centred,
-                     cbool allow_lattice, int64_t* sums, double* centres,
-                     double* units) except +
+    void target_sums_of_used(const double* y, size_t n, int n_outputs, const double* w,
+                             const int64_t* weights, cbool is_weighted, double weight_unit,
+                             cbool centred, cbool allow_lattice, int64_t* sums, double* centres,
+                             double* units) except +
     cbool sum_records(const int64_t* sums, const int64_t* weights, size_t n,
                       int64_t* out) noexcept
     double rough_sums(const int64_t* sums, size_t n, int n_outputs, const int64_t* weights,

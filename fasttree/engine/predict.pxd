@@ -100,7 +100,7 @@ cdef extern from "engine/predict/block_walk.hpp" namespace "fasttree" nogil:
         Simd simd
         const QuestionBlocks* blocks
         const RowNodes* made
-        bint blocks_pay() noexcept
+        bint fit_blocks() noexcept
         bint keys_pay() noexcept
         void make_nodes(const WalkNode* nodes, RowNodes& out) except +
 

@@ -45,7 +45,7 @@ class GreedyRival:
         greedy = DecisionTreeClassifier(**self.limits)
         X, codes, weights = self.data
         data = greedy._read_data(X, codes, weights, check_input=False)
-        # Rows of weight zero may have taken a class with them.
+        # The rows without weight, which are not among these, may have taken a class with them.
         greedy.n_classes_ = np.array([self.n_classes], dtype=np.intp)
         encoding = encoding_of(data.encoding.X, self.n_categories)
         codes = codes.astype(np.float64)[:, None]

@@ -225,7 +225,7 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         n_classes = self.n_classes_ if is_classifier else np.ones(self.n_outputs_, np.intp)
         tree = Tree(encoding.n_features, n_classes, self.n_outputs_)
         if n_threads is None:
-            n_threads = effective_n_threads(self.n_jobs, data.n_samples * encoding.n_features)
+            n_threads = effective_n_threads(self.n_jobs, len(data.y) * encoding.n_features)
         builder.build(
             tree,
             encoding,
@@ -247,9 +247,12 @@ class BaseDecisionTree(TunableMixin, sklearn.tree.BaseDecisionTree, metaclass=AB
         min_samples_split = max(min_samples_split, 2, 2 * min_samples_leaf)
         min_weight_leaf = 0.0
         if self.min_weight_fraction_leaf > 0.0:
-            weights = data.sample_weight  # sorted, for their order shows in their sum
+            weights = data.sample_weight
             with np.errstate(over="ignore"):  # the criterion refuses such weights
-                total_weight = n_samples if weights is None else np.sort(weights).sum()
+                # The order of weights, and zeros among them, would show in the sum's last bits.
+                total_weight = (
+                    n_samples if weights is None else np.sort(weights[weights != 0]).sum()
+                )
             min_weight_leaf = self.min_weight_fraction_leaf * total_weight
         self.max_features_ = self._n_features_per_node()
 

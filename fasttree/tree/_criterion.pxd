@@ -53,5 +53,5 @@ cdef class RegressionCriterion(Criterion):
                                                 const float64_t[::1] w)
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1
     cdef int init_sums(self, const float64_t[:, ::1] y, const float64_t[::1] w,
-                       bint centred) except -1
+                       bint centred, bint is_weighted=*) except -1
     cdef int init_ranks(self, const float64_t[:, ::1] y) except -1

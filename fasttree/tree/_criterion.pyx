@@ -12,7 +12,8 @@ from libcpp.utility cimport move
 
 from fasttree.engine.core cimport (
     TARGET_EXPONENT, WEIGHT_EXPONENT, CompactNodes, WeightGrid, class_bits, class_records,
-    excess_exponent, largest_magnitude, padded, rough_sums, sum_records, target_sums, weight_grid,
+    excess_exponent, largest_magnitude, padded, rough_sums, sum_records, target_sums_of_used,
+    weight_grid,
 )
 from fasttree.engine.criteria cimport Searcher, make_searcher_by
 from fasttree.utils._typedefs cimport float32_t, int64_t, uint8_t, uint32_t
@@ -332,9 +333,8 @@ cdef class RegressionCriterion(Criterion):
         cdef int exponent
         if w is not None:
             is_used = np.asarray(w) != 0.0
-            if not is_used.all():  # the grid is to fit those that count
-                middle = np.quantile(np.asarray(y)[is_used], 0.5, axis=0, method="lower")
-                y = np.where(is_used[:, None], y, middle)
+            if not is_used.all():  # the unit is to fit those that count
+                y = np.where(is_used[:, None], y, 0.0)
         largest = largest_magnitude(&y[0, 0], y.shape[0] * y.shape[1])
         exponent = excess_exponent(largest, TARGET_EXPONENT)
         if exponent == 0:
@@ -352,7 +352,7 @@ cdef class RegressionCriterion(Criterion):
             return np.ldexp(y, -exponent)
 
     cdef int init_sums(self, const float64_t[:, ::1] y, const float64_t[::1] w,
-                       bint centred) except -1:
+                       bint centred, bint is_weighted=True) except -1:
         """Put the targets on their grids; centred sums lose nothing to a large mean."""
         cdef size_t n = y.shape[0]
         cdef int64_t[:, ::1] sums = np.empty((n, self.n_outputs), dtype=np.int64)
@@ -361,9 +361,9 @@ cdef class RegressionCriterion(Criterion):
         if w is not None:
             weights = &w[0]
         with nogil:
-            target_sums(&y[0, 0], n, <int> self.n_outputs, weights, self.targets.weights,
-                        self.targets.weight_unit, centred, not self.targets.replay,
-                        &sums[0, 0], &grids[0, 0], &grids[1, 0])
+            target_sums_of_used(&y[0, 0], n, <int> self.n_outputs, weights, self.targets.weights,
+                                is_weighted, self.targets.weight_unit, centred,
+                                not self.targets.replay, &sums[0, 0], &grids[0, 0], &grids[1, 0])
         self.targets.sums = &sums[0, 0]
         self.targets.centre = &grids[0, 0]
         self.targets.sum_unit = &grids[1, 0]
@@ -470,10 +470,7 @@ cdef class MAE(RegressionCriterion):
 
     cdef int init_targets(self, const float64_t[:, ::1] y, const float64_t[::1] w) except -1:
         cdef int64_t[:, ::1] levels
-        cdef const int64_t* weights = self.targets.weights
-        self.targets.weights = NULL  # levels are unweighted
-        self.init_sums(y, None, True)
-        self.targets.weights = weights
+        self.init_sums(y, w, True, is_weighted=False)
         levels = np.ascontiguousarray(np.asarray(self.arrays["sums"]).T)
         self.targets.levels = &levels[0, 0]
         self.arrays["levels"] = levels

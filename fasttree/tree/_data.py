@@ -35,17 +35,18 @@ class TrainingData:
     Parameters
     ----------
     encoding : Encoding
-        The columns, of all rows.
+        The columns.
     y : ndarray of shape (n_samples, n_outputs), float64, or codes of classes, uint8 or uint32
         Targets of the sample, or class codes.
     sample_weight : ndarray of shape (n_samples,), float64, or int64 if these are counts, or None
         Weights of the sample, those of its classes included.
     rows : ndarray of shape (n_samples,), dtype=uint32, or None
-        The sample in ascending order; None: all rows.
+        The sample in ascending order; None: all that are encoded.
     table_encoder : TableEncoder or None
         What turned a table into cells.
     n_samples : int, default=len(y)
-        To which fractions of the sample refer.
+        Number of rows that fractions refer to; it counts those that were left out because they
+        have no weight.
     """
 
     encoding: Encoding
@@ -61,7 +62,7 @@ class TrainingData:
 
     @classmethod
     def of_rows(cls, X, y, sample_weight, table_encoder, is_shared, check):
-        """Return the data of checked rows, of which those without weight need not be encoded.
+        """Return the data of rows. Where few have weight, a single fit gets these only.
 
         `is_shared`, `check`: as for `encoding_of`.
         """
@@ -69,11 +70,15 @@ class TrainingData:
         if issparse(X):
             X = canonical_sparse(X)
         elif not isinstance(X, BitMatrix):
-            X = np.require(np.asarray(X), np.float32, "A")  # fields of records are not aligned
-            if sample_weight is not None and not is_shared and check is None:
+            X = np.asarray(X)
+            if sample_weight is not None and not is_shared:
                 rows = np.flatnonzero(sample_weight != 0)  # faster than of the numbers
                 if 0 < len(rows) <= n_samples // 2:  # worth a copy
+                    if check is not None:
+                        check()  # of all rows
+                    check = None
                     X, y, sample_weight = X[rows], y[rows], sample_weight[rows]
+            X = np.require(X, np.float32, "A")  # fields of records are not aligned
         n_categories = None if table_encoder is None else table_encoder.n_categories
         encoding = encoding_of(X, n_categories, is_shared, check)
         return cls(encoding, y, sample_weight, None, table_encoder, n_samples)

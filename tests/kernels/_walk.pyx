@@ -1,6 +1,7 @@
 """The walk of rows through a packed tree, for tests alone."""
 from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libcpp.vector cimport vector
 
 import numpy as np
 
@@ -17,6 +18,11 @@ cdef extern from "kernels.hpp" namespace "fasttree" nogil:
     void c_walk_questions "fasttree::tests::walk_questions"(
         Simd simd, const void* packed, uint32_t n_nodes, const float* x, Py_ssize_t n_rows,
         Py_ssize_t n_cols, ptrdiff_t row_stride, ptrdiff_t col_stride, uint32_t* words) except +
+    void question_exits "fasttree::tests::question_exits"(
+        const void* packed, uint32_t n_nodes, const double* n_rows, vector[uint32_t]& exits,
+        vector[uint32_t]& first_exits) except +
+    void c_rows_of_nodes "fasttree::tests::rows_of_nodes"(
+        const void* packed, uint32_t n_nodes, const int64_t* n_samples, double* out) except +
 
 
 ctypedef void (*Walk)(
@@ -46,3 +52,19 @@ def walk_by_row_keys(Simd simd, nodes, const float[:, :] X):
 def walk_questions(Simd simd, nodes, const float[:, :] X):
     """As a single tree asks for them."""
     return walk_rows(c_walk_questions, simd, nodes, X)
+
+
+def question_blocks(nodes, const double[::1] n_rows):
+    """Where the exits of each block of a packed tree lead."""
+    cdef const uint8_t[::1] packed = nodes.view(np.uint8)
+    cdef vector[uint32_t] exits, first_exits
+    question_exits(&packed[0], len(nodes), &n_rows[0], exits, first_exits)
+    return np.split(np.array(exits, np.uint32), np.array(first_exits, np.int64)[1:])
+
+
+def rows_of_nodes(nodes, const int64_t[::1] n_samples):
+    """How many rows came to each packed node, if so many came to the leaves of these words."""
+    cdef const uint8_t[::1] packed = nodes.view(np.uint8)
+    cdef double[::1] out = np.empty(len(nodes))
+    c_rows_of_nodes(&packed[0], len(nodes), &n_samples[0], &out[0])
+    return np.asarray(out)

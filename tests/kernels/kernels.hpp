@@ -355,10 +355,10 @@ inline void walk_questions(Simd simd, const void* packed, uint32_t n_nodes, cons
     NumberRows rows{{x, n_cols, row_stride, col_stride, some_infinite}, n_nodes, INT32_MAX, simd,
                     nullptr, nullptr};
     QuestionBlocks blocks;
-    if (rows.blocks_pay()) {
-        std::vector<double> n_rows(n_nodes);
-        for (uint32_t i = 0; i < n_nodes; ++i) n_rows[i] = nodes[i].child % 7;
-        blocks = make_question_blocks(nodes, n_rows);
+    if (rows.fit_blocks()) {
+        std::vector<double> any(n_nodes);
+        for (uint32_t i = 0; i < n_nodes; ++i) any[i] = nodes[i].child % 7;
+        blocks = make_question_blocks(nodes, any);
         rows.blocks = &blocks;
     }
     RowNodes made;
@@ -368,6 +368,23 @@ inline void walk_questions(Simd simd, const void* packed, uint32_t n_nodes, cons
     }
     NumberRows::Scratch scratch(rows);
     rows.leaves(nodes, 0, n_rows, scratch, words);
+}
+
+inline void question_exits(const void* packed, uint32_t n_nodes, const double* n_rows,
+                           std::vector<uint32_t>& exits, std::vector<uint32_t>& first_exits) {
+    const WalkNode* nodes = static_cast<const WalkNode*>(packed);
+    QuestionBlocks made = make_question_blocks(nodes, {n_rows, n_rows + n_nodes});
+    exits = std::move(made.exits);
+    for (const QuestionBlock& block : made.blocks) first_exits.push_back(block.first_exit);
+}
+
+inline void rows_of_nodes(const void* packed, uint32_t n_nodes, const int64_t* n_samples,
+                          double* out) {
+    const WalkNode* nodes = static_cast<const WalkNode*>(packed);
+    std::vector<NodeRecord> records(n_nodes);
+    for (uint32_t i = 0; i < n_nodes; ++i) records[i].n_node_samples = n_samples[i];
+    const std::vector<double> n_rows = fasttree::rows_of_nodes(nodes, n_nodes, records.data());
+    std::copy(n_rows.begin(), n_rows.end(), out);
 }
 
 // The optimal search's kernels of an instruction set; null when not compiled in.

@@ -144,6 +144,36 @@ def random_packed_tree(rng, n_inner, n_features):
     return nodes
 
 
+def packed_children(nodes, at):
+    """The left and the right child of a packed node."""
+    first = int(nodes["child"][at]) & 0x7FFFFFFF
+    return (first + 1, first) if nodes["child"][at] >> 31 else (first, first + 1)
+
+
+def question_blocks(nodes, n_rows):
+    """The exits of blocks of 15 questions, those that most rows come to, from the left to the right
+    of the tree: the word of a leaf and the highest bit, or the number of a block."""
+    blocks, roots = [], [0]
+    for root in roots:
+        exits = [root]
+        for _ in range(15):
+            inner = [e for e in exits if nodes["feature"][e] >= 0]
+            if not inner:
+                break
+            asked = max(inner, key=lambda e: n_rows[e])  # of several the leftmost
+            place = exits.index(asked)
+            exits[place : place + 1] = packed_children(nodes, asked)
+        block = []
+        for e in exits:
+            if nodes["feature"][e] < 0:
+                block.append(int(nodes["child"][e]) | 1 << 31)
+            else:
+                block.append(len(roots))
+                roots.append(e)
+        blocks.append(block)
+    return blocks
+
+
 def leaf_words(nodes, X):
     """The words of the leaves of rows: the second child unless value <= threshold, with both signs
     changed where the highest bit is set."""

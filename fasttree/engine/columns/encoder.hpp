@@ -156,7 +156,7 @@ private:
             if (!crew_.each(n_sorted + n_beside, sort_or_work, true)) return false;
             first = last;
         } while (first < n_columns);
-        // Aligned blocks of this size hardly find room where another has been: pages go back.
+        // The allocator can seldom use the place of an aligned block again: its pages go back.
         for (SortBuffers& of_thread : buffers) of_thread.entries.discard(0, columns_.rows.size());
         return true;
     }

@@ -91,7 +91,8 @@ public:
         for (uint32_t part = 1; part < n_parts_; ++part) learn(feature, 0, part);
         for (uint32_t part = 1; part < n_parts_; ++part) learn(feature, part, 0);
     }
-    // After that: of features of too many values, codes make room for keys.
+    // After that: of features of too many values, codes make room for keys; all of them, before
+    // the first list is asked for.
     void end_first_step() {
         bool is_needed = false;
         std::vector<uint32_t> of_too_many;

@@ -45,6 +45,39 @@ inline void target_sums(const double* y, size_t n, int n_outputs, const double* 
     }
 }
 
+// The same of the rows that have weight, as if there were no others, whose sums are 0. Weights are
+// factors of the targets if `is_weighted`.
+inline void target_sums_of_used(const double* y, size_t n, int n_outputs, const double* w,
+                                const int64_t* weights, bool is_weighted, double weight_unit,
+                                bool centred, bool allow_lattice, int64_t* sums, double* centres,
+                                double* units) {
+    const auto sum = [&](const double* y_, size_t n_, const double* w_, const int64_t* weights_,
+                         int64_t* sums_) {
+        target_sums(y_, n_, n_outputs, is_weighted ? w_ : nullptr,
+                    is_weighted ? weights_ : nullptr, weight_unit, centred, allow_lattice, sums_,
+                    centres, units);
+    };
+    if (w == nullptr || std::find(w, w + n, 0.0) == w + n) return sum(y, n, w, weights, sums);
+    const size_t stride = static_cast<size_t>(n_outputs);
+    std::vector<double> y_used, w_used;
+    std::vector<int64_t> weights_used;
+    for (size_t i = 0; i < n; ++i) {
+        if (w[i] == 0.0) continue;
+        y_used.insert(y_used.end(), y + i * stride, y + (i + 1) * stride);
+        w_used.push_back(w[i]);
+        weights_used.push_back(weights[i]);
+    }
+    std::vector<int64_t> sums_used(y_used.size());
+    sum(y_used.data(), w_used.size(), w_used.data(), weights_used.data(), sums_used.data());
+    std::fill_n(sums, n * stride, 0);
+    const int64_t* next = sums_used.data();
+    for (size_t i = 0; i < n; ++i) {
+        if (w[i] == 0.0) continue;
+        std::copy_n(next, stride, sums + i * stride);
+        next += stride;
+    }
+}
+
 // The sum of a row and its weight in one word. False if they do not fit.
 inline bool sum_records(const int64_t* sums, const int64_t* weights, size_t n,
                         int64_t* out) noexcept {

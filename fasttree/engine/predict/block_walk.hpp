@@ -270,11 +270,11 @@ struct NumberRows : DenseRows {
         explicit Scratch(const NumberRows&) {}
     };
 
-    // Whether blocks of questions are worth making.
-    bool blocks_pay() const noexcept {
-        constexpr Py_ssize_t MOST_COLUMNS = 64, ROWS_PER_NODE = 4;
+    // Whether the rows are such as walk through blocks of questions, if there are any.
+    bool fit_blocks() const noexcept {
+        constexpr Py_ssize_t MOST_COLUMNS = 64, LEAST_ROWS = 64;
         return simd == SIMD_AVX512 && (col_stride == 1 || row_stride == 1) && n_cols > 0 &&
-               n_cols <= MOST_COLUMNS && n_rows >= ROWS_PER_NODE * n_nodes;
+               n_cols <= MOST_COLUMNS && n_rows >= LEAST_ROWS;
     }
 
     // Whether nodes for keys of rows are worth making.

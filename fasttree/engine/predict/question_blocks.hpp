@@ -23,12 +23,13 @@
 #include "engine/simd/simd.hpp"
 #include "engine/simd/transpose.hpp"
 #include "utils/_aligned_buffer.hpp"
+#include "utils/_value.hpp"
 
 namespace fasttree {
 
 struct alignas(2 * kCacheLine) QuestionBlock {
     static constexpr uint32_t kExits = 16, kQuestions = kExits - 1;
-    static constexpr uint32_t kLevels = 4;  // of a tree whose rows divide in halves
+    static constexpr uint32_t kLevels = 4;  // that a row passes, about
     float thresholds[kExits];  // up to which rows go left
     uint16_t is_left[kExits];  // of an exit, bits: of which questions it lies to the left
     uint8_t columns[kExits];
@@ -40,7 +41,12 @@ struct QuestionBlocks {
     static constexpr uint32_t kArrived = 0x80000000u;
     std::vector<QuestionBlock> blocks;
     std::vector<uint32_t> exits;  // number of a block; of a leaf: its word, and kArrived
+
+    QuestionBlocks() = default;
+    QuestionBlocks(QuestionBlocks&&) = default;
+    QuestionBlocks& operator=(QuestionBlocks&&) = default;
 };
+static_assert(is_value<QuestionBlocks>);
 
 // Up to which number a row goes left, whatever missing values do; NaN if there is none.
 inline float left_up_to(const WalkNode& node) {
@@ -101,7 +107,10 @@ inline QuestionBlocks make_question_blocks(const WalkNode* nodes,
         }
         blocks.push_back(block);
     }
-    return {{blocks.begin(), blocks.end()}, {exits.begin(), exits.end()}};  // without spare room
+    QuestionBlocks made;
+    made.blocks.assign(blocks.begin(), blocks.end());  // without spare room
+    made.exits.assign(exits.begin(), exits.end());
+    return made;
 }
 
 #if FASTTREE_X86

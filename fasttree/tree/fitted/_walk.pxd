@@ -25,7 +25,7 @@ cdef class Walker:
                   intp_t n_leaves) except -1
     cdef int check(self, object nodes, object label_splits) except -1
     cdef int pack(self) except -1
-    cdef int make_blocks(self) except -1
+    cdef bint has_blocks(self, bint making_pays) except -1
     cdef int mark_categories(self, const NodeRecord* nodes, object label_splits,
                              vector[WalkNode]& packed, unique_ptr[CategorySides]& sides) except -1
     cdef int check_rows(self, object X) except -1

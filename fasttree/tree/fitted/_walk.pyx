@@ -2,7 +2,8 @@
 
 A `Walker` is filled once from the nodes of a tree. It refuses nodes that form no tree, and packs
 the others (see `engine/predict/walk.hpp`), so a walk ends inside the arrays whatever the tree came
-from. Rows are dense in any memory layout, or CSR; they are walked in blocks on threads.
+from. Later only the numbers of rows in the nodes are read again, which tell what is fast. Rows are
+dense in any memory layout, or CSR; they are walked in blocks on threads.
 
 Invariant: nodes form a binary tree rooted at 0, and a child's id is larger than its parent's.
 
@@ -32,6 +33,8 @@ ctypedef fused index_t:
 cdef enum:
     # Starting a thread costs about as much as this many node visits.
     VISITS_PER_THREAD = 1 << 16
+    # So many rows are worth making blocks for.
+    ROWS_PER_NODE = 4
     BYTES_PER_STEP = 16
 
 cdef str _error_text(NodeError error):
@@ -120,19 +123,23 @@ cdef class Walker:
                 self.label_splits = None
         return 0
 
-    cdef int make_blocks(self) except -1:
-        """Put the packed nodes into blocks, unless they are."""
+    cdef bint has_blocks(self, bint making_pays) except -1:
+        """Whether the packed nodes are in blocks, into which they are put if that pays."""
         cdef vector[double] n_rows
         cdef QuestionBlocks blocks
         with cython.critical_section(self):
             if not self.blocks.blocks.empty():
-                return 0
+                return True
+            if not making_pays:
+                return False
             records = self.arrays.read_nodes()
+            if len(records) != self.node_count:
+                raise ValueError("The length of the tree's array of nodes has changed.")
             n_rows = rows_of_nodes(self.nodes.data(), self.nodes.size(), node_pointer(records))
             blocks = make_question_blocks(self.nodes.data(), n_rows)
             if self.blocks.blocks.empty():  # another thread may have been let in, and been first
                 self.blocks = move(blocks)
-        return 0
+        return True
 
     cdef int mark_categories(self, const NodeRecord* nodes, object label_splits,
                              vector[WalkNode]& packed, unique_ptr[CategorySides]& sides) except -1:
@@ -211,8 +218,8 @@ cdef class Walker:
         rows.simd = simd_allowed(get_config()["simd"])
         rows.blocks = NULL
         rows.made = NULL
-        if rows.sides == NULL and rows.blocks_pay():
-            self.make_blocks()
+        if (rows.sides == NULL and rows.fit_blocks()
+                and self.has_blocks(rows.n_rows >= ROWS_PER_NODE * self.node_count)):
             rows.blocks = &self.blocks
             n_levels = n_levels // LEVELS_PER_BLOCK + 1
         elif rows.sides == NULL and rows.keys_pay():
