@@ -11,6 +11,7 @@ FOLDER holds tables as NAME.csv or NAME.csv.xz with a column named target.
 """
 
 import argparse
+import copy
 import csv
 import os
 import subprocess
@@ -275,10 +276,9 @@ def predict_suite(options):
     ours.fit(X, y)
     rows = data.resample(X, 1_000_000)
 
-    def predict(n_jobs):
-        return ours.set_params(n_jobs=n_jobs).predict(rows)
-
-    one, two = partial(predict, 1), partial(predict, 2)
+    one, two = (
+        partial(copy.copy(ours).set_params(n_jobs=n_jobs).predict, rows) for n_jobs in (1, 2)
+    )
     prepare = partial(theirs.fit, X, y)
     yield Race("predict, one thread", partial(theirs.predict, rows), one, 2.5, prepare=prepare)
     yield Race("predict, two threads against one", one, two, 1.6, is_serial=False)
