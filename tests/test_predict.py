@@ -114,6 +114,21 @@ def test_one_row_many_times():
     assert_array_equal(tree.apply(X), naive_apply(tree, X))
 
 
+def test_few_rows_after_many():
+    """What many rows were worth making serves few rows, too."""
+    rng = np.random.default_rng(0)
+    tree = random_tree(rng, 300, 5)
+    X = random_rows(rng, 5000, 5, missing=0.0)
+    tree.apply(X)
+    X = X[:200]
+    leaves = naive_apply(tree, X)
+    for n_rows in (1, 63, 64, 65, 200):
+        assert_array_equal(tree.apply(X[:n_rows]), leaves[:n_rows])
+        assert_array_equal(tree.apply(np.asfortranarray(X[:n_rows])), leaves[:n_rows])
+    X[7, 2] = np.nan
+    assert_array_equal(tree.apply(X), naive_apply(tree, X))
+
+
 def test_many_rows_on_threads():
     rng = np.random.default_rng(0)
     tree = random_tree(rng, 500, 3, depth_first=False)

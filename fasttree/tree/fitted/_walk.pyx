@@ -33,7 +33,7 @@ ctypedef fused index_t:
 cdef enum:
     # Starting a thread costs about as much as this many node visits.
     VISITS_PER_THREAD = 1 << 16
-    # So many rows are worth making blocks for.
+    # With so many rows, blocks of questions are worth making.
     ROWS_PER_NODE = 4
     BYTES_PER_STEP = 16
 
