@@ -145,6 +145,12 @@ def test_errors():
 NASTY = "<script>alert('x')</script>{{style}}"
 
 
+def test_targets_of_objects_that_are_numbers():
+    X, y = np.arange(8.0)[:, None], np.array([0, 1] * 4)
+    tree = DecisionTree(max_depth=2).fit(X, y)
+    assert describe(tree, X, y.astype(object)).to_text() == describe(tree, X, y).to_text()
+
+
 def test_parts_are_escaped(tmp_path):
     report = Report(
         NASTY,

@@ -378,6 +378,8 @@ def test_every_column_of_the_answer_has_a_name_of_its_own(dialect):
     else:
         with pytest.raises(ValueError, match="'Prediction': the query has"):
             export_sql(tree, "t", keep="Prediction", **answers)
+    if dialect == "sqlite":  # of letters of ASCII
+        assert '"É"' in export_sql(tree, "t", keep=["É", "é"], **answers)
     assert '"prediction"' in export_sql(tree, "t", keep="probability_0", dialect=dialect)
 
 

@@ -1,6 +1,8 @@
 """What errors and warnings say: which column, which row, what to do."""
 
+import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import cross_val_score
 
+import fasttree
 from fasttree.ensemble import (
     RandomForestClassifier,
     RandomForestQuantileRegressor,
@@ -164,6 +167,23 @@ def test_warnings_of_forests_point_at_the_call(Forest, n_jobs):
     with pytest.warns(DataConversionWarning) as deeper:
         cross_val_score(Forest(2), X, Y.reshape(-1, 1), cv=2, n_jobs=1)
     assert {warning.filename for warning in [*caught, *repeated, *deeper]} == {__file__}
+
+
+def test_warnings_of_workers_point_into_the_package():
+    """What joblib begins a worker with is no line of the user's."""
+    fit = RandomForestRegressor(2).fit
+    thread = threading.Thread(target=fit, args=(X, Y.reshape(-1, 1)))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        thread.start()
+        thread.join()
+    assert Path(caught[0].filename).is_relative_to(Path(fasttree.__file__).parent)
+
+
+def test_a_line_of_no_module_may_be_warned():
+    forest = RandomForestRegressor(2)
+    exec("forest.fit(X, y)", {"__name__": None, "forest": forest, "X": X, "y": Y[:, None]})
+    assert len(forest.estimators_) == 2
 
 
 def test_warnings_of_out_of_bag_quantiles_point_at_the_call():

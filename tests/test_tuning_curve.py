@@ -60,7 +60,7 @@ def test_curve_of_groups_and_weights():
         y,
         groups=np.arange(150) % 6,
         cv=GroupKFold(3),
-        param_range=[1, 2],
+        param_range=iter([1, 2]),
         fit_params={"sample_weight": weight},
     )
     assert curve.test_scores.shape == curve.train_scores.shape == (2, 3)

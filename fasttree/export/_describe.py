@@ -17,6 +17,7 @@ from fasttree.export._report import Bars, Curves, Frame, Report, Table, Text
 from fasttree.export._text import export_text
 from fasttree.table._bad_cells import check_complete
 from fasttree.tree._data import EncodedData
+from fasttree.tree._task import without_objects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,7 +137,7 @@ def _targets(X, y):
     if y is None:
         raise ValueError("y must hold the targets of the rows, got None.")
     check_complete(y)
-    y = np.asarray(y)
+    y = np.asarray(without_objects(y))
     if y.ndim > 1 and y.shape[1] > 1:
         raise ValueError("describe takes estimators of one output.")
     check_consistent_length(X, y)

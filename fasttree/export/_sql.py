@@ -9,6 +9,7 @@ expressions, which is why a tree becomes a chain (see _view.py).
 from __future__ import annotations
 
 import math
+import string
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["export_sql"]
 
 # What blanks are around a number in a text, and the numbers themselves.
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _LITERAL = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
 
 
@@ -114,7 +116,7 @@ class _SQLite(_Dialect):
     true, false = "1", "0"
 
     def folded(self, name):
-        return name.lower()
+        return name.translate(_LOWER)  # only letters of ASCII are the same in both cases
 
     def number(self, value):
         # Releases before 3.43 do not read every decimal as the nearest double, so only short ones

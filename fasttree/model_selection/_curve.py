@@ -117,7 +117,9 @@ def tuning_curve(
     fit_params = fit_params or {}
     if param_range is None:
         param_range = _ticks(estimator, X, y, param_name, fit_params)
-    elif np.ndim(param_range) != 1:
+    elif np.iterable(param_range) and not isinstance(param_range, str):
+        param_range = list(param_range)
+    if np.ndim(param_range) != 1:
         raise ValueError(
             f"param_range must be a list of values of {param_name}, got {param_range!r}."
         )
