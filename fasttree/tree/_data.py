@@ -76,7 +76,7 @@ class TrainingData:
                 if 0 < len(rows) <= n_samples // 2:  # worth a copy
                     if check is not None:
                         check()  # of all rows
-                    check = None
+                        check = None
                     X, y, sample_weight = X[rows], y[rows], sample_weight[rows]
             X = np.require(X, np.float32, "A")  # fields of records are not aligned
         n_categories = None if table_encoder is None else table_encoder.n_categories

@@ -97,10 +97,11 @@ def without_objects(y: TargetLike) -> TargetLike:
     cells = np.asarray(y)
     if cells.dtype.kind != "O" or cells.ndim == 0:
         return y
-    is_bool = [isinstance(cell, bool | np.bool_) for cell in cells.flat]
-    if all(is_bool):
+    kinds = set(map(type, cells.flat))
+    are_bools = [issubclass(kind, bool | np.bool_) for kind in kinds]
+    if all(are_bools):
         return cells.astype(bool)
-    if any(is_bool) or not all(isinstance(cell, _NUMBERS) for cell in cells.flat):
+    if any(are_bools) or not all(issubclass(kind, _NUMBERS) for kind in kinds):
         return y
     numbers = np.array(cells.tolist())  # of integers if all are
     try:
